@@ -18,8 +18,8 @@ from ..lang.bindings import Binding, read_binding
 from ..lang.errors import ProgramError, Span
 from ..lang.excerpt import printable
 from ..lang.factory import Factory
-from ..lang.inputs import value_of
 from ..lang.parser import parse
+from ..lang.prepare import value_of
 from ..lang.run import input_names
 from ..lang.suggest import did_you_mean
 from .question import Question

@@ -369,16 +369,8 @@ def _dimensions(value: Any) -> int:
 def check_names(
     names: Sequence[str], values: Iterable[str], others: Iterable[str] = ()
 ) -> None:
-    """Refuse an input without a value, and a value without an input.
-
-    Args:
-        names: the inputs.
-        values: the names that have values.
-        others: the names that will be given values later.
-
-    Raises:
-        ProgramError: an input has no value, or a value has no input.
-    """
+    """Refuse an input of ``names`` that is in neither ``values`` nor ``others``, which
+    get their values later, and a value without an input."""
     for name in values:
         if name not in names:
             message, hint = unread(name, names)

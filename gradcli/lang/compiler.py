@@ -20,7 +20,7 @@ from . import steps, syntax
 from .errors import ProgramError
 from .excerpt import Span
 from .machine import Code, Origin, Read, Step
-from .parser import parse
+from .parser import put_right
 from .steps import Label
 from .syntax import Literal, Name, Node, Steps, assigned_names, bounce, uncollected
 
@@ -31,12 +31,8 @@ Constant = Callable[[Literal], object]
 def compile_program(
     program: syntax.Program, constant: Constant = lambda literal: literal.value
 ) -> Code:
-    """Return a program compiled to steps.
-
-    Args:
-        program: the syntax tree.
-        constant: returns the value of a literal; by default the number that was parsed.
-    """
+    """Return a program compiled to steps; ``constant`` returns the value of a literal,
+    by default the number that was parsed."""
     compiler = _Compiler(program, constant)
     with uncollected():
         bounce(compiler.block(program.body))
@@ -290,7 +286,7 @@ class _Compiler:
 
             message = f"'{name}' is a value here, not a function"
             error = ProgramError("E102", message, at, self.program.source)
-            raise multiplied(error, at, parse)
+            raise put_right(multiplied(error, at))
         called = (self._read(self.functions, name, at),)
         return self._call(node, into, node.arguments, "function", name, called)
 

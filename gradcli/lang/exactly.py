@@ -31,12 +31,8 @@ _FUNCTIONS = {plain: name for name, plain in ARITHMETIC.items()}
 
 
 def exact_code(program: Program, typed: Callable[[str], float] | None = None) -> Code:
-    """Return a program compiled to steps, with its decimals as exact numbers.
-
-    Args:
-        program: the syntax tree.
-        typed: returns the value of a decimal's text; None: the exact fraction.
-    """
+    """Return a program compiled to steps, with its decimals as exact numbers: the
+    fractions that were typed, or the values that ``typed`` returns for their texts."""
     read = typed or decimal
 
     def constant(node: Literal) -> object:
@@ -84,7 +80,6 @@ class ExactFactory(Factory):
 
 
 def _kept(entries: list[Any], shape: tuple[int, ...]) -> Floats:
-    """Return the numbers in an array of objects, which does not round them."""
     kept: Any = np.empty(len(entries), dtype=object)
     kept[:] = entries
     found: Floats = kept.reshape(shape)

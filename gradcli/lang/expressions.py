@@ -217,7 +217,6 @@ class ExpressionParser:
         return shortened(self.source[token.start : token.end])
 
     def expressions(self) -> Steps[syntax.Expression]:
-        """Return one expression, or a tuple of several with commas between them."""
         start = self.token.start
         first: syntax.Expression = yield self.expression()
         if self.token.kind != ",":
@@ -230,7 +229,6 @@ class ExpressionParser:
         return syntax.Sequence(self.span_from(start), tuple, tuple(items))
 
     def expression(self) -> Steps[syntax.Expression]:
-        """Return one expression, such as `a + b` or `a if c else b`."""
         start = self.token.start
         value: syntax.Expression = yield self._operation(0)
         asked = self.take_if("if")
@@ -277,35 +275,30 @@ class ExpressionParser:
     def _note_quotient(self, left: syntax.Expression, start: int, sign: Span) -> None:
         """Add a note on how `x^1/2` or `5% x` was read, where `x^(1/2)` or a percentage
         may be meant."""
-        opened = self.tokens[self.at - 2].kind == ")"
-        percent = self.source[sign.start] == "%" and sign.start == left.span.end
+        source, after = self.source, self.text(self.token)
+        percent = source[sign.start] == "%" and sign.start == left.span.end
         if percent and self.token.start > sign.end:
-            token = self.text(self.token)
-            remainder = shortened(self.source[start : sign.start])
-            message = f"{remainder}% {token} is read as the remainder by {token}"
+            whole = f"{shortened(source[start : sign.start])}% {after}"
+            message = f"{whole} is read as the remainder by {after}"
             self.notes.append(syntax.Note(message, sign))
-        if opened or not isinstance(left, syntax.Binary) or left.operator != "**":
+        if not isinstance(left, syntax.Binary) or left.operator != "**":
             return
-        power = (
-            left.right.operand if isinstance(left.right, syntax.Unary) else left.right
-        )
-        if isinstance(power, syntax.Literal) and power.value == 1:
-            base = self.source[start : left.op_span.start].strip()
-            exponent = self.source[left.op_span.end : sign.start].strip()
-            divisor = self.text(self.token)
-            whole = f"{base}^{exponent}/{divisor}"
+        power = left.right
+        if isinstance(power, syntax.Unary):
+            power = power.operand
+        opened = self.tokens[self.at - 2].kind == ")"
+        if not opened and isinstance(power, syntax.Literal) and power.value == 1:
+            base = source[start : left.op_span.start].strip()
+            exponent = source[left.op_span.end : sign.start].strip()
             message = (
-                f"{whole} is read as ({base}^{exponent})/{divisor}; a root is "
-                f"{base}^({exponent}/{divisor})"
+                f"{base}^{exponent}/{after} is read as ({base}^{exponent})/{after}; "
+                f"a root is {base}^({exponent}/{after})"
             )
             self.notes.append(syntax.Note(message, sign))
 
     def _joins(self, left: syntax.Expression) -> bool:
-        """Return whether the present token begins a factor that no `*` precedes.
-
-        Raises:
-            ProgramError: the text can be read in two ways.
-        """
+        """Return whether the present token begins a factor that no `*` precedes;
+        refuse text that can be read in two ways."""
         token, last = self.token, self.tokens[self.at - 1]
         if token.kind == BAR and (self.within == BAR or last.kind not in _FACTOR_ENDS):
             if self.within != BAR:
@@ -338,17 +331,16 @@ class ExpressionParser:
         """Return whether another bar follows in the statement, as in `sin|x|`, but not
         in `x | y`."""
         for token in self.tokens[self.at + 1 :]:
-            if token.kind in ("newline", ";"):
-                return False
-            if token.kind == BAR:
-                return token.start > self.token.end
+            if token.kind in ("newline", ";", BAR):
+                return token.kind == BAR and token.start > self.token.end
         return False
 
     def _refused_bar(self) -> ProgramError:
-        doubled = self.kind_after() == BAR
-        sign, token = BAR * (1 + doubled), self.token
-        span = Span(token.start, token.start + len(sign))
-        message = f"'{sign}' is not an operator here"
+        sign, start = BAR * (1 + (self.kind_after() == BAR)), self.token.start
+        message, span = (
+            f"'{sign}' is not an operator here",
+            Span(start, start + len(sign)),
+        )
         return self.fail("E201", message, span, FOREIGN_SIGNS[sign][0])
 
     def _joined(
@@ -381,7 +373,6 @@ class ExpressionParser:
     def _chain(
         self, first: syntax.Expression, start: int, power: int
     ) -> Steps[syntax.Expression]:
-        """Return a chain such as `a < b < c` or `a and b and c` as one node."""
         operands, signs = [first], []
         opening = self.token.kind
         while BINDING.get(self.token.kind) == power:
@@ -444,7 +435,6 @@ class ExpressionParser:
         return syntax.Binary(span, "**", value, number, exponent.span)
 
     def _root(self) -> Steps[syntax.Expression]:
-        """Return the call that `√x` means: the root of the operand after the sign."""
         sign = self.take()
         operand: syntax.Expression = yield self._postfixed(raised=False)
         if self.token.kind in ("superscript", "**"):
@@ -472,7 +462,6 @@ class ExpressionParser:
         return syntax.Call(span, "abs", (inside,), (), span)
 
     def _no_call(self, value: syntax.Call) -> ProgramError:
-        """Return the error for a call of a layer, such as `ReLU()(x)`."""
         message = f"the layer '{value.function}' is not part of the language"
         lowered = value.function.lower()
         there_is = f"the function is {lowered}(...)"
@@ -542,12 +531,7 @@ class ExpressionParser:
         self, within: str, item: Callable[[], object]
     ) -> Steps[tuple[tuple[Any, ...], bool]]:
         """Return what ``item`` reads between the commas in brackets, and whether that
-        is a single one without a comma.
-
-        Args:
-            within: the value of ``self.within`` while the items are read.
-            item: reads one item, or returns the steps that read it.
-        """
+        is a single one without a comma; ``within`` is ``self.within`` meanwhile."""
         closing = CLOSING[self.take().kind]
         outside, self.within = self.within, within
         items, commas = [], 0
@@ -583,7 +567,6 @@ class ExpressionParser:
     def _arguments(
         self,
     ) -> Steps[tuple[tuple[syntax.Expression, ...], tuple[syntax.Keyword, ...]]]:
-        """Return the arguments of a call, and those that are passed by name."""
         keywords: dict[str, syntax.Keyword] = {}
         items, _ = yield self._items("(", lambda: self._argument(keywords))
         arguments = [item for item in items if not isinstance(item, syntax.Keyword)]
@@ -643,7 +626,6 @@ class ExpressionParser:
         raise error.mended_by(called, (*self.tokens[opened.partner].span, ")"))
 
     def _key(self) -> Steps[syntax.Expression]:
-        """Return the expression, the `...` or the slice of one index."""
         start = self.token.start
         dots = self.take_if("...")
         if dots:

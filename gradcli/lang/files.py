@@ -296,11 +296,6 @@ def _column(path: str, key: str, limit: int) -> Floats:
     """Return the numbers of a column of a table, in the order of the rows.
 
     The table is read block by block, so that memory is needed for the column alone.
-
-    Raises:
-        NotAnArray: there is no such table or column, it holds something other than
-            numbers, or more than ``limit`` bytes of them.
-        ProgramError: the table cannot be read.
     """
     parts: list[Floats] = []
     try:

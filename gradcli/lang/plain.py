@@ -25,34 +25,23 @@ Value = TypeVar("Value")
 
 NUMBERS = (int, float)
 
+_ARITHMETIC = {
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "truediv",
+    "//": "floordiv",
+    "%": "mod",
+    "**": "pow",
+    "@": "matmul",
+}
+_COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "**": operator.pow,
-    "@": operator.matmul,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
+    sign: getattr(operator, name) for sign, name in (_ARITHMETIC | _COMPARISONS).items()
 }
-
 IN_PLACE: dict[str, Callable[[object, object], object]] = {
-    "+": operator.iadd,
-    "-": operator.isub,
-    "*": operator.imul,
-    "/": operator.itruediv,
-    "//": operator.ifloordiv,
-    "%": operator.imod,
-    "**": operator.ipow,
-    "@": operator.imatmul,
+    sign: getattr(operator, f"i{name}") for sign, name in _ARITHMETIC.items()
 }
-
 SIGNS: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos}
 
 _KIND_NAMES: dict[type, str] = {
@@ -246,12 +235,9 @@ _USAGES = {
 def called(
     name: str, values: tuple[Any, ...], arithmetic: Callable[..., object]
 ) -> object:
-    """Return the value of one of `FUNCTIONS`; NotImplemented leaves it to the library.
-
-    Args:
-        name: the function's name.
-        values: its arguments, numbers or lists of numbers.
-        arithmetic: applies an operator to two numbers.
+    """Return the value of one of `FUNCTIONS` on numbers or lists of numbers, computed
+    by ``arithmetic`` where it is an operator's; NotImplemented leaves it to the
+    library.
 
     Raises:
         ProgramError: the function does not take these arguments.

@@ -75,11 +75,7 @@ def total_size(place: str) -> int | None:
 
 def text_format(place: str) -> str:
     """Return the suffix of a table's text format, .csv if it is no text; for a stream,
-    or a file without a suffix, the first bytes determine it.
-
-    Raises:
-        ProgramError: the file cannot be read.
-    """
+    or a file without a suffix, the first bytes determine it."""
     if place == STANDARD_INPUT:
         peek = getattr(stdin and stdin.buffer, "peek", None)
         return look_of(peek(1) if peek else b"")

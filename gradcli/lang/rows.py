@@ -144,7 +144,6 @@ class Rows:
                 return None
 
     def _run(self, rows: Host) -> Sequence[Host]:
-        """Run some rows; return the groups of rows that are still to be run."""
         if self._first and self._failed:
             return ()
         if self._xp is None or len(rows) < MIN_ROWS_TOGETHER:
@@ -229,13 +228,11 @@ class Rows:
         return found
 
     def _keep_all(self, rows: Host, found: Sequence[Raw]) -> None:
-        """Store the results of a run of many rows."""
         assert self._xp is not None
         self.ways = self.ways._replace(runs=self.ways.runs + 1)
         self._keep(rows, [self._xp.spread(raw, len(rows)) for raw in found])
 
     def _keep(self, rows: Any, found: Sequence[Raw]) -> None:
-        """Store results at the places of their rows."""
         if not self._results:
             self._make_room(
                 found if np.ndim(rows) == 0 else [part[0] for part in found]
@@ -244,7 +241,6 @@ class Rows:
             kept[rows] = part
 
     def _make_room(self, like: Sequence[Any]) -> None:
-        """Make arrays for the results of all rows, filled with NaN."""
         factory, count = self._prepared.factory, self.ways.rows
         for each in like:
             shape, dtype = (

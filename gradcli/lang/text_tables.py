@@ -155,12 +155,7 @@ class NoColumn(ProgramError):
 
 
 def demand_columns(header: Sequence[str], names: Sequence[str], what: str) -> None:
-    """Refuse a header that has none or several columns of a name.
-
-    Raises:
-        NoColumn: a name has no column.
-        ProgramError: a name has several columns.
-    """
+    """Refuse a header that has none (`NoColumn`) or several columns of a name."""
     for name in names:
         if name not in header:
             raise NoColumn(name, what, header)

@@ -32,8 +32,7 @@ from ..engine.record import call as call_of
 from ..engine.tensor import Tensor
 from ..nn.module import Module
 from ..nn.utils.stateless import functional_call
-from ..numbers.arrays import ObjectArray
-from ..numbers.namespace import ObjectNamespace
+from ..numbers.namespace import ObjectArray, ObjectNamespace
 from ..numbers.system import NoMeaning, has_many_digits
 from ..numbers.tape import TapeNamespace
 from ..verify.subject import objects

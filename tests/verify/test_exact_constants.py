@@ -17,7 +17,8 @@ from gradcli.lang.exactly import ExactFactory, ExactLibrary, exact_code
 from gradcli.lang.machine import Machine
 from gradcli.lang.parser import parse
 from gradcli.numbers.balls import Ball, working
-from gradcli.numbers.namespace import Balls, ObjectNamespace
+from gradcli.numbers.namespace import ObjectNamespace
+from gradcli.numbers.system import Balls
 from gradcli.ops import OPS, Op
 from gradcli.ops.checks import KindError
 from gradcli.ops.exact import decimal
