@@ -14,8 +14,7 @@ from operator import index
 from typing import Any, TypeVar
 
 from ..engine.tensor import Tensor
-from .members import kind
-from .module import Module, framed, indented
+from .module import Module, framed, indented, kind
 from .parameter import Parameter
 
 L = TypeVar("L", bound="_Numbered")

@@ -126,7 +126,6 @@ class _NormBase(_Affine):
     num_features: int
     affine: bool
     track_running_stats: bool
-    _version = 2
 
     def _make(self, bias: bool, device: Any, dtype: Any) -> None:
         """Make the parameters and statistics that the options ask for."""
@@ -154,15 +153,13 @@ class _NormBase(_Affine):
         super().reset_parameters()
 
     def _load_from_state_dict(
-        self, state_dict: dict[str, object], prefix: str,
-        local_metadata: dict[str, Any], *rest: Any,
-    ) -> None:  # fmt: skip
-        """Keep the count of batches where a state of version 1 holds none."""
-        counted = (local_metadata.get("version") or 1) >= 2
-        if self.track_running_stats and not counted:
+        self, state_dict: dict[str, object], prefix: str, *rest: Any
+    ) -> None:
+        """Keep the count of batches where an older state holds none."""
+        if self.track_running_stats:
             own = self.num_batches_tracked
             state_dict.setdefault(prefix + "num_batches_tracked", own)
-        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+        super()._load_from_state_dict(state_dict, prefix, *rest)
 
     def _check(self, input: Tensor) -> None:
         if input.ndim not in self.ranks:
