@@ -78,13 +78,6 @@ class RMSNorm(_Affine):
 class GroupNorm(_Affine):
     """Mean 0 and variance 1 over each group of channels of an input (N, C, ...).
 
-    Args:
-        num_groups: how many groups.
-        num_channels: how many channels; a multiple of the number of groups.
-        eps: added to the variance.
-        affine: scale and shift each channel by trained parameters afterwards.
-        bias: shift as well as scale.
-
     Raises:
         ValueError: channels that do not divide into the groups.
     """
@@ -96,10 +89,7 @@ class GroupNorm(_Affine):
         bias: bool = True,
     ) -> None:  # fmt: skip
         if num_channels % num_groups:
-            raise ValueError(
-                f"num_channels ({num_channels}) must be divisible by num_groups "
-                f"({num_groups})"
-            )
+            raise ValueError("num_channels must be divisible by num_groups")
         shape = (num_channels,) if affine else None
         begin_weights(self, device, dtype, weight=shape, bias=shape if bias else None)
 

@@ -140,10 +140,7 @@ def spectral_norm(
         ValueError: a number of iterations that is not positive.
     """
     if n_power_iterations <= 0:
-        raise ValueError(
-            "Expected n_power_iterations to be positive, but got "
-            f"n_power_iterations={n_power_iterations}"
-        )
+        raise ValueError("n_power_iterations has to be positive")
     transposed = isinstance(module, _ConvTransposeNd)
     hook = SpectralNorm(module, name, int(transposed) if dim is None else dim)
     hook.eps, hook.n_power_iterations = eps, n_power_iterations
