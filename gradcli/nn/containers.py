@@ -142,7 +142,7 @@ class ParameterList(_Numbered):
         own, self._size = list(members), 0
         self.extend(own)
 
-    def append(self, value: object) -> ParameterList:
+    def append(self, value: object) -> Any:
         """Add a member at the end."""
         self._size += 1
         self[-1] = value

@@ -49,7 +49,7 @@ def _fans(tensor: Tensor) -> tuple[int, int]:
 
 
 def _demand_matrix(tensor: Tensor, most: float = math.inf) -> None:
-    """Raise ValueError for a tensor of fewer than 2 dimensions, or more than ``most``."""
+    """Raise ValueError for fewer than 2 dimensions, or more than ``most``."""
     if not 2 <= tensor.ndim <= most:
         raise ValueError(f"a tensor of {tensor.ndim} dimensions is not supported")
 

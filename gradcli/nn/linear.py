@@ -213,7 +213,11 @@ class EmbeddingBag(_Table):
         )  # fmt: skip
 
     def extra_repr(self) -> str:
-        usual = {"max_norm": None, "norm_type": 2, "scale_grad_by_freq": False}
+        usual: dict[str, object] = {
+            "max_norm": None,
+            "norm_type": 2,
+            "scale_grad_by_freq": False,
+        }
         usual |= {"mode": ..., "padding_idx": None}
         values = {name: getattr(self, name) for name in usual}
         unusual = [f"{n}={v!r}" for n, v in values.items() if v != usual[n]]

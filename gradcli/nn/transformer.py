@@ -161,8 +161,9 @@ class _Layer(Module):
             self.add_module(f"norm{i}", norm)
         for i in numbers:
             self.add_module(f"dropout{i}", Dropout(dropout))
-        by_name = isinstance(activation, str)
-        self.activation = ACTIVATIONS[activation] if by_name else activation
+        if isinstance(activation, str):
+            activation = ACTIVATIONS[activation]
+        self.activation = activation
 
     def _network(self, x: Tensor) -> Any:
         return self.linear2(self.dropout(self.activation(self.linear1(x))))
@@ -170,10 +171,9 @@ class _Layer(Module):
     def _added(self, i: int, x: Tensor, part: Callable[[Tensor], Any]) -> Tensor:
         """Add a part's output to ``x`` and normalise by the i-th normalisation."""
         norm, drop = getattr(self, f"norm{i}"), getattr(self, f"dropout{i}")
-        if self.norm_first:
-            return x + drop(part(norm(x)))
-        normed: Tensor = norm(x + drop(part(x)))
-        return normed
+        first: bool = self.norm_first
+        out: Tensor = x + drop(part(norm(x))) if first else norm(x + drop(part(x)))
+        return out
 
 
 class TransformerEncoderLayer(_Layer):
