@@ -60,7 +60,7 @@ def _check(layer: _ConvNd) -> None:
     groups, padding, mode = layer.groups, layer.padding, layer.padding_mode
     if groups <= 0 or layer.in_channels % groups or layer.out_channels % groups:
         raise ValueError(
-            "in_channels and out_channels must be divisible by groups, a positive number"
+            "in_channels and out_channels must be multiples of groups, which is above 0"
         )
     if padding == "same" and set(each(layer.stride, 1)) != {1}:
         raise ValueError("padding='same' is not supported for strided convolutions")
