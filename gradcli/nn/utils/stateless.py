@@ -80,6 +80,8 @@ def _stacked(named: Sequence[Named]) -> dict[str, Tensor]:
     """Make new leaves, where what is stacked asks for gradients."""
     found = {}
     for name, first in named[0].items():
+        if len({tensors[name].requires_grad for tensors in named}) > 1:
+            raise RuntimeError(f"models differ in whether {name} requires a gradient")
         stacked: Tensor = call(
             "stack", [tensors[name].detach() for tensors in named], 0
         )

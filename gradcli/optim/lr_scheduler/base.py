@@ -313,14 +313,18 @@ class OneCycleLR(LRScheduler):
         end, rates, momenta = self._phases[at]
         began = ends[at - 1] if at else 0.0
         share = (step - began) / (end - began)
-        if self._anneal_func_type == "cos":
-            share = (1 - math.cos(math.pi * share)) / 2
+        linear = self._anneal_func_type == "linear"
+
+        def between(group: Group, names: tuple[str, str]) -> Any:
+            first, last = (group[name] for name in names)
+            if linear:
+                return (last - first) * share + first
+            return last + (first - last) / 2.0 * (math.cos(math.pi * share) + 1)
+
         for group in self.optimizer.param_groups if self.cycle_momentum else ():
-            low, high = (group[name] for name in momenta)
-            momentum = low + (high - low) * share
+            momentum = between(group, momenta)
             if "betas" in group:
                 group["betas"] = (momentum, *group["betas"][1:])
             else:
                 group["momentum"] = momentum
-        first, last = rates
-        return self._each(lambda o: o[first] + (o[last] - o[first]) * share)
+        return self._each(lambda group: between(group, rates))
