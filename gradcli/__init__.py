@@ -19,10 +19,9 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "engine.tensor": "Tensor",
-    "engine.layouts": "layout strided",
     "engine.devices": "get_default_device set_default_device",
-    "engine.dtypes": "Size device dtype float16 float32 float64 int8 int16 int32 "
-    "int64 uint8 get_default_dtype set_default_dtype",
+    "engine.dtypes": "Size device dtype layout strided float16 float32 float64 int8 "
+    "int16 int32 int64 uint8 get_default_dtype set_default_dtype",
     "engine.modes": "enable_grad is_grad_enabled inference_mode "
     "is_inference_mode_enabled",
     "autograd.grad_mode": "no_grad set_grad_enabled",
@@ -35,11 +34,11 @@ _HOMES = {
     "get_rng_state set_rng_state rand randn randint randperm rand_like randn_like "
     "normal bernoulli multinomial",
     "engine.queries": "is_tensor equal allclose numel is_floating_point "
-    "is_inference promote_types result_type finfo iinfo "
-    "broadcast_shapes where nonzero unique conj real imag "
-    "is_complex",
+    "promote_types result_type finfo iinfo "
+    "broadcast_shapes where nonzero unique conj real imag is_complex isin "
+    "searchsorted",
     "engine.bits": "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift "
-    "bitwise_right_shift isin searchsorted gcd lcm histogram",
+    "bitwise_right_shift gcd lcm",
     "utils.files": "save load",
     "autograd.anomaly_mode": "is_anomaly_enabled",
     "autograd.vmap": "vmap",

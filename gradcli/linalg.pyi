@@ -4,7 +4,7 @@ import builtins
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias, overload
 
-from .engine.methods import Dims, Operand, LAndInfo, LuAndPivots, LuAndPivotsAndInfo, PAndLAndU, QAndR, UAndSAndV, UAndSAndVh, EigenvaluesAndEigenvectors, HistAndBin_edges, SignAndLogabsdet, SolutionAndCloned_coefficient, SolutionAndResidualsAndRankAndSingular_values, ValuesAndIndices
+from .engine.methods import Dims, Operand, LAndInfo, LuAndPivots, LuAndPivotsAndInfo, PAndLAndU, QAndR, UAndSAndV, UAndSAndVh, EigenvaluesAndEigenvectors, SignAndLogabsdet, SolutionAndCloned_coefficient, SolutionAndResidualsAndRankAndSingular_values, ValuesAndIndices
 from .engine.tensor import Tensor
 
 def cholesky(input: Any, upper: builtins.bool = False) -> Tensor: ...

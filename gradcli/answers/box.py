@@ -11,14 +11,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
+from ..engine import NUMPY
+from ..lang.bindings import Binding, read_binding
 from ..lang.errors import ProgramError, Span
+from ..lang.excerpt import printable
+from ..lang.factory import Factory
+from ..lang.parser import parse
+from ..lang.prepare import value_of
+from ..lang.run import input_names
+from ..lang.suggest import did_you_mean
+from .question import Question
 
 if TYPE_CHECKING:
-    from ..lang.bindings import Binding
     from ..verify.box import Ranges
     from ..verify.box import Span as Interval
     from ..verify.process.job import Job
-    from .question import Question
 
 FORM: Final = "write --box NAME=LOWER..UPPER, as in --box x=0.1..0.2"
 
@@ -39,64 +48,45 @@ class Box:
 
     def middle(self) -> Binding:
         """Return the input bound to the middle of its interval."""
-        from ..lang.bindings import Binding
-
         value = (self.lower / 2 + self.upper / 2).tolist()
         argument = f"{self.name}={value!r}"
         return Binding(self.name, argument, Span(len(self.name) + 1, len(argument)))
 
 
 def read_boxes(question: Question, asked: Sequence[str]) -> tuple[Box, ...]:
-    """Return the boxes that the texts of ``--box`` name.
-
-    Raises:
-        ProgramError: a text is no box, or its input has a value or is unknown.
-    """
-    boxes = [_read(part) for text in asked for part in _NEXT.split(text)]
-    names = [box.name for box in boxes]
-    for box in boxes:
-        if names.count(box.name) > 1:
-            message = f"--box: two intervals for {box.name!r}"
-            raise ProgramError("E595", message, hint="keep one")
-    _refuse_others(question, boxes)
+    """Return the boxes that the texts of ``--box`` name."""
+    boxes = [_read(part.strip()) for text in asked for part in _NEXT.split(text)]
+    named = [box.name for box in boxes]
+    given = {binding.name for binding in question.values}
+    known = [*given, *named]
+    names = input_names(parse(question.program, known), known)
+    for name in named:
+        if named.count(name) > 1:
+            message, hint = f"--box: two intervals for {name!r}", "keep one"
+        elif name in given:
+            message, hint = (
+                f"{name!r} has a value and a box",
+                "leave out one of the two",
+            )
+        elif name not in names:
+            reads = f"it reads {', '.join(names)}" if names else "it has no inputs"
+            message = f"--box: the program does not read {name!r}"
+            hint = did_you_mean(name, names) or reads
+        else:
+            continue
+        raise ProgramError("E595", message, hint=hint)
     return tuple(boxes)
 
 
-def _refuse_others(question: Question, boxes: Sequence[Box]) -> None:
-    """Refuse boxes of inputs with a value, and of names that the program does not
-    read."""
-    from ..lang.parser import parse
-    from ..lang.run import input_names
-    from ..lang.suggest import did_you_mean
-
-    given = {binding.name for binding in question.values}
-    known = [*given, *(box.name for box in boxes)]
-    names = input_names(parse(question.program, known), known)
-    for box in boxes:
-        if box.name in given:
-            message = f"{box.name!r} has a value and a box"
-            raise ProgramError("E595", message, hint="leave out one of the two")
-        if box.name not in names:
-            reads = f"it reads {', '.join(names)}" if names else "it has no inputs"
-            message = f"--box: the program does not read {box.name!r}"
-            hint = did_you_mean(box.name, names) or reads
-            raise ProgramError("E595", message, hint=hint)
-
-
 def _read(text: str) -> Box:
-    import numpy as np
-
-    from ..engine import NUMPY
-    from ..lang.bindings import Binding, read_binding
-    from ..lang.factory import Factory
-    from ..lang.inputs import value_of
-
-    text = text.strip()
     binding = read_binding(text)
+
+    def wrong(message: str, hint: str) -> ProgramError:
+        return ProgramError("E595", message, binding.value, text, hint=hint)
+
     ends = _DOTS.split(binding.text)
     if len(ends) != 2 or not all(end.strip() for end in ends):
-        message = "a box has two ends"
-        raise ProgramError("E595", message, binding.value, text, hint=FORM)
+        raise wrong("a box has two ends", FORM)
     start = binding.value.start
     middle = start + len(ends[0])
     spans = Span(start, middle), Span(middle + 2, len(text))
@@ -106,16 +96,13 @@ def _read(text: str) -> Box:
         for span in spans
     )
     if lower.shape != upper.shape:
-        message = f"the ends have shapes {list(lower.shape)} and {list(upper.shape)}"
-        hint = "give both ends the input's shape"
-        raise ProgramError("E595", message, binding.value, text, hint=hint)
+        shapes = f"the ends have shapes {list(lower.shape)} and {list(upper.shape)}"
+        raise wrong(shapes, "give both ends the input's shape")
     if not (np.isfinite(lower).all() and np.isfinite(upper).all()):
-        message = "an end of a box is not finite"
-        raise ProgramError("E595", message, binding.value, text, hint="give a number")
+        raise wrong("an end of a box is not finite", "give a number")
     if (lower > upper).any():
-        message = "the lower end is above the upper one"
         hint = f"write {binding.name}={ends[1].strip()}..{ends[0].strip()}"
-        raise ProgramError("E595", message, binding.value, text, hint=hint)
+        raise wrong("the lower end is above the upper one", hint)
     return Box(binding.name, text, lower, upper)
 
 
@@ -127,8 +114,6 @@ def at_middles(question: Question, boxes: Sequence[Box]) -> Question:
 
 def tell_middles(question: Question, boxes: Sequence[Box]) -> None:
     """Tell the user the point that everything but the ranges is shown for."""
-    from ..lang.excerpt import printable
-
     point = ", ".join(printable(box.middle().argument) for box in boxes)
     question.tell(f"but for the ranges, shown at the middle of the box: {point}")
 

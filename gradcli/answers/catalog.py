@@ -27,49 +27,51 @@ from ..ops.spellings import SPELLINGS, Template
 
 @dataclass(frozen=True, slots=True)
 class RowView:
-    """One overload of a function, a row of the table, with the node that it records."""
+    """One overload of a function, a row of the table, with the node that it records.
+
+    ``readable`` tells whether the formula can be typed as a program; ``defaults`` are
+    those of the parameters that need not be given; ``slope`` is a text on the slope
+    that the rules give where it is not the value's derivative, ``jumps`` one on where
+    the value jumps. ``derivatives`` are formulas of an elementwise row's partials, by
+    input: ``y`` stands for the result, None for what the language cannot express.
+    """
 
     name: str
     formula: str
     readable: bool
-    """Whether the formula can be typed as a program."""
     node: str | None
     parameters: tuple[str, ...]
     defaults: Mapping[str, object]
-    """Default values of the parameters that need not be given."""
     elementwise: bool
     kink: str
     slope: str
-    """Text on the slope that the rules give where it is not the value's derivative."""
     jumps: str
-    """Text on where the value jumps."""
     derivatives: Mapping[str, str | None]
-    """Formulas of an elementwise row's partial derivatives, by input; ``y`` stands for
-    the result, and None for a partial that the language cannot express."""
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionView:
-    """A public function and its overloads, its rows; a composite has none."""
+    """A public function and its overloads, its rows; a composite has none.
+
+    ``domain`` is a text on where the function is defined and smooth, if that is not
+    everywhere; ``not_finite`` has the reasons why a result is infinite or NaN, by that
+    result, ``spellings`` what libraries and languages call the function, by their
+    names.
+    """
 
     name: str
     family: str
     doc: str
     formula: str
     readable: bool
-    """Whether the formula can be typed as a program."""
     kink: str
     slope: str
     domain: str
-    """Text on where the function is defined and smooth, if that is not everywhere."""
     parameters: tuple[str, ...]
     defaults: Mapping[str, object]
-    """Default values of the parameters that need not be given."""
     aliases: tuple[str, ...]
     not_finite: Mapping[str, str]
-    """Reasons why a result is infinite or NaN, by that result."""
     spellings: Mapping[str, str]
-    """Spellings of the function in libraries and languages, by their names."""
     rows: tuple[RowView, ...]
 
     @property
@@ -92,10 +94,7 @@ def is_program(formula: str, names: tuple[str, ...]) -> bool:
 
 def catalog() -> tuple[FunctionView, ...]:
     """Return every public function, in the table's order."""
-    behind: dict[str, list[str]] = {}
-    for alias, name in ALIASES.items():
-        behind.setdefault(name, []).append(alias)
-    return tuple(_function(name, tuple(behind.get(name, ()))) for name in offered())
+    return tuple(map(_function, offered()))
 
 
 def find(name: str) -> FunctionView | None:
@@ -103,8 +102,7 @@ def find(name: str) -> FunctionView | None:
     name = ALIASES.get(name, name)
     if name not in FUNCTIONS or FUNCTIONS[name].internal:
         return None
-    aliases = tuple(alias for alias, meant in ALIASES.items() if meant == name)
-    return _function(name, aliases)
+    return _function(name)
 
 
 def known_names() -> tuple[str, ...]:
@@ -112,22 +110,23 @@ def known_names() -> tuple[str, ...]:
     return (*offered(), *ALIASES)
 
 
-def _function(name: str, aliases: tuple[str, ...]) -> FunctionView:
+def _function(name: str) -> FunctionView:
     entry = FUNCTIONS[name]
+    names = parameters(entry)
     return FunctionView(
         name=name,
         family=entry.family,
         doc=entry.doc,
         formula=entry.formula,
-        readable=is_program(entry.formula, parameters(entry)),
+        readable=is_program(entry.formula, names),
         kink=entry.kink,
         slope=entry.slope,
         domain=entry.domain,
-        parameters=parameters(entry),
+        parameters=names,
         defaults=defaults(entry),
-        aliases=aliases,
+        aliases=tuple(alias for alias, meant in ALIASES.items() if meant == name),
         not_finite=entry.not_finite,
-        spellings=_spellings(name, parameters(entry)),
+        spellings=_spellings(name, names),
         rows=tuple(_row(op) for op in overloads(name)),
     )
 
@@ -137,56 +136,48 @@ LANGUAGES = {"NumPy": "numpy", "PyTorch": "torch", "C": "c", "SymPy": "sympy"}
 
 
 def _spellings(name: str, given: tuple[str, ...]) -> dict[str, str]:
-    if name not in SPELLINGS:
-        return {}
-    words = {
-        language: getattr(SPELLINGS[name], at) for language, at in LANGUAGES.items()
-    }
-    return {
-        language: filled(word, [Text(name) for name in given]).written
-        if isinstance(word, Template)
-        else word
-        for language, word in words.items()
-        if word is not None
-    }
+    texts = [Text(each) for each in given]
+    found = {}
+    for language, at in LANGUAGES.items():
+        word = getattr(SPELLINGS.get(name), at, None)
+        if isinstance(word, Template):
+            word = filled(word, texts).written
+        if word is not None:
+            found[language] = word
+    return found
 
 
 def derivatives(op: Op) -> dict[str, str | None]:
     """Return an elementwise row's partial derivatives as formulas, by input."""
-    if op.partials is None:
-        return {}
     names = parameters(op)
-    count = len(op.partials)
-    inputs = [Text(name) for name in names[:count]]
-    params = {name: Text(name) for name in names[count:]}
-    texts = [partial_text(p, Text("y"), inputs, params) for p in op.partials]
-    pairs = zip(names, op.partials, texts, strict=False)
-    return {
-        name: None if text is None else text.written
-        for name, partial, text in pairs
-        if partial is not None
-    }
-
-
-def _jumps(op: Op) -> str:
-    if op.jumps_at is None:
-        return ""
-    above = f"{op.jumps_at:g} above " if op.jumps_at else ""
-    but = " other than 0" if op.smooth_at_zero else ""
-    return f"what is rounded is {above}a whole number{but}"
+    partials = op.partials or ()
+    inputs = [Text(name) for name in names[: len(partials)]]
+    params = {name: Text(name) for name in names[len(partials) :]}
+    found = {}
+    for name, partial in zip(names, partials, strict=False):
+        if partial is not None:
+            text = partial_text(partial, Text("y"), inputs, params)
+            found[name] = None if text is None else text.written
+    return found
 
 
 def _row(op: Op) -> RowView:
+    jumps = ""
+    if op.jumps_at is not None:
+        above = f"{op.jumps_at:g} above " if op.jumps_at else ""
+        but = " other than 0" if op.smooth_at_zero else ""
+        jumps = f"what is rounded is {above}a whole number{but}"
+    names = parameters(op)
     return RowView(
         op.name,
         op.formula,
-        is_program(op.formula, parameters(op)),
+        is_program(op.formula, names),
         op.node,
-        parameters(op),
+        names,
         defaults(op),
         op.elementwise,
         op.kink,
         op.slope,
-        _jumps(op),
+        jumps,
         derivatives(op),
     )

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from sys import maxsize
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -37,9 +37,6 @@ from ..views.fields import Verdict
 from ..views.numbers import Plain
 from .question import Question, Shapes, refuse_shapes
 from .verdicts import Summary
-
-if TYPE_CHECKING:
-    from ..engine import Tensor
 
 TRANSPOSE_SECONDS: Final = 1.0
 """Most seconds of the search for a transpose that makes a claim's shapes fit."""
@@ -136,8 +133,7 @@ def _judged(task: ClaimsTask, claim: Claim, ruling: ruled.Ruling) -> Judged:
     slip, pieces = None, tuple[Piece, ...]()
     refuted = ruling.verdict == REFUTED
     if refuted:
-        from ..diagnosis.answer import right_derivative
-        from ..diagnosis.claim_mistakes import diagnose
+        from ..diagnosis.claim_mistakes import diagnose, right_derivative
 
         seconds = min(DIAGNOSIS_SECONDS, task.seconds)
         slip = diagnose(task, claim, seconds)
@@ -161,37 +157,28 @@ def _judged(task: ClaimsTask, claim: Claim, ruling: ruled.Ruling) -> Judged:
 
 
 def _counterexample(found: ruled.Counterexample) -> Counterexample:
-    """Return a counterexample with its arrays as nested lists."""
-    inputs = {name: nested(values, shape) for name, shape, values in found.inputs}
-    if found.entry is not None:
-        return Counterexample(inputs, found.entry, found.claimed[0], found.true[0])
+    """Return a counterexample with its arrays as nested lists, and None in the place of
+    numbers that were left out."""
+
+    def whole(values: Sequence[float], shape: Sequence[int]) -> Plain | None:
+        if found.entry is not None:
+            return values[0]
+        return nested(values, shape) if len(values) == prod(shape) else None
+
     return Counterexample(
-        inputs,
-        None,
-        _array(found.claimed, found.claimed_shape),
-        _array(found.true, found.true_shape),
+        {name: nested(values, shape) for name, shape, values in found.inputs},
+        found.entry,
+        whole(found.claimed, found.claimed_shape),
+        whole(found.true, found.true_shape),
     )
-
-
-def _array(values: Sequence[float], shape: Sequence[int]) -> Plain | None:
-    """Return the array as nested lists; None if its numbers were left out."""
-    return nested(values, shape) if len(values) == prod(shape) else None
 
 
 def claims_task(
     question: Question, claims: Sequence[str], same: str | None, points: int
 ) -> ClaimsTask:
-    """Return the task that the program, its inputs and the claims make.
-
-    Args:
-        question: the program and the values of its inputs.
-        claims: equations between a derivative and a formula.
-        same: another program, which is compared in value and gradients.
-        points: the number of random points.
-
-    Raises:
-        ProgramError: the program, an input, a shape or a claim does not fit.
-    """
+    """Return the task that the program, its inputs, equations between a derivative and
+    a formula, and perhaps another program make, which is compared in value and
+    gradients; ``points`` is the number of random points."""
     programs = [question.program] if same is None else [question.program, same]
     prepared = _prepared(programs, question)
     inputs = _inputs(prepared, question.shapes)
@@ -219,7 +206,13 @@ def claims_task(
     if same is None:
         return task
     _run(prepared[1], inputs, None)
-    compared = _comparisons(inputs, question.wrt)
+    for name in question.wrt or ():
+        if name not in names:
+            message = f"--wrt: no input is called '{name}'"
+            hint = f"the inputs are {', '.join(names)}"
+            raise ProgramError("E507", message, hint=hint)
+    wrt = names if question.wrt is None else question.wrt
+    compared = (Claim("value"), *(Claim(f"d/d{name}", by=(name,)) for name in wrt))
     return replace(task, claims=(*equations, *compared))
 
 
@@ -227,7 +220,6 @@ def _prepared(
     programs: Sequence[str],
     question: Question,
 ) -> list[Prepared]:
-    """Return the programs, each prepared with the values that it reads."""
     bindings = question.values
     given = {*(binding.name for binding in bindings), *question.shapes}
     reads = [set(input_names(parse(text, given), given)) for text in programs]
@@ -285,109 +277,71 @@ def _run(prepared: Prepared, inputs: Sequence[Given], of: str | None) -> Run:
 
 
 def _try(task: ClaimsTask, claim: Claim, run: Run) -> None:
-    """Evaluate a claim once, so that its errors are found before it is judged.
-
-    Raises:
-        ProgramError: the claim fails; the error points into the claim's own text.
-    """
+    """Evaluate a claim once, so that its errors are found before it is judged."""
     inputs = run.prepared.environment
-    for name in claim.by:
-        _refuse_by(claim, name, inputs, run)
     named: dict[str, Any] = {**inputs, **run.variables}
-    if claim.output is not None and claim.output not in named:
-        raise _unknown_output(claim, claim.output, tuple(named), run)
+    _refuse_names(claim, run, named)
     target = run.output if claim.output is None else run.value(claim.output)
+    first = inputs[claim.by[0]]
+    message = ""
     if len(claim.by) > 1 and target.numel() != 1:
-        span = Span(0, claim.offset - 1)
         which = "second" if len(claim.by) == 2 else "higher"
         message = f"a {which} derivative needs an output of one number"
         hint = f"the output has shape {list(target.shape)}: add .sum(), or index it"
-        raise ProgramError("E596", message, span, claim.text, hint=hint)
-    if len(claim.by) > 2 and inputs[claim.by[0]].numel() != 1:
-        span = Span(0, claim.offset - 1)
+    elif len(claim.by) > 2 and first.numel() != 1:
         message = "a derivative above the second is by an input of one number"
-        hint = f"{claim.by[0]} has shape {list(inputs[claim.by[0]].shape)}"
+        hint = f"{claim.by[0]} has shape {list(first.shape)}"
+    if message:
+        span = Span(0, claim.offset - 1)
         raise ProgramError("E596", message, span, claim.text, hint=hint)
-    _refuse_entries(claim, target, inputs)
+    shapes = [tuple(inputs[name].shape) for name in claim.by]
+    try:
+        positions(claim, tuple(target.shape) if len(shapes) == 1 else (), shapes)
+    except (IndexError, ValueError):
+        told = zip(claim.by, shapes, strict=True)
+        hint = ", ".join(f"{name} has shape {list(shape)}" for name, shape in told)
+        span = Span(0, len(claim.text[: claim.offset - 1].rstrip(" =")))
+        raise ProgramError(
+            "E595", "no entry has this index", span, claim.text,
+            hint=hint, exit_status=2,
+        ) from None  # fmt: skip
     assert claim.expression is not None
     try:
         evaluate(claim.expression, named, seed=run.seed)
     except ProgramError as error:
         located = claim.located(error)
-        raise _with_transpose(task, claim, located) from error.__cause__
+        if error.code == "E303":
+            from ..diagnosis.claim_text import fitting_transpose
+
+            written = fitting_transpose(task, claim, TRANSPOSE_SECONDS)
+            if written is not None:
+                located = ProgramError(
+                    located.code, located.message, located.span, located.source,
+                    hint=f"the derivative is {written}",
+                    exit_status=located.exit_status,
+                )  # fmt: skip
+        raise located from error.__cause__
 
 
-def _with_transpose(
-    task: ClaimsTask, claim: Claim, error: ProgramError
-) -> ProgramError:
-    """Return the error; one of shapes names a transpose that makes them fit."""
-    if error.code != "E303":
-        return error
-    from ..diagnosis.claim_text import fitting_transpose
-
-    written = fitting_transpose(task, claim, TRANSPOSE_SECONDS)
-    if written is None:
-        return error
-    return ProgramError(
-        error.code, error.message, error.span, error.source,
-        hint=f"the derivative is {written}", exit_status=error.exit_status,
-    )  # fmt: skip
-
-
-def _refuse_entries(claim: Claim, target: Tensor, inputs: Mapping[str, Tensor]) -> None:
-    """Refuse an index on the left-hand side that is out of range."""
-    lead = tuple(target.shape) if len(claim.by) == 1 else ()
-    try:
-        positions(claim, lead, [tuple(inputs[name].shape) for name in claim.by])
-    except (IndexError, ValueError):
-        shapes = ", ".join(f"{n} has shape {list(inputs[n].shape)}" for n in claim.by)
-        span = Span(0, len(claim.text[: claim.offset - 1].rstrip(" =")))
-        message = "no entry has this index"
-        raise ProgramError(
-            "E595", message, span, claim.text, hint=shapes, exit_status=2
-        ) from None
-
-
-def _refuse_by(claim: Claim, name: str, inputs: Mapping[str, object], run: Run) -> None:
-    if name in inputs:
-        return
-    if name in run.variables:
+def _refuse_names(claim: Claim, run: Run, named: Mapping[str, object]) -> None:
+    """Refuse names on the left-hand side that are not those of inputs, or for the
+    output not those of values."""
+    inputs = run.prepared.environment
+    name = next((name for name in claim.by if name not in inputs), None)
+    known: Sequence[str] = tuple(inputs)
+    message = hint = ""
+    if name is not None and name in run.variables:
         message = f"the program computes '{name}': a claim is about an input"
         hint = f"to make '{name}' an input, leave its assignment out"
-        raise _misnamed(claim, name, message, hint)
-    raise _unknown(claim, name, tuple(inputs))
-
-
-def _unknown_output(
-    claim: Claim, name: str, known: tuple[str, ...], run: Run
-) -> ProgramError:
-    """Return the error for a claim about an output whose name is unknown."""
-    if run.output_name in known:
-        return _unknown(claim, name, known)
-    message = f"the program gives its output no name, so '{name}' is unknown"
-    hint = f"write d/d{claim.by[0]}, or begin the program with '{name} = '"
-    return _misnamed(claim, name, message, hint)
-
-
-def _unknown(claim: Claim, name: str, known: tuple[str, ...]) -> ProgramError:
-    hint = did_you_mean(name, known) or f"it has {', '.join(known) or 'none'}"
-    return _misnamed(claim, name, f"the program has no '{name}'", hint)
-
-
-def _misnamed(claim: Claim, name: str, message: str, hint: str) -> ProgramError:
-    """Return an error that points at a name on the left-hand side."""
+    elif name is None:
+        name, known = claim.output, tuple(named)
+        if name is None or name in known:
+            return
+        if run.output_name not in known:
+            message = f"the program gives its output no name, so '{name}' is unknown"
+            hint = f"write d/d{claim.by[0]}, or begin the program with '{name} = '"
+    message = message or f"the program has no '{name}'"
+    hint = hint or did_you_mean(name, known) or f"it has {', '.join(known) or 'none'}"
     at = max(claim.text[: claim.offset].rfind(name), 0)
     span = Span(at, at + len(name))
-    return ProgramError("E595", message, span, claim.text, hint=hint, exit_status=2)
-
-
-def _comparisons(inputs: Sequence[Given], wrt: Sequence[str] | None) -> list[Claim]:
-    """Return the claims that two programs have the same value and gradients."""
-    names = [given.name for given in inputs]
-    for name in wrt or ():
-        if name not in names:
-            message = f"--wrt: no input is called '{name}'"
-            hint = f"the inputs are {', '.join(names)}"
-            raise ProgramError("E507", message, hint=hint)
-    names = names if wrt is None else [*wrt]
-    return [Claim("value"), *(Claim(f"d/d{name}", by=(name,)) for name in names)]
+    raise ProgramError("E595", message, span, claim.text, hint=hint, exit_status=2)

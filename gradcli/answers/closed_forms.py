@@ -12,16 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import prod
 from typing import TYPE_CHECKING, Final
 
 from ..lang.nested import nested
-from .gradients import GradView, OutputView
+from .gradients import GradView
 from .verdicts import Texts
 
 if TYPE_CHECKING:
     from ..verify.process.job import InputVerdict
-    from .derivatives import BlockView, Derivative
+    from .derivatives import Derivative
 
 FIRST: Final = ("d", "/d")
 
@@ -91,81 +92,63 @@ def formulas_of(
     """Return the formulas of each gradient as one row, or of each block of a Jacobian
     or a Hessian as a matrix."""
     by_name = {each.name: each for each in found}
-    name, lead = _called(view.output), view.output.shape
-    wanted: list[tuple[str, tuple[int, ...], tuple[int, ...]]]
+    name = view.output.name if view.output.named else ""
+    lead = view.output.shape
     if isinstance(view, GradView):
-        wanted = [(i.name, (), i.shape) for i in view.differentiated]
-    elif view.command == "hessian":
-        return _of_pairs(view, by_name)
-    else:
-        wanted = [(b.input, lead, b.shape[len(lead) :]) for b in view.blocks]
-    return tuple(
-        _view(
-            name, name, by, FIRST, rows, columns,
-            by_name.get(by), range(prod((*rows, *columns))),
+        return tuple(
+            _view(name, (name, i.name), FIRST, (), i.shape, by_name)
+            for i in view.differentiated
         )
-        for by, rows, columns in wanted
-    )  # fmt: skip
-
-
-def _of_pairs(
-    view: Derivative, by_name: Mapping[str, InputVerdict]
-) -> tuple[FormulaView, ...]:
-    """Return a Hessian's blocks as formulas, cut from the columns of blocks that the
-    verdicts are about."""
+    if view.command != "hessian":
+        return tuple(
+            _view(name, (name, b.input), FIRST, lead, b.shape[len(lead) :], by_name)
+            for b in view.blocks
+        )
     shapes = {
         block.by[0]: block.shape[: len(block.shape) // 2]
         for block in view.blocks
         if block.by[0] == block.by[1]
     }
-    name = _called(view.output)
-    starts: dict[str, int] = {}
-    count = 0
-    for given, shape in shapes.items():
-        starts[given] = count
-        count += prod(shape)
-
-    def positions(block: BlockView) -> range:
-        first, second = block.by
-        start = starts[first] * prod(shapes[second])
-        return range(start, start + prod(block.shape))
-
+    # A verdict is about a column of blocks, one below the other.
+    sums = accumulate(map(prod, shapes.values()), initial=0)
+    starts = dict(zip(shapes, sums, strict=False))
+    around = f"d2{name}/d", " d"
     return tuple(
-        _view(
-            name, block.by[0], block.by[1], (f"d2{name}/d", " d"),
-            shapes[block.by[0]], shapes[block.by[1]], by_name.get(block.by[1]),
-            positions(block),
-        )
-        for block in view.blocks
-    )  # fmt: skip
+        _view(name, (a, b), around, shapes[a], shapes[b], by_name, starts[a])
+        for a, b in (block.by for block in view.blocks)
+    )
 
 
 def _view(
-    output: str, of: str, by: str, around: tuple[str, str], lead: tuple[int, ...],
-    shape: tuple[int, ...], found: InputVerdict | None, positions: range,
-) -> FormulaView:  # fmt: skip
-    texts = _at(positions, () if found is None else found.formulas)
+    output: str,
+    names: tuple[str, str],
+    around: tuple[str, str],
+    lead: tuple[int, ...],
+    shape: tuple[int, ...],
+    verdicts: Mapping[str, InputVerdict],
+    start: int = 0,
+) -> FormulaView:
+    """Return a block's formulas, which begin at a row of what the verdict has."""
+    found = verdicts.get(names[1])
+    first = start * prod(shape)
+    positions = range(first, first + prod((*lead, *shape)))
+
+    def at(known: Sequence[str | None]) -> tuple[str | None, ...]:
+        return tuple(known[i] if i < len(known) else None for i in positions)
+
+    texts = at(() if found is None else found.formulas)
     reason = found and (found.missing or found.note)
     return FormulaView(
         output,
-        of,
-        by,
+        *names,
         around,
         indices(lead),
         indices(shape),
         (*lead, *shape),
         texts,
         reason or "SymPy ran out of time" if None in texts else None,
-        _at(positions, () if found is None else found.latex),
+        at(() if found is None else found.latex),
     )
-
-
-def _at(positions: range, known: Sequence[str | None]) -> tuple[str | None, ...]:
-    return tuple(known[i] if i < len(known) else None for i in positions)
-
-
-def _called(output: OutputView) -> str:
-    return output.name if output.named else ""
 
 
 def indices(shape: Sequence[int]) -> tuple[str, ...]:

@@ -36,16 +36,6 @@ MIN_SPARSE_ENTRIES = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
-class Dense:
-    """A block with its zeros.
-
-    value  The numbers; a block without its zeros has the next keys instead.
-    """
-
-    value: Shown | None
-
-
-@dataclass(frozen=True, slots=True)
 class Stored:
     """A block without its zeros.
 
@@ -66,26 +56,6 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class Filed:
-    """A block in a file.
-
-    file  With --out: the file that holds the numbers.
-    """
-
-    file: str
-
-
-@dataclass(frozen=True, slots=True)
-class Colours:
-    """The colours of a block.
-
-    colours  With --spy: the number of colours that its columns need; null: too many.
-    """
-
-    colours: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class BlockView:
     """A block with its verdict and its formulas.
 
@@ -94,6 +64,9 @@ class BlockView:
     pattern    its stored entries as a matrix with a row for each entry of what is
                differentiated, and a column for each entry of the input
     is_sparse  whether it is shown without its zeros
+    value      The numbers; a block without its zeros has the next keys instead.
+    file       With --out: the file that holds the numbers.
+    colours    With --spy: the number of colours that its columns need.
     structure  The structure, such as diagonal, banded, dense or zero.
     """
 
@@ -102,8 +75,10 @@ class BlockView:
     shape: Shape
     pattern: Pattern = field(metadata=HIDDEN)
     is_sparse: bool = field(metadata=HIDDEN)
-    numbers: Dense | Stored | Filed = field(metadata=FLAT)
-    colours: Colours | None = field(metadata=FLAT)
+    value: Shown | None = field(metadata=IF_ANY)
+    stored: Stored | None = field(metadata=FLAT)
+    file: str | None = field(metadata=IF_ANY)
+    colours: int | None = field(metadata=IF_ANY)
     structure: str
     checked: Checked = field(default=Checked(), metadata=FLAT)
     formulas: Formulas | None = field(default=None, metadata=FLAT)
@@ -130,15 +105,8 @@ class Blocks:
     columns: Mapping[str, Sequence[Block]]
 
     def job(self, seconds: float, formulas: bool) -> Job:
-        """Return the job that checks the blocks.
-
-        Args:
-            seconds: the time that the check may take.
-            formulas: whether every entry is wanted as a formula.
-
-        Raises:
-            ProgramError: there are too many entries to show them as formulas.
-        """
+        """Return the job that checks the blocks; refuse ``formulas`` of too many
+        entries."""
         claims = {name: claim(own, self.run.seed) for name, own in self.columns.items()}
         entries = sum(claim.count for claim in claims.values())
         if formulas and entries > MAX_HANDED:
@@ -159,13 +127,8 @@ class Blocks:
     def view(
         self, form: Form, files: Sequence[str] | None = None, spied: bool = False
     ) -> Derivative:
-        """Return the blocks in plain numbers.
-
-        Args:
-            form: whether the blocks are shown with their zeros.
-            files: for each block, the file that holds its numbers; None: none does.
-            spied: whether the numbers of colours are counted.
-        """
+        """Return the blocks in plain numbers, or by the ``files`` that hold them; if
+        they are ``spied``, the colours of each are counted."""
         places: Sequence[str | None] = files or [None] * len(self.by)
         return Derivative(
             command=self.command,
@@ -244,14 +207,8 @@ def judged(
     formulas: Sequence[Formulas] | None,
     code: str | None,
 ) -> Derivative:
-    """Return the derivative with its verdicts, formulas and code added.
-
-    Args:
-        found: the derivative.
-        verification: the verdicts; None: nothing was checked.
-        formulas: the formulas of each block; None: they were not asked for.
-        code: the program that computes the derivatives; None: it was not asked for.
-    """
+    """Return the derivative with its verdicts, and with the formulas of each block and
+    the code if they were asked for."""
     verdicts = by_name(verification)
     blocks = tuple(
         replace(
@@ -280,12 +237,10 @@ def block_view(
         pattern = pattern_of(host(matrix))
     large = pattern.entries >= MIN_SPARSE_ENTRIES and pattern.is_sparse
     sparse = form == "sparse" or (form == "auto" and large)
-    numbers: Dense | Stored | Filed
-    if file is not None:
-        numbers = Filed(file)
-    elif sparse:
+    stored = None
+    if sparse and file is None:
         values: Any = plain(pattern.values)
-        numbers = Stored(
+        stored = Stored(
             pattern.shape,
             pattern.stored,
             (pattern.below, pattern.above),
@@ -293,15 +248,15 @@ def block_view(
             pattern.columns.tolist(),
             values,
         )
-    else:
-        numbers = Dense(shown(block.dense().raw))
     return BlockView(
         input=by[0],
         inputs=by if len(by) > 1 else None,
         shape=block.shape,
         pattern=pattern,
         is_sparse=sparse,
-        numbers=numbers,
-        colours=Colours(colours_of(pattern)) if spied else None,
+        value=None if sparse or file is not None else shown(block.dense().raw),
+        stored=stored,
+        file=file,
+        colours=colours_of(pattern) if spied else None,
         structure=pattern.sparse_structure() if large else pattern.structure(),
     )

@@ -119,12 +119,8 @@ class Explanation:
 def explanation(
     question: Question, look: Callable[[Tensor, GraphView], None] | None = None
 ) -> Explanation:
-    """Run the program of a question and its backward pass; return every step.
-
-    Args:
-        question: the program and its point.
-        look: called with the output and the graph before the pass frees saved values.
-    """
+    """Run the program of a question and its backward pass; return every step. The
+    output and the graph are passed to ``look`` before the pass frees saved values."""
     run, names = question.run_with_names()
     run.require_graph()
     start = run.first_cotangent(question.grad_output)
@@ -150,16 +146,8 @@ def explain(
     """Run the backward pass of ``output`` and return every step of it.
 
     Leaves accumulate their gradients, and saved values are freed, unless ``options`` of
-    `Tensor.backward` say otherwise.
-
-    Args:
-        output: the tensor that the pass starts from.
-        cotangent: the cotangent of that tensor.
-        names: the program's names for its values.
-        view: the graph below the output.
-        shown: converts a raw number or array for the steps.
-        run: runs the pass from a given cotangent; None: `Tensor.backward` does.
-        options: arguments for the function that runs the pass.
+    `Tensor.backward` say otherwise, which runs the pass unless ``run`` does. Numbers
+    and arrays are ``shown`` as plain numbers or in another form.
     """
     watch = _Watch(output, cotangent, names, view, shown)
     with watch.looking(output):
@@ -175,10 +163,9 @@ def rehearse(
     view: GraphView,
     shown: Callable[[object], object] = plain,
 ) -> tuple[StepView, ...]:
-    """Return the steps of a pass, as `explain` does, and change nothing.
-
-    No leaf's gradient is added to and nothing is freed; the leaves' steps come last.
-    """
+    """Return the steps of a pass, as `explain` does, and change nothing: no leaf's
+    gradient is added to, none of its hooks is called, and nothing is freed. The leaves'
+    steps come last."""
     watch = _Watch(output, cotangent, names, view, shown)
     with watch.looking(output) as below:
         leaves = [node for node in below if isinstance(node, AccumulateGrad)]
@@ -186,7 +173,7 @@ def rehearse(
         found = grad([output], inputs, [cotangent], retain_graph=True)
     for leaf, arriving in zip(leaves, found, strict=True):
         if arriving is not None:
-            watch.rehearsed(leaf, arriving)
+            watch.rehearsed(leaf, arriving.raw)
     return tuple(watch.steps)
 
 
@@ -219,12 +206,12 @@ class _Watch:
             for handle in handles:
                 handle.remove()
 
-    def rehearsed(self, leaf: AccumulateGrad, arriving: Tensor) -> None:
+    def rehearsed(self, leaf: AccumulateGrad, came: Any) -> None:
         """Record a leaf's step for a pass that stopped before the leaf accumulated."""
-        came, held = arriving.raw, leaf.grad
-        after = came if held is None else held.raw + came
-        before = None if held is None else self._shown(held.raw)
-        self._tell(leaf, (self._shown(came),), (), before, self._shown(after))
+        held = None if leaf.grad is None else leaf.grad.raw
+        after = self._shown(came if held is None else held + came)
+        before = None if held is None else self._shown(held)
+        self._tell(leaf, (self._shown(came),), (), before, after)
 
     def _over(self, node: Node | AccumulateGrad) -> Iterator[Any]:
         """Register hooks on one node, and yield their handles."""
@@ -244,20 +231,20 @@ class _Watch:
     def _node(
         self, node: Node, sent: tuple[Tensor | None, ...], given: tuple[Any, ...]
     ) -> None:
-        shapes = [tuple(g.shape) for g in given if g is not None]
+        shape = next(tuple(g.shape) for g in given if g is not None)
         edges = zip(node.edges, sent, raw_partials(node), strict=True)
         sends = [
-            self._send(nr, edge, g.raw, partial, shapes[0])
+            self._send(nr, edge, g.raw, partial, shape)
             for nr, (edge, g, partial) in enumerate(edges)
             if edge is not None and g is not None
         ]
         incoming = tuple(None if g is None else self._shown(g.raw) for g in given)
-        self._tell(node, incoming, tuple(sends), None, None)
+        self._tell(node, incoming, tuple(sends))
 
     def _send(
         self,
         nr: int,
-        edge: Node | Port | AccumulateGrad | None,
+        edge: Node | Port | AccumulateGrad,
         g: Array,
         partial: Array | float | None,
         shape: Shape,
@@ -265,9 +252,9 @@ class _Watch:
         before = self._arrived.get(edge)
         total = g if before is None else before + g
         self._arrived[edge] = total
-        receiver = edge.node if isinstance(edge, Port) else edge
-        made = self._nodes[id(receiver)]
         several = isinstance(edge, Port)
+        made = self._nodes[id(edge.node if isinstance(edge, Port) else edge)]
+        reduced = partial is not None and g.shape != shape
         return Send(
             edge=nr,
             id=made.id,
@@ -276,9 +263,7 @@ class _Watch:
             output_nr=edge.nr if isinstance(edge, Port) else 0,
             local_gradient=None if partial is None else self._shown(partial),
             gradient=self._shown(g),
-            reduced=tuple(g.shape)
-            if partial is not None and g.shape != shape
-            else None,
+            reduced=tuple(g.shape) if reduced else None,
             held=None if before is None else self._shown(before),
             total=self._shown(total),
         )
@@ -288,8 +273,8 @@ class _Watch:
         node: Node | AccumulateGrad,
         incoming: tuple[Plain | None, ...],
         sends: tuple[Send, ...],
-        before: Plain | None,
-        after: Plain | None,
+        before: Plain | None = None,
+        after: Plain | None = None,
     ) -> None:
         made = self._nodes[id(node)]
         self.steps.append(

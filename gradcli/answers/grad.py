@@ -1,31 +1,39 @@
-"""Answer of `gradcli grad` as a JSON object: gradients, verdicts, and all extras that
-were asked for.
+"""Extras of `gradcli grad` on demand, and its answer with verdicts and extras.
 
-Invariant: nothing is computed here; numbers, verdicts and formulas are put together.
+Invariants: digits, condition numbers and ranges are made from the question and the
+computed gradients; none waits for the verdicts on these. Where the output is 0,
+relative errors are undefined, and a condition number is infinite, or 0 if the input or
+its gradient is 0.
+
+    conditions(view, [1.0])[0].norm          # |x * f'(x) / f(x)|
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
+from math import fsum, hypot, inf, isfinite, isnan, nan
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias
 
 from ..diagnosis.not_finite import Trouble
 from ..lang.fusion import Fusion
 from ..lang.nested import nested
 from ..verify.box import Place
-from ..views.fields import FLAT, IF_ANY, Device, DType
-from ..views.numbers import Plain
-from .accuracy import Condition, Extras, doubt, unsettled
-from .box import spans_of
-from .gradients import GradView, InputView, OutputView
+from ..views.fields import FLAT, HIDDEN, IF_ANY, Device, DType
+from ..views.numbers import Plain, flat, plain
+from .box import Box, ranges_of, spans_of
+from .closed_forms import indices
+from .gradients import Gradients, GradView, InputView, OutputView
 from .verdicts import Checked, Formulas, Summary, Texts, by_name, checked, summary
 
 if TYPE_CHECKING:
-    from ..verify.box import Range
-    from ..verify.digits import Numerals
-    from ..verify.process.job import Verification
+    from ..verify.box import Range, Ranges
+    from ..verify.digits import Numerals, Precisely
+    from ..verify.process.job import Job, Verification
+    from .question import Question
+
+UNSETTLED: Final = "not all digits are certain"
+"""Remark on numerals whose last digits are not certain."""
 
 Found: TypeAlias = Annotated[Any, "found"]
 """Numbers found at points, nested like a shape; None where none was found."""
@@ -112,6 +120,21 @@ class Digits:
 
 
 @dataclass(frozen=True, slots=True)
+class Condition:
+    """Reaction of the output to a relative change of one input.
+
+    norm     The norm of the input times that of its gradient, divided by abs(output).
+    largest  The largest of the entries' own condition numbers.
+    entry    The entry with the largest condition number, as x[1].
+    """
+
+    name: str = field(metadata=HIDDEN)
+    norm: float
+    largest: float
+    entry: str
+
+
+@dataclass(frozen=True, slots=True)
 class JudgedInput:
     """An input, its gradient, and the verdict on it.
 
@@ -154,49 +177,122 @@ class Grad:
     dtype: DType
     output: OutputView
     inputs: tuple[JudgedInput, ...]
-    order: int | None = field(metadata=IF_ANY)
-    digits: Digits | None = field(metadata=IF_ANY)
-    box: BoxRanges | None = field(metadata=IF_ANY)
-    blame: Trouble | None = field(metadata=IF_ANY)
-    code: str | None = field(metadata=IF_ANY)
-    adjoint_program: str | None = field(metadata=IF_ANY)
-    trace: Fusion | None = field(metadata=IF_ANY)
-    verification: Summary
+    order: int | None = field(default=None, metadata=IF_ANY)
+    digits: Digits | None = field(default=None, metadata=IF_ANY)
+    box: BoxRanges | None = field(default=None, metadata=IF_ANY)
+    blame: Trouble | None = field(default=None, metadata=IF_ANY)
+    code: str | None = field(default=None, metadata=IF_ANY)
+    adjoint_program: str | None = field(default=None, metadata=IF_ANY)
+    trace: Fusion | None = field(default=None, metadata=IF_ANY)
+    verification: Summary = field(default=Summary())
 
 
-NOTHING = Extras(None, None, None, (), None)
+@dataclass(frozen=True, slots=True)
+class Extras:
+    """Results shown with the gradients; None for options that were not given."""
+
+    precisely: Precisely | None = None
+    conditions: tuple[Condition, ...] | None = None
+    boxes: tuple[Box, ...] = ()
+    ranges: Ranges | None = None
+
+
+def doubt(number: float) -> str:
+    """Return a sentence saying that a constant's digits after the 17th are a guess."""
+    return f"{number!r} is known to 17 digits only; further digits rest on a guess"
+
+
+def _unsettled(found: Precisely) -> Iterator[str]:
+    """Yield a sentence for the output and each gradient with uncertain digits."""
+    by_label = {"the output": found.output} | {
+        f"the gradient by {name}": numerals
+        for name, numerals in found.gradients.items()
+    }
+    for label, numerals in by_label.items():
+        if numerals is not None and numerals.unsettled:
+            yield f"{label}: {UNSETTLED}"
+
+
+def extras_of(
+    question: Question,
+    found: Gradients,
+    job: Job | None,
+    digits: int | None,
+    condition: bool,
+    boxes: tuple[Box, ...],
+) -> Extras:
+    """Return the digits, condition numbers and ranges over boxes that were asked for;
+    the job, with the program and its values, is for digits and ranges."""
+    precisely = conditioned = ranges = None
+    if digits is not None and job is not None:
+        from ..verify.digits import precise
+
+        typed = {binding.name: binding.text for binding in question.values}
+        precisely = precise(job, typed, question.grad_output, digits)
+    if condition:
+        given = found.cotangent
+        conditioned = conditions(
+            found.view, None if given is None else plain(given.raw)
+        )
+    if boxes and job is not None:
+        ranges = ranges_of(boxes, job)
+    return Extras(precisely, conditioned, boxes, ranges)
+
+
+def conditions(view: GradView, cotangent: Plain | None) -> tuple[Condition, ...]:
+    """Return the output's condition number for each differentiated input; without a
+    cotangent the output is the sum of its entries."""
+    values = flat(view.output.value)
+    weights = [1.0] * len(values) if cotangent is None else flat(cotangent)
+    terms = [w * v for w, v in zip(weights, values, strict=True)]
+    try:
+        output = abs(fsum(terms))
+    except (OverflowError, ValueError):
+        # `fsum` refuses a sum beyond the range, and inf - inf.
+        output = abs(sum(terms))
+    return tuple(_condition(given, output) for given in view.differentiated)
+
+
+def _condition(given: InputView, output: float) -> Condition:
+    values = [] if given.value is None else flat(given.value)
+    slopes = [0.0] * len(values) if given.grad is None else flat(given.grad)
+    parts = [_ratio(abs(x * g), output) for x, g in zip(values, slopes, strict=True)]
+    norm = _ratio(hypot(*values) * hypot(*slopes), output)
+    if not parts:
+        return Condition(given.name, 0.0, 0.0, given.name)
+    worst = max(range(len(parts)), key=lambda i: inf if isnan(parts[i]) else parts[i])
+    entry = given.name + indices(given.shape)[worst]
+    return Condition(given.name, norm, parts[worst], entry)
+
+
+def _ratio(change: float, output: float) -> float:
+    if not isfinite(output):
+        return nan
+    if output:
+        return change / output
+    return nan if isnan(change) else inf if change else 0.0
 
 
 def judged(
     view: GradView,
     verification: Verification | None,
-    extras: Extras = NOTHING,
+    extras: Extras | None = None,
     formulas: Sequence[Formulas] | None = None,
     files: Mapping[str, str] | None = None,
     derivatives: Mapping[str, float] | None = None,
-    order: int | None = None,
-    code: str | None = None,
-    adjoint_program: str | None = None,
-    fusion: Fusion | None = None,
+    **more: Any,
 ) -> Grad:
     """Return the answer: gradients, verdicts and everything else that was asked for.
 
-    Args:
-        view: the gradients.
-        verification: the verdicts; None: nothing was checked.
-        extras: digits, condition numbers and ranges.
-        formulas: the formulas of each differentiated input; None: not asked for.
-        files: the file that holds an input's gradient, by the input's name.
-        derivatives: derivatives of order ``order``, by the input's name.
-        order: the order of these derivatives, above the first.
-        code: the program that computes the gradient.
-        adjoint_program: the gradient as a program.
-        fusion: the record of what was computed in parts.
+    There are ``formulas`` of each differentiated input, ``files`` that hold a gradient
+    and ``derivatives`` of a higher order by the name of the input; ``more`` are further
+    fields of the answer.
     """
     verdicts = by_name(verification)
     names = [given.name for given in view.differentiated]
     written = dict(zip(names, formulas or (), strict=formulas is not None))
-    conditions = {each.name: each for each in extras.conditions or ()}
+    extras = extras or Extras()
+    reacts = {each.name: each for each in extras.conditions or ()}
     precisely, ranges = extras.precisely, extras.ranges
     inputs = []
     for given in view.inputs:
@@ -212,7 +308,7 @@ def judged(
                 verdict.closed_form if verdict else None,
                 checked(verdict),
                 digits,
-                conditions.get(name),
+                reacts.get(name),
                 signed,
                 (files or {}).get(name),
                 (derivatives or {}).get(name),
@@ -225,42 +321,27 @@ def judged(
         dtype=view.dtype,
         output=view.output,
         inputs=tuple(inputs),
-        order=order,
-        digits=_digits(extras),
-        box=_box(extras, view),
-        blame=extras.trouble,
-        code=code,
-        adjoint_program=adjoint_program,
-        trace=fusion,
+        digits=None if precisely is None else _digits(precisely),
+        box=None if ranges is None else _box(ranges, extras.boxes, view),
         verification=summary(verification),
+        **more,
     )
 
 
-def _digits(extras: Extras) -> Digits | None:
-    """Return the output with its digits; None if they were not asked for."""
-    found = extras.precisely
-    if found is None:
-        return None
-    notes = (*map(doubt, found.doubtful), *unsettled(found))
+def _digits(found: Precisely) -> Digits:
+    notes = (*map(doubt, found.doubtful), *_unsettled(found))
     return Digits(found.digits, _texts(found.output), notes)
 
 
 def _texts(numerals: Numerals | None) -> Texts:
-    """Return numerals nested like their shape; None if there are none."""
     return None if numerals is None else nested(numerals.texts, numerals.shape)
 
 
-def _box(extras: Extras, view: GradView) -> BoxRanges | None:
-    """Return the box and the range of the output; None if there is no box."""
-    found = extras.ranges
-    if found is None:
-        return None
+def _box(found: Ranges, boxes: Sequence[Box], view: GradView) -> BoxRanges:
     shapes = {given.name: given.shape for given in view.inputs}
     inputs = {
-        name: Interval(
-            nested(span.lower, shapes[name]), nested(span.upper, shapes[name])
-        )
-        for name, span in spans_of(extras.boxes).items()
+        n: Interval(nested(span.lower, shapes[n]), nested(span.upper, shapes[n]))
+        for n, span in spans_of(boxes).items()
     }
     output = _bounds(found.value, view.output.shape)
     close = found.close
@@ -275,15 +356,15 @@ def _signed(found: Sequence[Range], shape: Sequence[int]) -> Signed:
 
 
 def _bounds(found: Sequence[Range], shape: Sequence[int]) -> Bounds:
-    """Return the bounds of each entry, nested like the shape."""
+    """Return the bounds of each entry, nested like the shape; an infinity stands for no
+    number found."""
+
+    def each(number: Callable[[Range], float | None]) -> Any:
+        return nested([number(r) for r in found], shape)
+
     return Bounds(
-        nested([r.lower for r in found], shape),
-        nested([r.upper for r in found], shape),
-        nested([_found(r.least) for r in found], shape),
-        nested([_found(r.most) for r in found], shape),
+        each(lambda r: r.lower),
+        each(lambda r: r.upper),
+        each(lambda r: r.least if isfinite(r.least) else None),
+        each(lambda r: r.most if isfinite(r.most) else None),
     )
-
-
-def _found(number: float) -> float | None:
-    """Return the number, or None for an infinity, which stands for no number found."""
-    return number if isfinite(number) else None

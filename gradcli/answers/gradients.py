@@ -6,19 +6,21 @@ arrays; nothing is computed again.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ..engine import Tensor
-from ..lang.run import Input, Run, all_finite
+from ..lang.errors import ProgramError
+from ..lang.run import Run, all_finite
 from ..views.fields import HIDDEN, Shape
 from ..views.graph import GraphView, graph_of
 from ..views.numbers import Entries, Shown, shown
+from .question import Question
 
 if TYPE_CHECKING:
     from ..diagnosis.not_finite import Trouble
-    from ..verify.process.job import Job
+    from ..verify.process.job import Job, Verification
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,75 +82,51 @@ class GradView:
 class Gradients:
     """Gradients as tensors, for the check, and in plain numbers, for people.
 
-    inputs     the inputs that are differentiated by
     by_name    the gradient by each input; None: the output does not depend on it
     cotangent  the cotangent of the output; None: none was given
     trouble    the place where a gradient or the value stopped being finite, if any
     """
 
     run: Run
-    inputs: list[Input]
     by_name: dict[str, Tensor | None]
     cotangent: Tensor | None
     view: GradView
     trouble: Trouble | None
 
-    def task(
-        self, seconds: float, formulas: bool, however_many: bool
+    def job(
+        self, seconds: float, formulas: bool = False, however_many: bool = True
     ) -> tuple[Job, str | None]:
-        """Return the job that checks the gradients, and the reason if it is too large.
+        """Return the job that checks the gradients, as `jobs.gradient_job` does."""
+        from .jobs import gradient_job
 
-        Args:
-            seconds: the time that the check may take.
-            formulas: whether every entry is wanted as a formula.
-            however_many: whether the job has all numbers, however many they are.
-        """
-        from .jobs import too_many
-
-        given = [each.tensor for each in (*self.run.inputs, *self.inputs)]
-        reason = None if however_many else too_many([*given, self.run.output])
-        return self.job(seconds, formulas, numbers=reason is None), reason
-
-    def job(self, seconds: float, formulas: bool = False, numbers: bool = True) -> Job:
-        """Return the job that checks the gradients as claims.
-
-        Args:
-            seconds: the time that the check may take.
-            formulas: whether every entry is wanted as a formula.
-            numbers: whether the job has the numbers or only their shapes.
-        """
-        from .jobs import claimed, job_for
-
-        wanted = {i.name: (i.tensor, self.by_name[i.name]) for i in self.inputs}
-        claims = claimed(wanted, numbers)
-        given = self.cotangent
-        return job_for(self.run, seconds, "gradient", claims, given, formulas, numbers)
+        return gradient_job(
+            self.run, self.by_name, seconds, self.cotangent, formulas, however_many
+        )
 
 
 def gradients(run: Run, grad_output: str | None, with_graph: bool) -> Gradients:
-    """Return the gradients of a run's output by every input that is asked for.
-
-    Args:
-        run: the program at a point.
-        grad_output: the cotangent of an output of several numbers, as text.
-        with_graph: whether the answer shows the recorded graph.
-    """
-    inputs = run.differentiated
+    """Return the gradients of a run's output by every input that is asked for, for
+    the text of the cotangent of several numbers; ``with_graph`` the answer shows
+    the graph."""
     run.require_graph()
     cotangent = None if grad_output is None else run.cotangent(grad_output)
     graph = graph_of(run, False, at_once=False) if with_graph else None
     found = run.gradients(cotangent)
-    grads = {given.name: g for given, g in zip(inputs, found, strict=True)}
+    names = [given.name for given in run.differentiated]
+    grads = dict(zip(names, found, strict=True))
     view = view_of(run, grads, graph)
-    arose = _trouble(run, found, cotangent)
-    return Gradients(run, inputs, grads, cotangent, view, arose)
+    arose = None
+    if not all(all_finite(each) for each in (run.output, *found) if each is not None):
+        from ..diagnosis.not_finite import trouble
+
+        arose = trouble(run, cotangent)
+    return Gradients(run, grads, cotangent, view, arose)
 
 
 def view_of(
     run: Run, grads: Mapping[str, Tensor | None], graph: GraphView | None = None
 ) -> GradView:
-    """Return the output and the inputs of a run in plain numbers, each input with its
-    gradient where it has one."""
+    """Return the output and the inputs of a run in plain numbers."""
     return GradView(
         program=run.source,
         device=run.device,
@@ -168,17 +146,6 @@ def view_of(
         ),
         graph=graph,
     )
-
-
-def _trouble(
-    run: Run, found: list[Tensor | None], cotangent: Tensor | None
-) -> Trouble | None:
-    """Return where a gradient or the value stopped being finite; None if none did."""
-    if all_finite(run.output) and all(g is None or all_finite(g) for g in found):
-        return None
-    from ..diagnosis.not_finite import trouble
-
-    return trouble(run, cotangent)
 
 
 def output_of(run: Run) -> OutputView:
@@ -205,3 +172,71 @@ def without(view: GradView, names: Container[str]) -> GradView:
         for given in view.inputs
     )
     return replace(view, inputs=inputs)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Answer of `gradcli value`: the output without a gradient.
+
+    program  The program's text.
+    """
+
+    command: ClassVar = "value"
+
+    program: str
+    output: OutputView
+
+
+def value(question: Question) -> Value:
+    """Run the program of a question and return its value."""
+    run = question.run(differentiate=False)
+    return Value(run.source, output_of(run))
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """The derivatives of one order by each input.
+
+    view         the output and the inputs
+    derivatives  the derivatives by the input's name
+    labels       each derivative's label by the input's name, as ``d2y/dx2``
+    verified     returns the verdicts of a check
+    """
+
+    view: GradView
+    derivatives: Mapping[str, float]
+    labels: Mapping[str, str]
+    verified: Callable[[], Verification]
+
+
+def orders(question: Question, order: int) -> Orders:
+    """Run the program; return its derivatives of this order by each input."""
+    from ..autograd.blocks import of_order
+
+    run = question.run()
+    run.require_graph()
+    run.require_scalar()
+    for given in run.differentiated:
+        if given.tensor.numel() != 1:
+            shape = list(given.tensor.shape)
+            message = f"--order {order} is of numbers: {given.name} has shape {shape}"
+            hint = "leave it out with --wrt, or index it"
+            raise ProgramError("E596", message, hint=hint)
+    with run.explained():
+        found = {
+            given.name: float(of_order(run.output, given.tensor, order).item())
+            for given in run.differentiated
+        }
+
+    def verified() -> Verification:
+        from ..verify.judge import verified
+        from ..verify.process.job import Block
+        from .jobs import job_for
+
+        claims = {name: Block.of((), [each]) for name, each in found.items()}
+        job = job_for(run, question.seconds, "gradient", claims)
+        return verified(job, order, found)
+
+    called = run.output_name if run.names_output else ""
+    labels = {name: f"d{order}{called}/d{name}{order}" for name in found}
+    return Orders(view_of(run, {}), found, labels, verified)

@@ -43,16 +43,11 @@ def job_for(
     formulas: bool = False,
     numbers: bool = True,
 ) -> Job:
-    """Return a job of the program, the point and the derivatives by input.
+    """Return a job of the program, the point and the engine's numbers by input.
 
-    Args:
-        run: the program at the point.
-        seconds: the time that its check may take.
-        kind: ``gradient``, ``jacobian`` or ``hessian``.
-        claims: the engine's numbers by the name of the input.
-        cotangent: the cotangent of the output; None: ones.
-        formulas: whether every entry is wanted as a formula.
-        numbers: whether the job has the point's numbers or only their shapes.
+    ``kind`` is ``gradient``, ``jacobian`` or ``hessian``; without a cotangent it is
+    ones. With ``formulas`` every entry is wanted as a formula; without ``numbers`` the
+    job has only the shapes of the point's numbers.
     """
     inputs = tuple(
         Input(given.name, block_of(given.tensor, numbers), claims.get(given.name))
@@ -79,21 +74,30 @@ def too_many(tensors: Iterable[Tensor]) -> str | None:
     return text if count > MAX_NUMBERS else None
 
 
-def claimed(
-    gradients: Mapping[str, tuple[Tensor, Tensor | None]], numbers: bool = True
-) -> dict[str, Numbers]:
-    """Return gradients as claims, with or without their numbers.
-
-    Args:
-        gradients: each input and its gradient by name; None claims that it is zero.
-        numbers: whether the claims have their numbers or only their shapes.
-    """
+def gradient_job(
+    run: Run,
+    grads: Mapping[str, Tensor | None],
+    seconds: float,
+    cotangent: Tensor | None,
+    formulas: bool = False,
+    however_many: bool = True,
+) -> tuple[Job, str | None]:
+    """Return the job that checks gradients as claims, None for zero, and why it is too
+    large; such a job has its numbers only if it is to have them ``however_many`` they
+    are."""
+    inputs = {i.name: i.tensor for i in run.inputs}
+    asked = [inputs[name] for name in grads]
+    many = too_many([*inputs.values(), *asked, run.output])
+    reason = None if however_many else many
+    numbers = reason is None
     claims = {}
-    for name, (x, gradient) in gradients.items():
-        if gradient is None:
-            gradient = Tensor(x.xp.zeros_like(x.raw), x.xp) if numbers else x
-        claims[name] = block_of(gradient, numbers)
-    return claims
+    for name, g in grads.items():
+        x = inputs[name]
+        if g is None:
+            g = Tensor(x.xp.zeros_like(x.raw), x.xp) if numbers else x
+        claims[name] = block_of(g, numbers)
+    kind = "gradient"
+    return job_for(run, seconds, kind, claims, cotangent, formulas, numbers), reason
 
 
 def block_of(tensor: Tensor, numbers: bool = True) -> Numbers:
@@ -105,12 +109,8 @@ def block_of(tensor: Tensor, numbers: bool = True) -> Numbers:
 
 
 def claim(blocks: Sequence[Block], seed: int) -> Numbers:
-    """Return the numbers of blocks by one input, one block under the other.
-
-    Args:
-        blocks: blocks that have equally many columns.
-        seed: the seed of the sample.
-    """
+    """Return the numbers of blocks with equally many columns, one under the other; of
+    a large one a sample that the seed draws."""
     columns = blocks[0].x.numel()
     starts = [0, *accumulate(block.output.numel() for block in blocks)]
     shape = (starts[-1], *blocks[0].x.shape)
@@ -148,14 +148,12 @@ def _drawn(block: Block, random: Random, among: int) -> tuple[Host, Host]:
 
 
 def _at(matrix: Any, rows: Host, columns: Host) -> Host:
-    """Return the entries of a matrix at the given rows and columns."""
     if matrix is None:
         return np.zeros(len(rows))
     return _host(matrix[rows, columns])
 
 
 def _host(array: object) -> Host:
-    """Return an array as a dense one in host memory."""
     array = host(array)
     return array.toarray().ravel() if hasattr(array, "toarray") else np.asarray(array)
 

@@ -9,35 +9,20 @@ sides are found by `gradcli.verify.kinks`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from ..lang.errors import ProgramError
 from ..numbers.system import NoMeaning
 from ..verify.kinks.report import Kink as Decision
-from ..verify.kinks.report import Place, Report, kinks_of
+from ..verify.kinks.report import Place, kinks_of
 from ..verify.process.budget import OutOfTime
-from ..verify.process.job import Job
-from ..views.fields import HIDDEN
-from ..views.numbers import Shown
-from ..views.places import Places
-from .gradients import Gradients
+from ..views.places import Places, Where
+from .gradients import Gradients, OutputView
 
 OWN_COMPARISON = "a comparison of the program: it goes as it falls out"
 BRANCH = "a branch"
 SMOOTH_ROW = "no rule: the derivative of the side that was taken"
-
-
-@dataclass(frozen=True, slots=True)
-class NamedValue:
-    """An output.
-
-    name   The output's name.
-    """
-
-    name: str
-    named: bool = field(metadata=HIDDEN)
-    value: Shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +65,7 @@ class Kinks:
 
     program: str
     radius: float
-    output: NamedValue
+    output: OutputView
     kinks: tuple[Kink, ...]
     places: tuple[Place, ...]
     left_out: int
@@ -88,34 +73,11 @@ class Kinks:
 
 
 def kinks(found: Gradients, radius: float, seconds: float) -> Kinks:
-    """Return the kinks of a program within a radius of the point.
-
-    Args:
-        found: the program's gradients at the point.
-        radius: a Euclidean distance; 0: the point alone.
-        seconds: the time that the search may take.
-
-    Raises:
-        ProgramError: the search failed or ran out of time.
-    """
-    report = _report(found.job(seconds), radius)
-    places = Places(found.run.source)
-    output = found.view.output
-    return Kinks(
-        found.run.source,
-        report.radius,
-        NamedValue(output.name, output.named, output.value),
-        tuple(_kink(kink, places) for kink in report.kinks),
-        report.places,
-        report.left_out,
-        report.unsearched,
-    )
-
-
-def _report(job: Job, radius: float) -> Report:
-    """Return the kinks that a search finds; raise `ProgramError` if it fails."""
+    """Return the kinks of a program within a Euclidean distance of the point at which
+    its gradients were found; 0 means the point alone."""
+    job, _ = found.job(seconds)
     try:
-        return kinks_of(job, radius)
+        report = kinks_of(job, radius)
     except OutOfTime:
         message = f"the search for kinks took more than {job.seconds:g} s"
         hint = "give more time with --verify-seconds, or smaller inputs"
@@ -123,11 +85,20 @@ def _report(job: Job, radius: float) -> Report:
     except NoMeaning as error:
         message = f"the program does not run on numbers of many digits: {error}"
         raise ProgramError("E596", message) from None
+    places = Places(found.run.source)
+    return Kinks(
+        found.run.source,
+        report.radius,
+        found.view.output,
+        tuple(_kink(kink, places.find(kink.span)) for kink in report.kinks),
+        report.places,
+        report.left_out,
+        report.unsearched,
+    )
 
 
-def _kink(kink: Decision, places: Places) -> Kink:
+def _kink(kink: Decision, where: Where) -> Kink:
     """Return a kink with its place in the text and its convention."""
-    where = places.find(kink.span)
     return Kink(
         function=kink.function or None,
         condition=kink.condition,

@@ -137,17 +137,8 @@ class PathsAnswer:
 def paths(
     question: Question, start: str | None, to: Sequence[str] | None, most: int
 ) -> PathsAnswer:
-    """Return the paths from one value to others, each with its product.
-
-    Args:
-        question: the program and its point.
-        start: the value at which paths start; None: the output.
-        to: the values at which paths end; None: every input.
-        most: the largest number of paths that are listed.
-
-    Raises:
-        ProgramError: a name is not that of a tensor.
-    """
+    """Return the paths from a value, or the output, to other values, or all inputs,
+    each with its product; at most ``most`` are listed for an end."""
     run, names = question.run_with_names()
     if start is not None:
         # The values are those that the names have when the program ends.
@@ -179,14 +170,13 @@ def paths(
 
 
 def _value(name: str, option: str, values: Mapping[str, object]) -> Tensor:
-    """Return the tensor that an option names."""
     found = values.get(name)
     if isinstance(found, Tensor):
         return found
     tensors = [n for n, value in values.items() if isinstance(value, Tensor)]
     known = f"the values are {', '.join(tensors)}"
     if name in values:
-        from ..lang.frame import described
+        from ..lang.plain import described
 
         message = f"{option}: '{name}' is {described(found)}, not a tensor"
         raise ProgramError("E507", message, hint=known)
@@ -197,15 +187,8 @@ def _value(name: str, option: str, values: Mapping[str, object]) -> Tensor:
 
 
 class Paths:
-    """The facts that all paths from one tensor have in common.
-
-    Args:
-        root: the tensor they start from; it has a graph.
-        cotangent: the cotangent of ``root``, of its shape.
-        ends: the tensors that are asked for, by name.
-        names: the program's names for its values.
-        view: the graph below ``root``.
-    """
+    """The facts that all paths from a tensor with a graph have in common, for its
+    cotangent, which is of its shape, and for ends by name."""
 
     @errstate(all="ignore")
     def __init__(
@@ -237,11 +220,16 @@ class Paths:
         if not count or found is None:
             nothing = plain(tensor.xp.zeros_like(tensor.raw))
             return PathsView(name, 0, "exact", (), nothing, None, True, None)
-        ranking, paths = self._chosen(end, most)
+        ranking: Ranking = "exact"
+        paths = survey.heaviest(end)
+        work = survey.lengths[end] * (1 + survey.widest // 1000)
+        # Paths of arrays are ranked by what they contribute, all of them if possible.
+        if survey.exact(end) or work > WORK_LIMIT:
+            ranking = "exact" if survey.exact(end) else "estimated"
+            paths = islice(paths, most)
         tally = _Tally(tensor.xp)
         terms = ((path, along(self._root, self._g, path)) for path in paths)
-        followed = tally.counting(terms)
-        listed = nsmallest(most, followed, key=lambda pair: _heaviness(pair[1]))
+        listed = nsmallest(most, tally.counting(terms), key=_heaviness)
         total = tally.sum if tally.count == count else survey.totals[end]
         return PathsView(
             to=name,
@@ -254,33 +242,29 @@ class Paths:
             cancellation=_cancellation(tally.peak, total, tensor.xp),
         )
 
-    def _chosen(self, end: object, most: int) -> tuple[Ranking, Iterator[Path]]:
-        """Return paths among which the heaviest are, and whether that is certain."""
-        survey = self._survey
-        heaviest = survey.heaviest(end)
-        if survey.exact(end):
-            return "exact", islice(heaviest, most)
-        work = survey.lengths[end] * (1 + survey.widest // 1000)
-        if work <= WORK_LIMIT:
-            return "exact", heaviest
-        return "estimated", islice(heaviest, most)
-
     def _view(self, path: Path, to: str, term: object, total: object) -> PathView:
         steps = met(self._root, path)
         nodes = [self._nodes[id(step.node)] for step in steps]
         partials = [raw_partials(step.node)[step.nr] for step in steps]
         stops = self._stops(steps, nodes)
-        places = [0, *stops, len(steps)]
+        edge = self._ends[to].edge
+        made = edge.node if isinstance(edge, Port) else edge
+        end = () if made is None else (type(made).__name__,)
+        # The product starts with the entry of a cotangent whose entries are all equal.
+        g = self._g
+        first = g.reshape(-1)[0] if g.size else 1.0
+        start = float(first) if bool((g == first).all()) else "grad_output"
+        pairs = [(step.node, step.nr) for step in steps]
         return PathView(
             variables=(self._start, *stops.values(), to) if steps else (to,),
-            nodes=(*map(_node_name, steps), *self._end_node(to)),
+            nodes=(*map(_node_name, steps), *end),
             sources=(*(node.source for node in nodes), to),
             local_gradients=tuple(None if p is None else plain(p) for p in partials),
             product=plain(term),
             elementwise=all(p is not None for p in partials),
-            formula=self._formula(steps),
+            formula=self._factors.product(pairs, start),
             share=_share(term, total),
-            legs=tuple(b - a for a, b in pairwise(places)),
+            legs=tuple(b - a for a, b in pairwise([0, *stops, len(steps)])),
         )
 
     def _stops(self, steps: list[Step], nodes: list[NodeView]) -> dict[int, str]:
@@ -288,30 +272,12 @@ class Paths:
         there are none, the texts of the nodes."""
         names = {at: self._names.of(s.value) for at, s in enumerate(steps) if at}
         found = {at: name for at, name in names.items() if name is not None}
-        if found or not nodes:
+        if found:
             return found
-        texts = {at: node.source for at, node in enumerate(nodes)}
         first: dict[str | None, int] = {}
-        for at, text in texts.items():
-            first.setdefault(text, at)
+        for at, node in enumerate(nodes):
+            first.setdefault(node.source, at)
         return {at: text for text, at in first.items() if at and text is not None}
-
-    def _end_node(self, to: str) -> Iterator[str]:
-        edge = self._ends[to].edge
-        made = edge.node if isinstance(edge, Port) else edge
-        if made is not None:
-            yield type(made).__name__
-
-    def _formula(self, steps: list[Step]) -> str | None:
-        start = self._uniform()
-        pairs = [(step.node, step.nr) for step in steps]
-        return self._factors.product(pairs, "grad_output" if start is None else start)
-
-    def _uniform(self) -> float | None:
-        """Return the cotangent's entry if all are equal, else None."""
-        g = self._g
-        first = g.reshape(-1)[0] if g.size else 1.0
-        return float(first) if bool((g == first).all()) else None
 
 
 class _Tally:
@@ -340,9 +306,9 @@ def _node_name(step: Step) -> str:
     return type(step.node).__name__ + (f"#{nr}" if nr else "")
 
 
-def _heaviness(term: object) -> float:
-    """Return a key for sorting: NaN first, then the largest entry."""
-    size = largest(term)
+def _heaviness(pair: tuple[Path, object]) -> float:
+    """Return a key for sorting terms: NaN first, then the largest entry."""
+    size = largest(pair[1])
     return -math.inf if math.isnan(size) else -size
 
 

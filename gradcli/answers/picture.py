@@ -78,12 +78,8 @@ class Picture:
     folds: tuple[Fold, ...]
 
     def after(self, steps: Sequence[StepView], verdicts: Mapping[str, str]) -> Picture:
-        """Return the picture with what the backward pass added.
-
-        Args:
-            steps: the steps of the pass.
-            verdicts: the verdicts on the gradients, by input.
-        """
+        """Return the picture with the steps of the backward pass, and the verdicts on
+        the gradients by input."""
         # A node with several outputs shows the gradient of the first that has one.
         arrived: dict[int, Any] = {
             step.id: next((g for g in step.incoming if g is not None), None)
@@ -111,15 +107,9 @@ def picture_of(
     rule: Rule,
     folded: bool = True,
 ) -> Picture:
-    """Return a picture of a graph whose backward pass has not run.
-
-    Args:
-        output: the root of the graph.
-        view: the graph below it.
-        made: raw values by edge, as returned by `values`.
-        rule: gives the formula of a node's rule for one of its edges.
-        folded: whether parts that repeat may be drawn as one.
-    """
+    """Return a picture of a graph whose backward pass has not run, with the values by
+    edge that `values` found and each node's ``rule`` for each edge; ``folded`` parts
+    that repeat may be drawn as one."""
     below = inputs_first([output.edge]) if view.root is not None else ()
     engine_nodes: dict[int, Any] = {id(e): e for e in below if not isinstance(e, Port)}
     nodes = []

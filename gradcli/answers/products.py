@@ -10,7 +10,7 @@ step, and it is differentiated by that step.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Annotated
@@ -35,7 +35,7 @@ from ..verify.process.job import (
 from ..views.fields import FLAT, HIDDEN, IF_ANY, Device, DType, Shape
 from ..views.numbers import Shown, shown
 from .gradients import OutputView, output_of
-from .jobs import block_of, too_many
+from .jobs import block_of, job_for, too_many
 from .question import Question
 from .verdicts import Checked, Summary, by_name, checked, summary
 
@@ -54,8 +54,8 @@ class Part:
     output  For a Jacobian: the output that this part belongs to.
     """
 
-    input: str | None = field(metadata=IF_ANY)
-    output: str | None = field(metadata=IF_ANY)
+    input: str | None = field(default=None, kw_only=True, metadata=IF_ANY)
+    output: str | None = field(default=None, kw_only=True, metadata=IF_ANY)
     shape: Shape
     value: Shown
     checked: Checked | None = field(default=None, metadata=FLAT)
@@ -111,26 +111,24 @@ class Product:
 def product(
     question: Question, command: str, times: Sequence[str], with_job: bool
 ) -> Product:
-    """Run the program; return the product of its derivative and a vector.
+    """Run the program; return the product of its derivative and a vector, whose parts
+    are texts ``NAME=VALUE``, with the job that checks it if that is wanted."""
+    from ..autograd.blocks import hessian_product
+    from ..engine.forward import jvp
 
-    Args:
-        question: the program and its point.
-        command: ``jacobian`` or ``hessian``.
-        times: the vector's parts as ``NAME=VALUE``.
-        with_job: whether the product is going to be checked.
-
-    Raises:
-        ProgramError: a text is not a vector for an input.
-    """
     run = question.run()
     vectors = _vectors(run, times)
-    work: Callable[[Run, Vectors], Mapping[str, Tensor]] = (
-        _by_hessian if command == "hessian" else _by_jacobian
-    )
+    inputs = [given.tensor for given in run.differentiated]
+    along = list(vectors.values())
     run.require_graph()
     with run.explained():
-        found = work(run, vectors)
-    job = reason = None
+        if command == "hessian":
+            parts = hessian_product(run.output, inputs, along)
+            found = dict(zip(vectors, parts, strict=True))
+        else:
+            (part,) = jvp([run.output], inputs, along)
+            found = {run.output_name: part}
+    job, reason = None, None
     if with_job:
         job, reason = _job(command, question.seconds, run, vectors, found)
     return Product(
@@ -139,26 +137,24 @@ def product(
         device=run.device,
         dtype=run.dtype,
         output=output_of(run),
-        vectors=tuple(_part(n, None, x) for n, x in vectors.items()),
-        products=tuple(
-            _part(None, n, x) if command == "jacobian" else _part(n, None, x)
-            for n, x in found.items()
-        ),
+        vectors=_parts(vectors),
+        products=_parts(found, command == "jacobian"),
         job=job,
         unasked=reason,
     )
 
 
-def _part(name: str | None, output: str | None, tensor: Tensor) -> Part:
-    return Part(name, output, tuple(tensor.shape), shown(tensor.raw))
+def _parts(found: Mapping[str, Tensor], of_output: bool = False) -> tuple[Part, ...]:
+    parts = {n: Part(tuple(x.shape), shown(x.raw)) for n, x in found.items()}
+    return tuple(
+        replace(part, output=name) if of_output else replace(part, input=name)
+        for name, part in parts.items()
+    )
 
 
 def _vectors(run: Run, times: Sequence[str]) -> Vectors:
-    """Return the vector's parts by input; zeros for inputs that ``times`` leaves out.
-
-    Raises:
-        ProgramError: a text is not a vector for an input.
-    """
+    """Return the vector's parts by input; zeros for inputs that ``times`` leaves
+    out."""
     inputs = {given.name: given.tensor for given in run.differentiated}
     if len(inputs) == 1 and len(times) == 1 and "=" not in times[0]:
         times = [f"{next(iter(inputs))}={times[0]}"]
@@ -180,26 +176,6 @@ def _vectors(run: Run, times: Sequence[str]) -> Vectors:
     return {n: found[n] if n in found else zeros_for(x) for n, x in inputs.items()}
 
 
-def _by_hessian(run: Run, vectors: Vectors) -> Mapping[str, Tensor]:
-    """Return the product of the Hessian and the vector, a part per input."""
-    from ..autograd.blocks import hessian_product
-
-    inputs = {given.name: given.tensor for given in run.differentiated}
-    found = hessian_product(
-        run.output, list(inputs.values()), [vectors[name] for name in inputs]
-    )
-    return dict(zip(inputs, found, strict=True))
-
-
-def _by_jacobian(run: Run, vectors: Vectors) -> Mapping[str, Tensor]:
-    """Return the product of the Jacobian and the vector, by the output's name."""
-    from ..engine.forward import jvp
-
-    inputs = [given.tensor for given in run.differentiated]
-    (found,) = jvp([run.output], inputs, list(vectors.values()))
-    return {run.output_name: found}
-
-
 def _job(
     command: str,
     seconds: float,
@@ -215,42 +191,25 @@ def _job(
     along = {name: _fresh(f"along_{name}", run.source) for name in vectors}
     moved = [f"{name} = {name} + {step}*{along[name]}\n" for name in vectors]
     claims: Mapping[str, Block] = {}
+    own = Block((1,), b"", b"")
     if command == "hessian":
         claims = {n: _first_row(found, n, numbers) for n in found}
-        own = Block((1,), b"", b"")
     else:
         own = block_of(next(iter(found.values())), numbers)
-    inputs = [
-        Input(step, Block.of((), [0.0]), own),
-        *(Input(along[n], block_of(v, numbers)) for n, v in vectors.items()),
-        *(
-            Input(i.name, block_of(i.tensor, numbers), claims.get(i.name))
-            for i in run.inputs
-        ),
-    ]
-    job = Job(
-        "".join(moved) + run.source,
-        tuple(inputs),
-        block_of(run.output, numbers),
-        kind=command,
-        of=run.of,
-        dtype=run.dtype,
-        seconds=seconds,
-        seed=run.seed,
-    )
-    return job, reason
+    inputs = [Input(step, Block.of((), [0.0]), own)]
+    inputs += [Input(along[n], block_of(v, numbers)) for n, v in vectors.items()]
+    job = job_for(run, seconds, command, claims, numbers=numbers)
+    source = "".join(moved) + run.source
+    return replace(job, source=source, inputs=(*inputs, *job.inputs)), reason
 
 
 def _first_row(found: Mapping[str, Tensor], name: str, numbers: bool) -> Block:
     """Return an input's part of the product as numbers in the first row of the moved
     program's Hessian, which is the row of the step."""
-    every = 1 + sum(part.numel() for part in found.values())
     part = found[name]
-    shape = (every, *part.shape)
-    if not numbers:
-        return Block(shape, b"", b"")
-    places = np.arange(part.numel(), dtype=np.int64).tobytes()
-    return Block(shape, block_of(part).data, places)
+    shape = (1 + sum(each.numel() for each in found.values()), *part.shape)
+    places = np.arange(part.numel() if numbers else 0, dtype=np.int64).tobytes()
+    return Block(shape, block_of(part, numbers).data, places)
 
 
 def _fresh(name: str, source: str) -> str:

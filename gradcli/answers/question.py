@@ -24,7 +24,14 @@ from ..lang.excerpt import enumerated, printable, shortened
 from ..lang.fusion import MIN_ENTRIES
 from ..lang.machine import Trace
 from ..lang.parser import parse
-from ..lang.run import Prepared, Run, all_finite, execute, input_names, prepare
+from ..lang.run import (
+    Prepared,
+    Run,
+    execute,
+    first_not_finite,
+    input_names,
+    prepare,
+)
 from ..lang.syntax import Assign, Target, assigned_names, walk
 
 if TYPE_CHECKING:
@@ -79,28 +86,27 @@ class Question:
     ) -> Run:
         """Run the program, and return the run.
 
-        Args:
-            trace: called with each statement.
-            library: makes what the program calls; None: the functions on tensors.
-            differentiate: whether derivatives are going to be asked for.
+        ``trace`` is called with each statement, ``library`` makes what the program
+        calls, if not the functions on tensors; ``differentiate`` tells whether
+        derivatives are going to be asked for.
         """
         return self._told(
-            self._executed(self.prepared(), trace, library), differentiate
+            self._executed(self._prepared(), trace, library), differentiate
         )
 
     def run_in_parts(self, fusion: Fusion | None) -> Run:
-        """Return the run of a program of which only value and gradients are wanted,
-        in parts where its arrays are large enough.
-
-        Args:
-            fusion: records what was run in parts, and why the rest was not.
-        """
-        program = self.prepared()
+        """Return the run of a program of which only value and gradients are wanted, in
+        parts where its arrays are large enough; ``fusion`` records why others are
+        not."""
+        program = self._prepared()
         run = None
-        if self.of is None:
-            run = _in_parts(program, fusion)
-        elif fusion is not None:
+        large = any(i.tensor.numel() >= MIN_ENTRIES for i in program.inputs)
+        if self.of is not None and fusion is not None:
             fusion.refused("--of asks for another value than the last")
+        elif self.of is None and (large or fusion is not None):
+            from ..lang.in_parts import run_in_parts
+
+            run = run_in_parts(program, fusion)
         return self._told(run or self._executed(program))
 
     def run_with_names(
@@ -114,21 +120,22 @@ class Question:
         names.settle(run.inputs, run.variables, run.prepared.code.assigned)
         return run, names
 
-    def prepared(self) -> Prepared:
+    def _prepared(self) -> Prepared:
         """Return the program with its inputs, or with an intermediate value as its
         input."""
-        bindings = self.values
+        bound = {*self.shapes, *(binding.name for binding in self.values)}
         midway: list[str] = []
         if self.wrt is not None:
-            bound = {*self.shapes, *(binding.name for binding in bindings)}
-            midway = _asked_midway(self.program, self.wrt, bound)
+            program = parse(self.program, bound)
+            others = {*assigned_names(program)} - {*input_names(program, bound)}
+            midway = [name for name in self.wrt if name in others]
             if midway and len(self.wrt) > 1:
                 message = f"--wrt: '{midway[0]}' is a value on the way, and not alone"
                 hint = f"ask for it by itself: --wrt {midway[0]}"
                 raise ProgramError("E507", message, hint=hint)
         found = prepare(
             self.program,
-            bindings,
+            self.values,
             wrt=None if midway else self.wrt,
             seed=self.seed,
             strict=self.strict,
@@ -138,11 +145,35 @@ class Question:
         )
         given = [i.name for i in found.inputs]
         refuse_shapes(self.shapes, given, [i.name for i in found.inputs if i.sampled])
-        if not midway:
-            return found
-        cut, told = _prepared_midway(found, bindings, midway[0], self.seed)
-        self.tell(told)
-        return cut
+        return self._cut(found, midway[0]) if midway else found
+
+    def _cut(self, prepared: Prepared, name: str) -> Prepared:
+        """Return the program with an intermediate value as an input: the one assignment
+        to its name is replaced by 0 and blanks."""
+        source = prepared.source
+        bound = {binding.name for binding in self.values}
+        start, end = _assignment(source, name, bound)
+        blank = re.sub(r"[^\r\n]", " ", source[start + 1 : end])
+        text = f"{source[:start]}0{blank}{source[end:]}"
+        value = execute(prepared, of=name).output
+        names = input_names(parse(text, {*bound, name}), {*bound, name})
+        if name not in names:
+            message = f"--wrt: nothing depends on '{name}'"
+            raise ProgramError("E507", message, hint="ask for another")
+        cut = prepare(
+            text,
+            [binding for binding in self.values if binding.name in names],
+            wrt=[name],
+            seed=self.seed,
+            dtype=prepared.factory.dtype,
+            device=str(prepared.factory.xp.device),
+        )
+        given = {i.name: i.tensor.detach() for i in prepared.inputs if i.name in names}
+        leaf = prepared.factory.leaf(value.detach().cpu().raw)
+        said = shortened(source[start:end], 40)
+        note = f"{name} stands for its value: what made it, {said}, is left out"
+        self.tell(printable(note))
+        return cut.on({**given, name: leaf})
 
     def _executed(
         self,
@@ -150,7 +181,6 @@ class Question:
         trace: Trace | None = None,
         library: Callable[[Factory], TensorLibrary] | None = None,
     ) -> Run:
-        """Return the run of a prepared program, without a limit on its steps."""
         own = None if library is None else library(program.factory)
         return execute(program, of=self.of, max_steps=maxsize, trace=trace, library=own)
 
@@ -159,24 +189,32 @@ class Question:
         if differentiate:
             for text in notes_on_data([i.name for i in run.inputs if i.data]):
                 self.tell(text)
-        for text in (*_notes_on_inputs(run), *run.notes, *_not_finite(run)):
+        notes = (*_notes_on_inputs(run), *run.notes)
+        for text in (*notes, *first_not_finite(run, maxsize)):
             self.tell(text)
         return run
+
+
+def _assignment(source: str, name: str, bound: Collection[str]) -> Span:
+    program = parse(source, bound)
+    targets = [t for t in walk(program) if isinstance(t, Target) and t.name == name]
+    for statement in program.body.statements[:-1]:
+        if isinstance(statement, Assign) and statement.targets == tuple(targets):
+            return statement.span
+    message = f"--wrt: '{name}' is assigned in a block, several times, or last"
+    hint = "give the value that is meant a name of its own"
+    raise ProgramError("E507", message, hint=hint)
 
 
 def refuse_shapes(
     shapes: Shapes, names: Collection[str], sampled: Collection[str]
 ) -> None:
-    """Refuse shapes of unknown inputs and of inputs that have a value.
-
-    Raises:
-        ProgramError: there is such a shape.
-    """
+    """Refuse shapes of unknown inputs and of inputs that have a value."""
     for name in shapes:
         if name not in names:
-            listed = f"the inputs are {enumerated(tuple(names))}" if names else None
             from ..lang.suggest import did_you_mean
 
+            listed = f"the inputs are {enumerated(tuple(names))}" if names else None
             hint = did_you_mean(name, tuple(names)) or listed
             message = f"--shape: no input is called '{name}'"
             raise ProgramError("E595", message, hint=hint)
@@ -194,17 +232,6 @@ def notes_on_data(names: Sequence[str]) -> Iterator[str]:
         f"{enumerated(names)} {are} read in, not typed, so taken as data: nothing is "
         f"differentiated by {them}; --wrt {','.join(names)} does"
     )
-
-
-def _in_parts(prepared: Prepared, fusion: Fusion | None) -> Run | None:
-    """Return the program's run in parts; None if its arrays are too small for that."""
-    if fusion is None and all(
-        given.tensor.numel() < MIN_ENTRIES for given in prepared.inputs
-    ):
-        return None
-    from ..lang.in_parts import run_in_parts
-
-    return run_in_parts(prepared, fusion)
 
 
 def _notes_on_inputs(run: Run) -> Iterator[str]:
@@ -231,71 +258,3 @@ def _notes_on_inputs(run: Run) -> Iterator[str]:
         f"{enumerated(sampled)}: sampled with seed {run.seed}, as {them} no value; "
         f"give one with {example}"
     )
-
-
-def _not_finite(run: Run) -> list[str]:
-    """Return texts on where the value stopped being finite; none if it is finite."""
-    if all_finite(run.output):
-        return []
-    from ..lang.not_finite import first_not_finite
-
-    return first_not_finite(run, maxsize)
-
-
-def _asked_midway(source: str, wrt: Sequence[str], bound: Collection[str]) -> list[str]:
-    """Return the names in ``wrt`` that the program assigns and that are no inputs."""
-    program = parse(source, bound)
-    names = input_names(program, bound)
-    return [n for n in wrt if n not in names and n in assigned_names(program)]
-
-
-def without_assignment(source: str, name: str, bound: Collection[str] = ()) -> str:
-    """Return the text with the one assignment to a name replaced by 0 and blanks.
-
-    Raises:
-        ProgramError: the name is assigned several times, in a block, or last.
-    """
-    start, end = _assignment(source, name, bound)
-    blank = re.sub(r"[^\r\n]", " ", source[start + 1 : end])
-    return f"{source[:start]}0{blank}{source[end:]}"
-
-
-def _assignment(source: str, name: str, bound: Collection[str]) -> Span:
-    """Return the span of the one assignment to a name."""
-    program = parse(source, bound)
-    targets = [t for t in walk(program) if isinstance(t, Target) and t.name == name]
-    for statement in program.body.statements[:-1]:
-        if isinstance(statement, Assign) and statement.targets == tuple(targets):
-            return statement.span
-    message = f"--wrt: '{name}' is assigned in a block, several times, or last"
-    hint = "give the value that is meant a name of its own"
-    raise ProgramError("E507", message, hint=hint)
-
-
-def _prepared_midway(
-    prepared: Prepared, bindings: Sequence[Binding], name: str, seed: int
-) -> tuple[Prepared, str]:
-    """Return the program with an intermediate value as an input, and a note on it."""
-    source = prepared.source
-    bound = {binding.name for binding in bindings}
-    text = without_assignment(source, name, bound)
-    value = execute(prepared, of=name).output
-    names = input_names(parse(text, {*bound, name}), {*bound, name})
-    if name not in names:
-        message = f"--wrt: nothing depends on '{name}'"
-        raise ProgramError("E507", message, hint="ask for another")
-    cut = prepare(
-        text,
-        [binding for binding in bindings if binding.name in names],
-        wrt=[name],
-        seed=seed,
-        dtype=prepared.factory.dtype,
-        device=str(prepared.factory.xp.device),
-    )
-    own = {given.name: given.tensor.detach() for given in prepared.inputs}
-    leaf = prepared.factory.leaf(value.detach().cpu().raw)
-    given = {n: own[n] for n in names if n in own}
-    start, end = _assignment(source, name, bound)
-    said = shortened(source[start:end], 40)
-    note = f"{name} stands for its value: what made it, {said}, is left out"
-    return cut.on({**given, name: leaf}), printable(note)

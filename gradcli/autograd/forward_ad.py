@@ -23,8 +23,16 @@ from ..engine.forward import NESTED, demand_fit, push
 from ..engine.modes import MODE, set_grad_enabled
 from ..engine.node import Node, differentiable_slots
 from ..engine.record import call, recorder
-from ..engine.tensor import TANGENT, Tensor, lifted, raw_of, tangent_of, zeros_for
-from ..engine.views import base_of, live_views
+from ..engine.tensor import (
+    TANGENT,
+    Tensor,
+    base_of,
+    lifted,
+    live_views,
+    raw_of,
+    tangent_of,
+    zeros_for,
+)
 
 __all__ = [
     "UnpackedDualTensor",
@@ -244,7 +252,7 @@ def follow(t: Tensor, result: Tensor) -> None:
     if fresh is None and all(tangent is None for tangent in known):
         return
     recorded = any(x is not None and x.edge is not None for x in (fresh, *known))
-    with suspended(), set_grad_enabled(MODE.recording and recorded):
+    with suspended(), set_grad_enabled(MODE.enabled and recorded):
         whole = zeros_for(base) if known[0] is None else known[0]
         for part in made:
             whole = _written(whole, base, part, tangent_of(part))
@@ -274,7 +282,7 @@ def push_node(
 ) -> None:
     """Push the tangents of a node's inputs to its outputs."""
     known = [*inputs, *tangents]
-    recorded = MODE.recording and any(
+    recorded = MODE.enabled and any(
         isinstance(t, Tensor) and t.edge is not None for t in known
     )
     given = list(tangents) if recorded else [raw_of(t) for t in tangents]

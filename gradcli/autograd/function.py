@@ -28,25 +28,22 @@ from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn
 from weakref import ref
 
-from ..engine.backward import grad
+from ..engine.backward import grad, like_of
 from ..engine.changes import demand_changeable, rebase
 from ..engine.convert import in_type, in_types_of
 from ..engine.custom import CustomNode, Refusal, heard
 from ..engine.devices import NUMPY
-from ..engine.edges import like_of
 from ..engine.errors import FREED as FREED_MESSAGE
 from ..engine.errors import GradError
 from ..engine.forward import demand_fit
 from ..engine.modes import MODE, enable_grad, is_grad_enabled, no_grad
 from ..engine.node import FREED, AccumulateGrad, Edge, Node, Port
-from ..engine.packing import active_hooks
 from ..engine.raw import Run
 from ..engine.record import RECORDING
 from ..engine.rules import sum_to
+from ..engine.saved import active_hooks, demand_version
 from ..engine.tensor import Tensor, tangent_of, with_edge, zeros_for
-from ..engine.unchanged import demand_version, moved
 from ..engine.versions import touch, version
-from ..engine.views import demand_sturdy
 from . import forward_ad
 
 if TYPE_CHECKING:
@@ -180,8 +177,8 @@ class Keeper:
         edge = self._edge()
         if self._unpack is not None:
             return with_edge(self._unpack(), self._xp, edge)
-        demand_version(self._raw, self._version, edge, as_made=self._itself is None)
-        raw, same = moved(self._raw, edge), self._itself
+        demand_version(self._raw, self._version, edge)
+        raw, same = self._raw, self._itself
         if same is not None and same.raw is raw and same.edge is edge:
             return same
         return with_edge(raw, self._xp, edge)
@@ -472,7 +469,6 @@ def _changed(t: Tensor, node: FunctionNode | None, number: int | None) -> Tensor
         if not t._is_view() and isinstance(t.edge, AccumulateGrad):
             raise GradError(DIRTY_LEAF)
         demand_changeable(t)
-        demand_sturdy(t)
         rebase(t, edge_of(node, number))
     return t
 
@@ -565,7 +561,7 @@ class Function:
             )
         )
         node = None
-        if MODE.recording and any(x.edge is not None for x in tensors):
+        if MODE.enabled and any(x.edge is not None for x in tensors):
             node = cls.node_class(ctx, args)
         xp = next((x.xp for x in tensors if x.xp.symbolic), NUMPY)
         with no_grad(), forward_ad.suspended(), xp.followed():

@@ -18,14 +18,13 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from ..engine import devices
 from ..engine import node as nodes
-from ..engine.backward import PASSES, Pass
-from ..engine.edges import GradientEdge, get_gradient_edge
+from ..engine.backward import PASSES, GradientEdge, Pass, get_gradient_edge
 from ..engine.errors import EngineError, GradError
 from ..engine.hooks import RemovableHandle
 from ..engine.modes import MODE
 from ..engine.node import AccumulateGrad, output_at
-from ..engine.packing import Hooks, active_hooks, apply_hooks
 from ..engine.raw import Raw, Run
+from ..engine.saved import Hooks, active_hooks, apply_hooks
 from ..engine.tensor import Tensor
 from ..engine.versions import owner, touch
 

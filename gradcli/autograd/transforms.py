@@ -18,8 +18,7 @@ from ..engine.errors import EngineError, GradError
 from ..engine.forward import jvp as push
 from ..engine.modes import MODE, enable_grad, following, renewing
 from ..engine.node import AccumulateGrad
-from ..engine.tensor import Tensor, ones_for, unrecorded, with_edge
-from ..engine.views import note_sharer
+from ..engine.tensor import Tensor, note_sharer, ones_for, unrecorded, with_edge
 from ..engine.walk import reaches_leaf
 from .blocks import blocks_of, filled, own_copy, pull
 from .vmap import flatten
@@ -84,7 +83,7 @@ class Trace:
     @property
     def recorded(self) -> bool:
         """Return whether what is asked for is part of a graph around this one."""
-        return MODE.recording and self.reaches_out
+        return MODE.enabled and self.reaches_out
 
     def settle(self, value: object) -> Any:
         """Return a nested result outside the graph of the fresh inputs."""
@@ -95,7 +94,7 @@ class Trace:
                 return leaf
             if leaf.is_leaf and leaf.edge not in own:
                 return leaf
-            recorded = MODE.recording and reaches_leaf([leaf.edge], own)
+            recorded = MODE.enabled and reaches_leaf([leaf.edge], own)
             return leaf if recorded else unrecorded(leaf)
 
         leaves, shape = flatten(value)
@@ -124,7 +123,7 @@ class Trace:
         given, shape = flatten(tangents)
         if shape != self.shape:
             raise EngineError("tangents are not nested as the primals are")
-        wanted = MODE.recording and any(t.edge is not None for t in given)
+        wanted = MODE.enabled and any(t.edge is not None for t in given)
         recorded = self.recorded or wanted
         pushed = push(demand_tensors(self.outputs), self.inputs, given, recorded)
         nested = self.output_shape.fill(pushed)
@@ -204,7 +203,7 @@ def vjp(func: Func, *primals: object, has_aux: bool = False) -> Any:
         if shape != trace.output_shape:
             raise EngineError("cotangents are not nested as the outputs are")
         wanted = any(isinstance(v, Tensor) and v.edge is not None for v in given)
-        recorded = trace.recorded or (MODE.recording and wanted)
+        recorded = trace.recorded or (MODE.enabled and wanted)
         pulled = trace.shape.fill(trace.pull(given, recorded))
         found: tuple[object, ...] = pulled if wanted else trace.settle(pulled)
         return found

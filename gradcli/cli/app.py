@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import sys
 
-from . import ending
+from . import anything_set, ending
 from .commands import COMMANDS
-from .preset import anything_set
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,9 +26,8 @@ INTERNAL = 70
 INTERRUPTED = 130
 NO_MEMORY = 4
 
-HELPING = ("config", "help")
-HELP_OPTIONS = frozenset({"--help", "-h"})
-"""Options that work even if settings are wrong, as the commands above do."""
+HELPING = frozenset({"config", "help", "--help", "-h"})
+"""Commands and options that work even if settings are wrong."""
 
 START = """\
 Gradients, Jacobians and autograd graphs of what you type.
@@ -79,7 +77,7 @@ def _abandon_files() -> None:
 def _without_help(error: Exception) -> int:
     """Report an error where reporting itself fails; return the exit status."""
     if "--debug" in sys.argv:
-        show_traceback(error)
+        _show_traceback(error)
     code, status = "E599", INTERNAL
     message = f"{type(error).__name__}: {error}"
     hint = "is gradcli fully installed? see --debug"
@@ -107,7 +105,6 @@ def _terminated(signal_number: int, frame: FrameType | None) -> None:
 
 def run(argv: list[str]) -> int:
     """Run a command line and return its exit status; report failures on stderr."""
-    from .exits import Exit
     from .output import (
         OutputFailed,
         PipeClosed,
@@ -116,8 +113,8 @@ def run(argv: list[str]) -> int:
         standard_output,
         tell_at_once,
     )
+    from .problems import Exit, problem_of
 
-    debug = "--debug" in argv
     try:
         stream = standard_output(json="--json" in argv)
         status = _dispatch(argv)
@@ -133,19 +130,16 @@ def run(argv: list[str]) -> int:
             return Exit.DONE
         return ended.code if isinstance(ended.code, int) else Exit.DONE
     except Exception as error:
-        from .problems import problem_of
-
         problem = output_failure(error) or problem_of(error)
         if isinstance(problem, OutputFailed):
             silence()
-        elif debug:
-            show_traceback(error)
+        elif "--debug" in argv:
+            _show_traceback(error)
         _report(problem, argv)
         return problem.exit_status
 
 
-def show_traceback(error: Exception) -> None:
-    """Print Python's traceback of an error."""
+def _show_traceback(error: Exception) -> None:
     import traceback
 
     traceback.print_exception(error)
@@ -180,8 +174,7 @@ def _look_as_set(argv: list[str]) -> None:
     try:
         looked = looks()
     except ProgramError:
-        helpless = HELP_OPTIONS.isdisjoint(argv)
-        if argv and argv[0] in COMMANDS and argv[0] not in HELPING and helpless:
+        if argv and argv[0] in COMMANDS and HELPING.isdisjoint(argv):
             raise
         return
     if looked:

@@ -21,7 +21,7 @@ from ..engine.jacobian import Block
 from ..engine.jacobian.blocks import WRITERS
 from ..lang.errors import ProgramError
 from ..lang.filesystem import FOLDER, refusal, replacing
-from .problems import wrong
+from .problems import suffix_of, wrong
 
 if TYPE_CHECKING:
     from ..answers.gradients import Gradients
@@ -39,20 +39,8 @@ def is_for_one_point(path: str) -> bool:
 
 
 def check_format(path: str) -> str:
-    """Return the suffix of a matrix's file.
-
-    Raises:
-        ProgramError: it is not the suffix of a known format.
-    """
-    suffix = PurePath(path).suffix.lower()
-    if suffix not in WRITERS:
-        ending = f"ends with {suffix!r}" if suffix else "has no ending"
-        raise wrong(
-            "E595",
-            f"--out: {path!r} {ending}, which is no format of matrices",
-            "write .npz (scipy.sparse), .mtx (Matrix Market) or .npy (dense)",
-        )
-    return suffix
+    """Return the suffix of a matrix's file."""
+    return suffix_of(path, WRITERS, "file of matrices")
 
 
 def write_block(path: str, block: Block) -> None:
@@ -69,12 +57,7 @@ def write_block(path: str, block: Block) -> None:
 
 
 def write_gradients(path: str, found: Gradients) -> dict[str, str]:
-    """Write the value and the gradients; return the place of each gradient by input.
-
-    Raises:
-        ProgramError: a file cannot be written, or several gradients would go to one
-            .npy.
-    """
+    """Write the value and the gradients; return the place of each gradient by input."""
     known = {name: host(g.raw) for name, g in found.by_name.items() if g is not None}
     if PurePath(path).suffix.lower() == ARCHIVE:
         parts = {f"grad_{name}": raw for name, raw in known.items()}

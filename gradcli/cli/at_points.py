@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice
 from math import isfinite, prod
@@ -23,34 +23,32 @@ from ..answers.question import notes_on_data
 from ..engine import resolve
 from ..lang import compiled
 from ..lang.bindings import read_bindings
+from ..lang.compiled import Gradients, check_names
 from ..lang.errors import ProgramError
 from ..lang.excerpt import enumerated
 from ..lang.factory import Factory
-from ..lang.inputs import value_of
-from ..lang.point import Gradients, Ways, check_names
 from ..lang.points import (
     STANDARD_INPUT,
-    Block,
-    Points,
     point_blocks,
     refuse_one_of_several,
     text_format,
     total_size,
 )
-from ..lang.prepare import data_among
-from ..render.columns import Columns, columns_to, format_of, open_columns
+from ..lang.prepare import data_among, value_of
+from ..lang.rows import Ways
+from ..lang.text_tables import Block, Points
+from ..render.columns import columns_to, format_of, open_columns
 from ..render.contours import contours
 from ..render.curve import curve
 from ..render.notes import ways_notes
 from ..render.progress import Bar, wants_bar
 from ..render.ticks import labels
 from .ending import before_exit
-from .executors import Done, Task, Workers, header, in_order, results, workers
-from .exits import Exit
+from .executors import Done, Task, header, results, workers
+from .groups import Many
 from .limits import once, renew
-from .many import Many
 from .output import Printer, form, note, standard_output, tell_at_once
-from .problems import wrong
+from .problems import Exit, wrong
 
 if TYPE_CHECKING:
     from ..answers.question import Question
@@ -80,16 +78,8 @@ MANY_POINTS = 1 << 17
 
 
 def run(question: Question, many: Many, trace: bool = False) -> int:
-    """Compute value and gradients at every point; return the exit status.
-
-    Args:
-        question: the program, and the values that all points share.
-        many: the points.
-        trace: whether stderr tells how the rows are computed.
-
-    Raises:
-        ProgramError: the program, a value or a file is wrong.
-    """
+    """Compute value and gradients at every point; return the exit status. With
+    ``trace`` stderr tells how the rows are computed."""
     work = _Work(question, many, trace)
     tell_at_once()
     return work.plot() if many.plot else work.run()
@@ -119,35 +109,73 @@ class _Work:
             hint = "leave out one of the two"
             raise wrong("E503", f"--sweep: {twice} has a value already", hint)
         known = {*self.shared, *self.swept}
-        self.names = self.program.reading(known).names
-        self.free = [name for name in self.names if name not in known]
-        check_names(self.names, known, self.free)
-        data = data_among(self.names, bindings)
+        names = self.program.reading(known).names
+        self.free = [name for name in names if name not in known]
+        check_names(names, known, self.free)
+        data = data_among(names, bindings)
         if data and question.wrt is None:
-            for text in notes_on_data([name for name in self.names if name in data]):
+            for text in notes_on_data([name for name in names if name in data]):
                 question.tell(text)
-            self.program = compile_by(wrt=[n for n in self.names if n not in data])
-        self.suffix = ".jsonl" if form.json else ".csv"
+            self.program = compile_by(wrt=[n for n in names if n not in data])
+        wrt = self.program.settings.wrt
+        self.given = tuple(self.swept or self.free)
+        """Inputs that differ from point to point."""
+        self.wanted = tuple(name for name in names if wrt is None or name in wrt)
+        """Inputs whose gradients are written."""
         self.bad = 0
         self.count = 1
         self.ways: Ways | None = None
 
     def run(self) -> int:
-        blocks = self._blocks()
-        if self.many.table is not None and self.suffix == ".csv":
-            self.suffix = text_format(self.many.table)
+        """Compute the rows and write them as they come; return the exit status."""
+        blocks, table, out = self._blocks(), self.many.table, self.many.out
+        suffix = ".jsonl" if form.json else ".csv"
+        if table is not None and not form.json:
+            suffix = text_format(table)
         # Mistakes in the table are reported before anything is written.
         for block in islice(blocks, 1):
             points = block()
             blocks = chain([Block(partial(Points, *points), block.size)], blocks)
-        names = header(self._given, self.wanted)[len(self._given) :]
+        columns = header(self.given, self.wanted)
+        names = columns[len(self.given) :]
         for usual, name in zip(results(self.wanted), names, strict=True):
             if name != usual:
                 note(f"note: {usual} is an input: the result is in the column {name}")
+        task = Task(
+            self.program, self.shared, self.given, self.wanted,
+            suffix if out is None else format_of(out), self.many.on_error,
+        )  # fmt: skip
+        # The rows of a pipe may come slowly, so results are not held back for more of
+        # them.
+        held_back = table != STANDARD_INPUT
+        if out is not None and table is not None:
+            refuse_one_of_several(table, out)
+        written = (
+            columns_to(standard_output().buffer, suffix, columns)
+            if out is None
+            else open_columns(out, columns)
+        )
         try:
-            self._write(self._in_sizes(blocks))
+            with (
+                once(),
+                workers(self.many.cluster, task, held_back) as found,
+                written as file,
+                self._progress() as moved,
+            ):
+                for done in found.in_order(self._in_sizes(blocks)):
+                    renew()
+                    if done.ways is not None:
+                        ways = self.ways
+                        self.ways = (
+                            done.ways if ways is None else ways.and_then(done.ways)
+                        )
+                    file.write(done.rows)
+                    file.flush()
+                    self._tell(done)
+                    moved(done.size)
+                    if done.error is not None:
+                        raise done.error
         except KeyboardInterrupt:
-            out = self.many.out
             unwritten = "" if out is None else f"; {out} is not written"
             note(f"interrupted: {_rows(self.count - 1)} done{unwritten}")
             return Exit.INTERRUPTED
@@ -167,49 +195,25 @@ class _Work:
     def _in_sizes(self, blocks: Iterable[Block]) -> Iterator[Block]:
         """Yield the blocks in parts: small ones at first, and wherever rows are
         computed one by one, so that the first rows are soon written."""
+
+        def together() -> bool:
+            """Return whether most rows so far were computed together."""
+            return self.ways is not None and self.ways.alone < self.ways.rows / 10
+
         for block in blocks:
-            if self._are_together():
+            if together():
                 yield block
             else:
-                yield from block.parts(self._size)
-
-    def _size(self) -> int:
-        return MANY_POINTS if self._are_together() else FEW_POINTS
-
-    def _are_together(self) -> bool:
-        """Return whether most rows so far were computed together."""
-        return self.ways is not None and self.ways.alone < self.ways.rows / 10
-
-    def _write(self, blocks: Iterable[Block]) -> None:
-        """Compute the rows and write them as they come."""
-        with (
-            once(),
-            self._workers() as found,
-            self._opened() as out,
-            self._progress() as moved,
-        ):
-            for done in in_order(found, blocks):
-                renew()
-                self._note_ways(done.ways)
-                out.write(done.rows)
-                out.flush()
-                self._tell(done)
-                moved(done.size)
-                if done.error is not None:
-                    raise done.error
-
-    def _note_ways(self, ways: Ways | None) -> None:
-        """Add how a block's rows were computed to what is known of earlier ones."""
-        if ways is not None:
-            self.ways = ways if self.ways is None else self.ways.and_then(ways)
+                size = lambda: MANY_POINTS if together() else FEW_POINTS
+                yield from block.parts(size)
 
     def plot(self) -> int:
         """Draw value and derivatives over the sweep; return the exit status."""
         found, failed = self.over_grid()
         printer = Printer()
         width = printer.layout.width or PLOT_COLUMNS
-        drawn = self._curves if len(self.swept) == 1 else self._contours
-        unknown, lines = drawn(found, width)
+        draw = self._curves if len(self.swept) == 1 else self._contours
+        unknown, lines = draw(found, width)
         if unknown:
             note(f"note: not drawn where not finite, at {unknown:,} of the points")
         printer.lines(lines)
@@ -283,28 +287,6 @@ class _Work:
         finally:
             bar.stop()
 
-    def _workers(self) -> AbstractContextManager[Workers]:
-        suffix = self.suffix if self.many.out is None else format_of(self.many.out)
-        task = Task(
-            self.program, self.shared, self._given, self.wanted, suffix,
-            self.many.on_error,
-        )  # fmt: skip
-        # The rows of a pipe may come slowly, so results are not held back for more of
-        # them.
-        streamed = self.many.table == STANDARD_INPUT
-        return workers(self.many.cluster, task, held_back=not streamed)
-
-    @property
-    def _given(self) -> tuple[str, ...]:
-        """Inputs that differ from point to point."""
-        return tuple(self.swept or self.free)
-
-    @property
-    def wanted(self) -> tuple[str, ...]:
-        """Inputs whose gradients are written."""
-        wrt = self.program.settings.wrt
-        return tuple(name for name in self.names if wrt is None or name in wrt)
-
     def _blocks(self) -> Iterator[Block]:
         if self.many.table is not None:
             if self.free:
@@ -316,17 +298,7 @@ class _Work:
             raise wrong("E506", f"no value for {enumerated(self.free)}", hint)
         return _grid(self.swept)
 
-    def _opened(self) -> AbstractContextManager[Columns]:
-        names = header(self._given, self.wanted)
-        if self.many.out is not None:
-            table = self.many.table
-            if table is not None:
-                refuse_one_of_several(table, self.many.out)
-            return open_columns(self.many.out, names)
-        return columns_to(standard_output().buffer, self.suffix, names)
-
     def _tell(self, done: Done) -> None:
-        """Report the rows of a block that cannot be computed, on stderr."""
         told = [
             text if nr is None else f"row {self.count + nr}: {text}"
             for nr, text in done.bad
@@ -339,7 +311,6 @@ class _Work:
 
 
 def _rows(count: int) -> str:
-    """Return a number of rows as text."""
     return "1 row" if count == 1 else f"{count:,} rows"
 
 
@@ -351,15 +322,8 @@ def factory_of(question: Question) -> Factory:
 def swept(
     texts: Sequence[str], factory: Factory, rising: bool = False
 ) -> dict[str, Floats]:
-    """Return the values of the inputs that are swept, by name.
-
-    Args:
-        texts: each ``NAME=START:STOP:COUNT``.
-        rising: whether they are to be drawn, from the smaller end to the larger one.
-
-    Raises:
-        ProgramError: a text is not of this form, or there are too many points.
-    """
+    """Return the values of the inputs that are swept, by name, from texts
+    ``NAME=START:STOP:COUNT``; those that are to be drawn are made ``rising``."""
     found = {}
     for text in texts:
         try:
@@ -379,29 +343,16 @@ def swept(
         first, last = (_end(binding.name, end, factory) for end in (start, stop))
         if rising:
             first, last = sorted((first, last))
-            _refuse_point(text, first, last)
-        elif not isfinite(last - first):
-            hint = "give finite ends, as in --sweep x=0:1:101"
-            raise wrong("E595", f"--sweep {text}: it has no end", hint)
+        if not isfinite(last - first) or (rising and first == last):
+            pointlike = first == last
+            lacks, ends = ("width", "different") if pointlike else ("end", "finite")
+            message = f"the range {text.rpartition(':')[0]} has no {lacks}"
+            raise wrong("E595", message, f"give two {ends} ends, as in x=-3:3")
         found[binding.name] = np.linspace(first, last, number)
     if prod(len(values) for values in found.values()) > MAX_SWEPT_POINTS:
         hint = f"{MAX_SWEPT_POINTS:,} are allowed"
         raise wrong("E595", "--sweep: the grid has too many points", hint)
     return found
-
-
-def _refuse_point(text: str, first: float, last: float) -> None:
-    """Refuse a range over which no curve can be drawn.
-
-    Raises:
-        ProgramError: the ends are equal, or one is not finite.
-    """
-    if not isfinite(last - first):
-        hint = "give finite ends, as in x=-3:3"
-        raise wrong("E595", f"the range {text.rpartition(':')[0]} has no end", hint)
-    if not first < last:
-        hint = "give two different ends, as in x=-3:3"
-        raise wrong("E595", f"the range {text.rpartition(':')[0]} has no width", hint)
 
 
 def _end(name: str, text: str, factory: Factory) -> float:
@@ -426,11 +377,7 @@ def _grid(axes: Mapping[str, Floats]) -> Iterator[Block]:
 
 def over_sweep(question: Question, many: Many) -> tuple[dict[str, Floats], Gradients]:
     """Return the swept values by name, and value and gradients at all combinations of
-    them, the last name's changing fastest; NaN where there is none.
-
-    Raises:
-        ProgramError: there is no value at any of them.
-    """
+    them, the last name's changing fastest; NaN where there is none."""
     work = _Work(question, many)
     if work.free:
         hint = f"add {work.free[0]}=VALUE, or a range: {work.free[0]}=-3:3"

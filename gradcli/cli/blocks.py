@@ -1,31 +1,29 @@
 """Shared parts of `jacobian` and `hessian`: from the blocks of a derivative to output.
 
-Invariant: numbers are printed before the check is waited for.
+Invariants: importing this module is cheap; what cannot be done is refused before any
+work; numbers are printed before the check is waited for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
-from functools import partial
 from typing import TYPE_CHECKING
 
-from ..answers.derivatives import Blocks, judged
-from ..render import derivatives
-from ..render.derivatives import verdict_label
-from ..render.line import unbroken
-from .checking import Check, Shown, show_checked
+from .checking import Check, show_checked
 from .forms import Forms, joined
-from .matrices import Matrices
+from .groups import Matrices
 from .options import Request
-from .output import form
+from .output import Printer, form
 from .problems import typed, wrong
 from .sources import question_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from ..answers.derivatives import Blocks
     from ..answers.question import Question
     from ..lang.run import Run
-    from ..render.line import Layout, Line
+    from ..render.line import Line
 
 
 def answer(
@@ -50,29 +48,21 @@ def answer(
         compute: returns the blocks of a run.
         further: options that need a matrix, by name.
     """
-    work: Callable[[Question, Layout, Check], Shown]
     if times:
         extra = typed(**further, **asdict(forms), **asdict(matrices))
         if extra:
             hint = "leave out one of the two"
             raise wrong("E590", f"{extra[0]} is for a matrix, --times gives none", hint)
-        work = partial(_multiplied, times, command)
-    else:
-        forms.check(**asdict(matrices))
-        matrices.check()
-        work = partial(_derived, forms, matrices, compute)
-    return show_checked(question_of(request), work, require, forms.formulas)
+        return _multiplied(question_of(request), times, command, require)
+    forms.check(**asdict(matrices))
+    matrices.check()
+    question = question_of(request)
+    check = Check(question, forms.formulas or require is not None)
+    from ..answers.derivatives import judged
+    from ..render import derivatives as draw
+    from ..render.line import unbroken
 
-
-def _derived(
-    forms: Forms,
-    matrices: Matrices,
-    compute: Callable[[Run], Blocks],
-    question: Question,
-    layout: Layout,
-    check: Check,
-) -> Shown:
-    """Return the blocks of a derivative as they are printed."""
+    layout = Printer().layout
     run = question.run()
     found = compute(run)
     if check.wanted:
@@ -83,16 +73,16 @@ def _derived(
         files = matrices.write(found.by)
         view = found.view(matrices.form, files, matrices.spy)
     code = forms.code_of(run, view.command)
-    labels = {block.by[-1]: verdict_label(view, block) for block in view.blocks}
+    labels = {block.by[-1]: draw.verdict_label(view, block) for block in view.blocks}
     numbers: Iterable[Line]
     if forms.alone:
         numbers, labels = map(unbroken, code or ()), {}
-    elif form.quiet:
-        numbers = derivatives.bare(view)
     else:
-        numbers = derivatives.blocks(view, layout)
-    return Shown(
+        numbers = draw.bare(view) if form.quiet else draw.blocks(view, layout)
+    return show_checked(
         [numbers],
+        check.finish,
+        require,
         lambda found: judged(view, found, forms.written(view, found), joined(code)),
         labels,
         "blocks",
@@ -101,19 +91,19 @@ def _derived(
 
 
 def _multiplied(
-    times: Sequence[str],
-    command: str,
-    question: Question,
-    layout: Layout,
-    check: Check,
-) -> Shown:
-    """Return a product with a derivative as it is printed."""
+    question: Question, times: Sequence[str], command: str, require: str | None
+) -> int:
+    """Print a product with a derivative, then its verdicts; return the exit status."""
+    check = Check(question, require is not None)
     from ..answers.products import product
+    from ..render import derivatives as draw
 
+    layout = Printer().layout
     found = product(question, command, times, check.wanted)
     if found.job is not None:
         check.submit(found.job, found.unasked, found.reworded)
-    draw = derivatives
-    bare = form.quiet
-    numbers = draw.bare_products(found) if bare else draw.products(found, layout)
-    return Shown([numbers], found.judged, draw.product_labels(found), "products")
+    numbers = draw.bare_products(found) if form.quiet else draw.products(found, layout)
+    labels = draw.product_labels(found)
+    return show_checked(
+        [numbers], check.finish, require, found.judged, labels, "products"
+    )

@@ -1,26 +1,26 @@
 """The check of a command's results, in a process of its own: the process is started
 first, and gets its job once the results are computed.
 
-Invariant: whatever happens, the checking process is stopped before this one ends.
+Invariants: whatever happens, the checking process is stopped before this one ends.
+Numbers are printed before their verdicts are waited for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..lang.process import is_out_of_memory
+from . import anything_set
 from .ending import before_exit
-from .exits import Exit
 from .output import Printer, form, note
-from .preset import anything_set
+from .problems import Exit
 
 if TYPE_CHECKING:
     from ..answers.question import Question
-    from ..render.line import Layout, Line
+    from ..render.line import Line
     from ..verify.claims.text import ClaimsTask, Judgement
-    from ..verify.process.job import InputVerdict, Job, Verification
+    from ..verify.process.job import Job, Verification
 
 CHECKED = frozenset({"check", "grad", "jacobian", "hessian"})
 """Commands whose results can be checked."""
@@ -72,22 +72,20 @@ def _start() -> object:
 
 
 class Check:
-    """A checking process, or none if no check was asked for."""
+    """A checking process: the one that had a head start, or a new one; none if no
+    verdict is shown and none is ``needed``."""
 
-    def __init__(self, checker: Any) -> None:
-        self._checker = checker
+    def __init__(self, question: Question, needed: bool = False) -> None:
+        self._checker: Any = None
+        if needed or (question.verified and not form.bare):
+            self._checker = _waiting.pop() if _waiting else _start()
         self._job: Job | None = None
-        self._refusal = NO_THREAD
-        self._handed = False
+        self._refusal: str | None = None
         self._reworded: Callable[[Verification], Verification] = lambda found: found
 
-    @classmethod
-    def start(cls, question: Question, needed: bool = False) -> Check:
-        """Return a check with the process that had a head start, or a new one; without
-        a process if no verdict is shown and none is ``needed``."""
-        if (form.bare or not question.verified) and not needed:
-            return cls(None)
-        return cls(_waiting.pop() if _waiting else _start())
+    @property
+    def wanted(self) -> bool:
+        return self._checker is not None
 
     def submit(
         self,
@@ -97,24 +95,21 @@ class Check:
     ) -> None:
         """Hand over the job, so that it is checked while its numbers are printed.
 
-        Args:
-            job: the program, the point and the numbers.
-            reason: why the job is not checked; None: it is.
-            reworded: a function that makes verdicts on the job ones on the answer.
+        A ``reason`` says why it is not checked; ``reworded`` makes verdicts on the job
+        ones on the answer.
         """
-        self._job, self._reworded = job, reworded
-        if reason is None:
-            self._handed = self._submitted(job)
-        else:
-            self._refusal = reason
+        self._job, self._reworded, self._refusal = job, reworded, reason
+        if reason is not None:
             self._checker.stop()
+        elif not self._submitted(job):
+            self._refusal = NO_THREAD
 
     def finish(self) -> Verification | None:
         """Return the verdicts reached within the job's time; None without a job."""
         job = self._job
         if job is None:
             return None
-        if not self._handed:
+        if self._refusal is not None:
             return self._reworded(job.unanswered().ended(self._refusal))
         updates = list(self._checker.results(job.seconds))
         self._checker.stop()
@@ -140,95 +135,62 @@ class Check:
             return False
         return True
 
-    @property
-    def wanted(self) -> bool:
-        return self._checker is not None
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """Derivatives as they are printed: the numbers first, and behind them the verdicts.
-
-    numbers   the lines of the numbers in parts; each is printed before the next is made
-    judged    returns the answer with its verdicts, to be printed as a JSON object
-    labels    the label of the derivative by each input; empty: no verdicts are printed
-    what      a noun for what was checked, such as "gradients", for the summary
-    more      returns the lines that follow the verdicts
-    """
-
-    numbers: Iterable[Iterable[Line]]
-    judged: Callable[[Verification | None], object]
-    labels: Mapping[str, str]
-    what: str
-    more: Callable[[Verification | None], Iterable[Line]] = lambda _: ()
-
-    def checked_by(
-        self, check: Callable[[], Verification | None], require: str | None
-    ) -> int:
-        """Print the numbers, then their verdicts; return the exit status.
-
-        Args:
-            check: returns the verdicts; None: nothing was checked.
-            require: the weakest verdict that is not a failure.
-        """
-        printer = Printer()
-        for lines in self.numbers:
-            if not form.json:
-                printer.lines(lines)
-        verification = check()
-        if form.json:
-            from ..render.jsons import as_json
-
-            printer.lines(as_json(self.judged(verification)))
-        else:
-            if verification is not None and self.labels and not form.quiet:
-                from ..render.verdicts import verdict_lines
-
-                printer.lines(verdict_lines(verification, self.labels, self.what))
-            printer.lines(self.more(verification))
-        return exit_status(verification, require)
-
 
 def show_checked(
-    question: Question,
-    compute: Callable[[Question, Layout, Check], Shown],
+    numbers: Iterable[Iterable[Line]],
+    check: Callable[[], Verification | None],
     require: str | None,
-    needed: bool = False,
+    judged: Callable[[Verification | None], object],
+    labels: Mapping[str, str],
+    what: str,
+    more: Callable[[Verification | None], Iterable[Line]] = lambda _: (),
 ) -> int:
-    """Print numbers, then their verdicts; return the exit status.
+    """Print the numbers, then their verdicts; return the exit status.
 
     Args:
-        question: the program and its point.
-        compute: a function that returns the numbers, written for the width that the
-            layout has, and submits them to the check if a check is wanted.
+        numbers: the lines in parts; each is printed before the next is made.
+        check: returns the verdicts; None: nothing was checked.
         require: the weakest verdict that is not a failure.
-        needed: whether the check is needed even if no verdict is shown.
+        judged: returns the answer with its verdicts, to be printed as a JSON object.
+        labels: the derivative's label by each input; empty: no verdicts are printed.
+        what: a noun for what was checked, such as "gradients", for the summary.
+        more: returns the lines that follow the verdicts.
     """
-    check = Check.start(question, needed or require is not None)
-    shown = compute(question, Printer().layout, check)
-    return shown.checked_by(check.finish, require)
+    printer = Printer()
+    for lines in numbers:
+        if not form.json:
+            printer.lines(lines)
+    verification = check()
+    if form.json:
+        from ..render.jsons import as_json
+
+        printer.lines(as_json(judged(verification)))
+    else:
+        if verification is not None and labels and not form.quiet:
+            from ..render.verdicts import verdict_lines
+
+            printer.lines(verdict_lines(verification, labels, what))
+        printer.lines(more(verification))
+    return _status(verification, require)
 
 
-def exit_status(verification: Verification | None, require: str | None) -> int:
+def _status(verification: Verification | None, require: str | None) -> int:
     """Return 1, and tell the reasons on stderr, if a verdict is refuted or too weak."""
     if verification is None:
         return Exit.DONE
     from ..verify.process.job import REFUTED, is_weaker
 
-    refuted = [v for v in verification.inputs if v.verdict == REFUTED]
-    for verdict in refuted:
-        note(f"refuted: {_reason(verdict)}")
-    if require is not None and not refuted:
-        weak = [v for v in verification.inputs if is_weaker(v.verdict, require)]
-        for verdict in weak:
-            note(f"{verdict.verdict}, not {require}: {_reason(verdict)}")
-        return Exit.REFUTED if weak else Exit.DONE
-    return Exit.REFUTED if refuted else Exit.DONE
-
-
-def _reason(verdict: InputVerdict) -> str:
-    """Return the reason of a verdict, in which its input is named once."""
-    reason = verdict.note or "see --json"
-    entry = reason.partition(":")[0].rpartition(" ")[2]
-    named = entry.partition("[")[0] == verdict.name
-    return reason if named else f"{verdict.name}: {reason}"
+    failed = {v: "refuted" for v in verification.inputs if v.verdict == REFUTED}
+    if require is not None and not failed:
+        failed = {
+            v: f"{v.verdict}, not {require}"
+            for v in verification.inputs
+            if is_weaker(v.verdict, require)
+        }
+    for verdict, said in failed.items():
+        reason = verdict.note or "see --json"
+        entry = reason.partition(":")[0].rpartition(" ")[2]
+        # The reason may name the input already.
+        named = entry.partition("[")[0] == verdict.name
+        note(f"{said}: {reason}" if named else f"{said}: {verdict.name}: {reason}")
+    return Exit.REFUTED if failed else Exit.DONE

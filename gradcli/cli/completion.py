@@ -1,23 +1,46 @@
-"""Completion of a command line that is still being typed.
+"""Completion of a command line that is still being typed, and the shells that ask.
 
-Invariant: an offer begins with what was typed, so that a shell only has to insert it;
+Invariants: an offer begins with what was typed, so that a shell only has to insert it;
 nothing that is typed is run. The words before it are read by the option parser, as on a
-line that runs.
+line that runs. A shell's script inserts what it is told and evaluates nothing of it.
+Text that a shell would read in a way not known here is taken literally, and an
+unfinished line is no error.
 
     offers(["gradcli", "grad", "sin(x)*y"], "--wrt=")     # --wrt=x, --wrt=y
+    begun('gradcli grad "sin(x)*ta')    # words ["gradcli", "grad"], text "sin(x)*ta"
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 from typer._click.shell_completion import CompletionItem
 
-from .command import command_of, takes_program
+from ..lang.errors import ProgramError
+from ..lang.filesystem import replacing
+from ..lang.lexicon import KEYWORDS
+from ..lang.parser import parse
 from .commands import COMMANDS
+from .options import command_of, takes_program
+from .problems import wrong
+
+VARIABLE: Final = "_GRADCLI_COMPLETE"
+"""Variable by which a script asks: its value is `offers_` and the name of the shell."""
+
+SCRIPTS: Final = {"bash": "bash", "zsh": "zsh", "fish": "fish", "powershell": "ps1"}
+"""Suffixes of the scripts beside this file, by shell."""
+
+OTHERWISE: Final = {"pwsh": "powershell"}
+"""Shells with another name, and the name used here."""
+
+_KEPT: Final = "@$"
+"""Letters that bash breaks words at and keeps in the word."""
 
 FILES_OF: Final = ("verify", "run")
 """Commands whose words are files."""
@@ -40,11 +63,8 @@ _OWN_NAME: Final = re.compile(r"#.*|(?<![\w.])([^\W\d]\w*)\b(?!\s*\()")
 def offer(text: str, about: str = "", **more: Any) -> CompletionItem:
     """Return an offer: a word that could replace the one that was begun.
 
-    Args:
-        text: the word.
-        about: its description.
-        more: ``more`` is true if something has to follow without a blank; ``then`` is
-            what usually follows it inside a program; ``use`` is how it is called.
+    Of ``more``, ``more`` is true if something has to follow without a blank; ``then``
+    is what usually follows it inside a program; ``use`` is how it is called.
     """
     return CompletionItem(text, help=about, **more)
 
@@ -84,27 +104,19 @@ def told(names: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 
 def offers(words: Sequence[str], text: str) -> list[CompletionItem]:
-    """Return the offers for the word that was begun.
-
-    Args:
-        words: the words before it, the command's name first.
-        text: the word so far, without quotes.
-    """
+    """Return the offers for a word that was begun, which is given without quotes,
+    behind the words before it; the first of them is the program's name."""
     if len(words) < 2:
-        return list(_commands(text))
+        names = _GROUP if text.startswith("-") else COMMANDS
+        return [
+            offer(name, "" if name in _GROUP else command_of(name).get_short_help_str())
+            for name in names
+            if name.startswith(text)
+        ]
     if words[1] not in COMMANDS:
         return []
     found = _Line(words[1], list(words[2:])).offers(text)
-    return list({each.value: each for each in found}.values())
-
-
-def _commands(text: str) -> Iterator[CompletionItem]:
-    if text.startswith("-"):
-        yield from (offer(name) for name in _GROUP if name.startswith(text))
-        return
-    for name in COMMANDS:
-        if name.startswith(text):
-            yield offer(name, str(command_of(name).get_short_help_str()))
+    return [*{e.value: e for e in found if e.value.startswith(text)}.values()]
 
 
 class _Line:
@@ -130,14 +142,18 @@ class _Line:
         self._words: list[str] = list(self._context.params.get("words") or ())
 
     def offers(self, text: str) -> Iterator[CompletionItem]:
-        """Yield the offers for the word that was begun."""
         name, equals, value = text.partition("=")
         if self._waiting is not None:
             yield from self._values(self._waiting, text)
         elif equals and name in self._options:
             yield from _behind(f"{name}=", self._values(self._options[name], value))
         elif text.startswith("-") and any(o.startswith(text) for o in self._options):
-            yield from self._spelled(text)
+            for spelled, param in self._options.items():
+                if spelled[:2] == "--" or text != "-":
+                    about = " ".join((param.help or "").split())
+                    if spelled in param.secondary_opts:
+                        about = f"The opposite of {param.opts[0]}."
+                    yield offer(spelled, about)
         elif takes_program(self._name):
             yield from self._of_program(text)
         elif self._name in FILES_OF:
@@ -149,25 +165,14 @@ class _Line:
             for argument in (*free,)[:1]:
                 yield from argument.shell_complete(self._context, text)
 
-    def _spelled(self, text: str) -> Iterator[CompletionItem]:
-        """Yield the options whose spelling begins as the word does."""
-        for name, parameter in self._options.items():
-            if name.startswith(text) and (name.startswith("--") or len(text) > 1):
-                about = " ".join((parameter.help or "").split())
-                if name in parameter.secondary_opts:
-                    about = f"The opposite of {parameter.opts[0]}."
-                yield offer(name, about)
-
     def _of_program(self, text: str) -> Iterator[CompletionItem]:
         """Yield offers for the program itself, or for values of its inputs after it."""
+        name, equals, value = text.partition("=")
         if self._file is None and not self._words:
             yield from self._in_expression(text, ())
-            return
-        name, equals, value = text.partition("=")
-        if not equals:
+        elif not equals:
             bound = {word.partition("=")[0] for word in self._words}
-            free = [each for each in self._inputs() if each not in bound]
-            yield from _open(f"{n}=" for n in free if n.startswith(text))
+            yield from _open(f"{n}=" for n in self._inputs() if n not in bound)
         elif value.startswith("@"):
             yield from _behind(f"{name}=@", _files(value[1:]))
         else:
@@ -179,21 +184,19 @@ class _Line:
         wanted = option.metavar or ""
         name, equals, value = text.partition("=")
         if choices:
-            yield from (offer(each) for each in choices if each.startswith(text))
+            yield from map(offer, choices)
         elif wanted == "FILE":
             yield from _files(text)
         elif wanted.startswith("NAME=") and not equals:
-            yield from _open(f"{n}=" for n in self._inputs() if n.startswith(text))
+            yield from _open(f"{n}=" for n in self._inputs())
         elif wanted.startswith("NAMES"):
-            typed, comma, last = text.rpartition(",")
-            named = typed.split(",")
+            typed, comma, _ = text.rpartition(",")
             # The last assigned value is the one that is differentiated.
             for each in (*self._inputs(), *self._assigned()[:-1]):
-                if each.startswith(last) and each not in named:
+                if each not in typed.split(","):
                     yield offer(f"{typed}{comma}{each}")
         elif wanted == "NAME":
-            found = [*self._assigned(), *self._inputs()]
-            yield from (offer(n) for n in found if n.startswith(text))
+            yield from map(offer, (*self._assigned(), *self._inputs()))
         elif text.startswith("@"):
             yield from _behind("@", _files(text[1:]))
         elif wanted in ("EXPR", "EQUATION", "VALUE", "NAME=VALUE"):
@@ -221,7 +224,6 @@ class _Line:
             yield offer(lead + each, about, use=use, more=True, then=then)
 
     def _program(self) -> str:
-        """Return the text of the program that was typed, or of its file."""
         if self._file is None:
             return self._words[0] if self._words else ""
         try:
@@ -231,8 +233,6 @@ class _Line:
             return ""
 
     def _inputs(self) -> list[str]:
-        from ..lang.errors import ProgramError
-        from ..lang.parser import parse
         from ..lang.prepare import input_names
 
         given = self._words[0 if self._file is not None else 1 :]
@@ -244,8 +244,6 @@ class _Line:
 
     def _assigned(self) -> list[str]:
         """Return the assigned names, even if the program is not complete."""
-        from ..lang.errors import ProgramError
-        from ..lang.parser import parse
         from ..lang.syntax import assigned_names
 
         text = self._program()
@@ -276,7 +274,225 @@ def _files(begun: str) -> Iterator[CompletionItem]:
 
 def _mentioned(text: str) -> set[str]:
     """Return the inputs and variables in the beginning of a program."""
-    from ..lang.lexicon import KEYWORDS
-
     found = {match[1] for match in _OWN_NAME.finditer(text) if match[1]}
     return found.difference(KEYWORDS)
+
+
+class Begun(NamedTuple):
+    """The words before the cursor, and the word at the cursor: without its quotes, and
+    as it was typed, from the place that a completion replaces. ``quote`` is the quote
+    that is open, or nothing."""
+
+    words: list[str]
+    text: str
+    raw: str
+    quote: str
+
+
+class Quoting(NamedTuple):
+    """A shell's way of reading quotes, escapes and the ends of commands.
+
+    A new command begins after one of ``ends`` outside quotes. ``escape`` makes the next
+    letter literal, but not inside single quotes, and inside double ones only one of
+    ``escaped``; None: any. A ``doubled`` quote inside itself stands for itself. Where
+    the word is ``opened``, a completion replaces only what follows the open quote.
+    """
+
+    ends: str
+    escape: str
+    escaped: str | None = None
+    doubled: bool = False
+    opened: bool = False
+
+    def escapes(self, letter: str, quote: str, after: str) -> bool:
+        """Return True if a letter makes the one after it literal."""
+        if self.doubled and quote == letter == after:
+            return True
+        taken = not quote or self.escaped is None or after in self.escaped
+        return letter == self.escape and quote != "'" and taken
+
+
+POSIX: Final = Quoting("|&;(", "\\", escaped='"\\$`', opened=True)
+"""Reading of a line by bash, zsh and fish."""
+
+POWERSHELLS: Final = Quoting("|&;(){}", "`", doubled=True)
+"""Reading of a line by PowerShell."""
+
+
+def begun(line: str, breaks: str = "", shell: Quoting = POSIX) -> Begun:
+    """Return the words of a line up to the cursor, and the word at the cursor; outside
+    quotes a shell completes a new part of a word after each of ``breaks``."""
+    words: list[str] = []
+    text, quote = "", ""
+    inside = False
+    start = at = 0
+    while at < len(line):
+        letter, after = line[at], line[at + 1 : at + 2]
+        at += 1
+        if shell.escapes(letter, quote, after):
+            text += after
+            inside = True
+            at += 1
+        elif quote and letter == quote:
+            quote = ""
+        elif quote:
+            text += letter
+        elif letter.isspace() or letter in shell.ends:
+            if inside:
+                words.append(text)
+            if letter in shell.ends:
+                words.clear()
+            text, inside, start = "", False, at
+        else:
+            inside = True
+            if letter in "'\"":
+                quote, start = letter, at if shell.opened else start
+            else:
+                text += letter
+                if letter in breaks:
+                    start = at - 1 if letter in _KEPT else at
+    return Begun(words, text, line[start:], quote)
+
+
+def answer(asked: str, environment: Mapping[str, str]) -> str:
+    """Return the answer to a shell's script, which sets `VARIABLE` to ``asked``.
+
+    The environment has the text before the cursor in ``COMP_TEXT``, and the letters
+    that bash breaks words at in ``COMP_BREAKS``.
+    """
+    question, _, shell = asked.partition("_")
+    line = environment.get("COMP_TEXT", "")
+    if question != "offers":
+        return ""
+    if OTHERWISE.get(shell, shell) == "powershell":
+        given = begun(line, shell=POWERSHELLS)
+        return "".join(_as_object(given, each) for each in _offered(given))
+    given = begun(line, environment.get("COMP_BREAKS", "") if shell == "bash" else "")
+    if "\0" in given.text or (shell == "fish" and "\t" in given.text):
+        return ""
+    found = _offered(given)
+    if given.quote and len(found) == 1 and found[0].more and shell != "zsh":
+        # The shell closes the quote after a single offer, and with it an unfinished
+        # program.
+        (lone,) = found
+        found.append(offer(lone.value + (lone.then or ""), lone.use or "", more=True))
+    return "".join(f"{_as_fields(shell, given, each)}\0" for each in found)
+
+
+def _offered(given: Begun) -> list[CompletionItem]:
+    # Assignments of variables may stand before the command.
+    first = next((i for i, word in enumerate(given.words) if "=" not in word), 0)
+    return offers(given.words[first:], given.text) if given.words else []
+
+
+def _as_fields(shell: str, given: Begun, each: CompletionItem) -> str:
+    """Return an offer as the script of a shell reads it."""
+    about = " ".join((each.help or "").split())
+    if shell == "fish":
+        return f"{each.value}\t{about}"
+    mark = "+" if each.more else "="
+    if shell == "zsh":
+        # The part that is worth showing is the last name in a program.
+        named = re.search(r"[\w./-]*$", given.text)
+        start = len(given.text) if named is None else named.start()
+        return f"{mark}{each.value}\0{each.value[start:]}\0{about}"
+    return mark + continued(given, each.value[len(given.text) :])
+
+
+def continued(given: Begun, rest: str) -> str:
+    """Return the word as typed so far, with a rest appended in the same quotes."""
+    if not given.quote:
+        rest = re.sub(r"[^\w@%+=:,./~-]", lambda found: "\\" + found[0], rest)
+    elif given.quote == '"':
+        rest = re.sub(r'["\\$`]', lambda found: "\\" + found[0], rest)
+    return given.raw + rest
+
+
+def _as_object(given: Begun, each: CompletionItem) -> str:
+    """Return an offer as PowerShell's script reads it: a line of JSON."""
+    label = each.value.rpartition("\n")[2] or each.value
+    about = " ".join((each.help or "").split()) or label
+    found = {"text": _quoted(given, each), "label": label, "about": about}
+    return json.dumps(found) + "\n"
+
+
+def _quoted(given: Begun, each: CompletionItem) -> str:
+    """Return an offer as one word of PowerShell: in the quotes that are open, or in
+    those that it needs."""
+    plain = re.fullmatch(r"[\w%+=:./\\~-]*", each.value)
+    if not given.quote and given.raw[:1] not in ("'", '"') and plain:
+        return str(each.value)
+    quote = given.quote or "'"
+    text = each.value.replace(quote, quote * 2)
+    if quote == '"':
+        text = text.replace("`", "``").replace("$", "`$")
+    return f"{quote}{text}{'' if each.more else quote}"
+
+
+def print_script(shell: str) -> str:
+    """Return the script of a shell."""
+    ending = SCRIPTS.get(OTHERWISE.get(shell, shell))
+    if ending is None:
+        hint = f"name one: {', '.join(SCRIPTS)}"
+        raise wrong("E595", f"no completion for the shell {shell!r}", hint)
+    path = Path(__file__).with_name(f"completion.{ending}")
+    return path.read_text(encoding="utf-8").strip("\n")
+
+
+def install(shell: str) -> str:
+    """Write a shell's script where the shell finds it; return the path."""
+    script = print_script(shell)
+    own = OTHERWISE.get(shell, shell) == "powershell"
+    try:
+        profile = _profile(shell) if own else None
+        if profile is not None:
+            path = profile.with_name("gradcli.ps1")
+            path.parent.mkdir(parents=True, exist_ok=True)
+        else:
+            _, path = _typers().install(shell, "gradcli", VARIABLE)
+        with replacing(str(path)) as file:
+            file.write(f"{script}\n".encode())
+        if profile is not None:
+            _let_read(profile, path)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        hint = "gradcli --show-completion prints the script, to be put elsewhere"
+        raise wrong("E598", f"cannot install completion: {reason}", hint) from None
+    return str(path)
+
+
+def _typers() -> Any:
+    """Return typer's module on completion, which knows the shells' folders."""
+    from typer import completion
+
+    return completion
+
+
+def _profile(shell: str) -> Path:
+    """Return the path of the user's profile of PowerShell; raise OSError if the shell
+    cannot be started."""
+    words = [shell, "-NoProfile", "-NonInteractive", "-Command", "$PROFILE"]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+    except FileNotFoundError:
+        raise OSError(f"there is no program {shell}") from None
+    except subprocess.CalledProcessError:
+        raise OSError(f"{shell} does not say where its profile is") from None
+    return Path(done.stdout.strip())
+
+
+def _let_read(profile: Path, script: Path) -> None:
+    """Add a line to a profile of PowerShell that reads a script, unless it is there."""
+    quoted = str(script).replace("'", "''")
+    line = f". '{quoted}'"
+    said = profile.read_text(encoding="utf-8-sig") if profile.exists() else ""
+    if line not in said.splitlines():
+        with profile.open("a", encoding="utf-8") as file:
+            file.write(("\n" if said and not said.endswith("\n") else "") + line + "\n")
+
+
+def own_shell() -> str:
+    """Return the name of the shell that runs this process, else the user's, or
+    nothing."""
+    found = getattr(_typers(), "_get_shell_name", lambda: None)()
+    return str(found or os.path.basename(os.environ.get("SHELL", "")))

@@ -14,9 +14,11 @@ from collections.abc import Callable, Collection, Mapping
 from stat import S_ISREG
 from typing import Any, Final, NamedTuple
 
+from ..lang.errors import ProgramError
 from ..render.theme import THEMES
+from . import PREFIX, settings_path
 from .limits import MAX_DIGITS, MAX_SETTABLE_SECONDS, bytes_of
-from .preset import PREFIX, path
+from .problems import wrong
 
 MAX_FILE_BYTES: Final = 1 << 20
 """Largest file of settings, in bytes."""
@@ -29,15 +31,15 @@ ENVIRONMENT, FILE, BUILT_IN = "environment", "file", "built in"
 
 
 class Kind(NamedTuple):
-    """A kind of values: its description, and the function that reads a text as one."""
+    """A kind of values: its description, and the function that reads a text as one.
+
+    ``read`` raises ValueError, LookupError or ProgramError for a text of another kind;
+    ``choices`` are the values, if they are words.
+    """
 
     wanted: str
     read: Callable[[str], object]
-    """Reader of a text; it raises ValueError, LookupError or ProgramError for a text of
-    another kind."""
-
     choices: tuple[str, ...] = ()
-    """The values, if they are words."""
 
 
 def _within(value: float, least: float, most: float) -> float:
@@ -52,7 +54,6 @@ def _whole(least: int, most: int) -> Kind:
 
 
 def _words(*words: str) -> Kind:
-    """Return the kind of values that are one of these words, in either case."""
     known = {word: word for word in words}
     return Kind(f"one of {', '.join(words)}", lambda t: known[t.lower()], words)
 
@@ -61,55 +62,41 @@ _SECONDS: Final = Kind(
     f"a number of seconds from 0 to {MAX_SETTABLE_SECONDS:g}",
     lambda text: _within(float(text), 0, MAX_SETTABLE_SECONDS),
 )
-
 _SIZE: Final = Kind(
     "a size in bytes, such as 500MB or 2GiB", lambda text: (bytes_of(text), text)[1]
 )
-
 _SWITCHES: Final = {
-    "true": True, "yes": True, "on": True, "1": True,
-    "false": False, "no": False, "off": False, "0": False,
-}  # fmt: skip
-
+    **dict.fromkeys(("true", "yes", "on", "1"), True),
+    **dict.fromkeys(("false", "no", "off", "0"), False),
+}
 _SWITCH: Final = Kind(
     "true or false", lambda text: _SWITCHES[text.lower()], ("true", "false")
 )
 
 
 class Setting(NamedTuple):
-    """An option that can have a default, and where the default is used."""
+    """An option that can have a default, and where the default is used.
+
+    ``commands`` use the default: none of them for the looks of output, which all have;
+    with None it is every command that takes the option. The default is not used beside
+    the options of ``unless``, and by a command of ``beside`` only with the option named
+    there. ``inverted`` says that the option says the opposite.
+    """
 
     key: str
     about: str
     values: Kind
     built_in: str
     commands: tuple[str, ...] | None = None
-    """Commands that use the default; empty for the looks of output, which all have;
-    None: every command that takes the option."""
-
     unless: tuple[str, ...] = ()
-    """Options beside which the default is not used, since it would be refused."""
-
-    beside: tuple[tuple[str, str], ...] = ()
-    """Commands, each with an option without which the default is not used."""
-
+    beside: Mapping[str, str] = {}
     parameter: str = ""
-    """Parameter of the option, if it differs from the key."""
-
     inverted: bool = False
-    """Whether the option says the opposite."""
 
     @property
     def name(self) -> str:
         """Parameter that the setting is a default of."""
         return self.parameter or self.key.replace("-", "_")
-
-    def counts(self, command: str, accepted: Collection[str]) -> bool:
-        """Return whether a command, with the options that it takes by their parameters'
-        names, uses the default."""
-        if self.commands is None:
-            return self.name in accepted
-        return command in self.commands
 
     @property
     def option(self) -> str:
@@ -120,6 +107,19 @@ class Setting(NamedTuple):
     def variable(self) -> str:
         """Environment variable of the setting."""
         return PREFIX + self.key.upper().replace("-", "_")
+
+    def counts(self, command: str, accepted: Collection[str]) -> bool:
+        """Return whether a command, with the options that it takes by their parameters'
+        names, uses the default."""
+        if self.commands is None:
+            return self.name in accepted
+        return command in self.commands
+
+    def fits(self, command: str, typed: Collection[str]) -> bool:
+        """Return whether the default may stand beside the options that were typed."""
+        return not {*self.unless} & {*typed} and self.beside.get(command) in (
+            None, *typed,
+        )  # fmt: skip
 
 
 _DERIVATIVES: Final = ("grad", "jacobian", "hessian")
@@ -136,14 +136,14 @@ SETTINGS: Final = (
     Setting("strict", "an input without a value is an error", _SWITCH, "false"),
     Setting("verify", "results are verified",
             _SWITCH, "true", (*_DERIVATIVES, "graph", "plot"), ("--require",),
-            (), "no_verify", inverted=True),
+            parameter="no_verify", inverted=True),
     Setting("require", "a weaker verdict is exit status 1",
             _words("proved", "certified", "sampled"), "none",
             unless=(*_MANY, "--no-verify")),
     Setting("verify-seconds", "seconds for verifying",
             _SECONDS, "5",
             (*_DERIVATIVES, "check", "kinks", "verify", "run"),
-            (*_MANY, "--no-verify"), (("run", "--verify"),)),
+            (*_MANY, "--no-verify"), {"run": "--verify"}),
     Setting("max-seconds", "seconds of processor time for a run", _SECONDS, "8"),
     Setting("max-memory", "memory for a run", _SIZE, "450MB"),
     Setting("max-program", "the longest text of a program", _SIZE, "2MB"),
@@ -160,26 +160,27 @@ BY_KEY: Final = {each.key: each for each in SETTINGS}
 
 
 class Given(NamedTuple):
-    """A default that somebody set."""
+    """A default that somebody set: its source, and the variable or the file for
+    messages."""
 
     setting: Setting
     value: object
     text: str
     source: str
-    """Source of the value: `ENVIRONMENT` or `FILE`."""
-
     place: str
-    """Name of the variable or the file, for messages."""
 
 
 def given() -> dict[str, Given]:
-    """Return the defaults that are set, by key.
-
-    Raises:
-        ProgramError: the file or a value is wrong.
-    """
-    where = path()
-    return {**parsed(content(where), where), **_of_environment()}
+    """Return the defaults that are set, by key."""
+    where = settings_path()
+    found = parsed(content(where), where)
+    for each in SETTINGS:
+        text = os.environ.get(each.variable, "")
+        if text:
+            hint = f"give the variable another value, or unset {each.variable}"
+            value = read(each, text, each.variable, hint)
+            found[each.key] = Given(each, value, text, ENVIRONMENT, each.variable)
+    return found
 
 
 def strangers() -> list[str]:
@@ -188,52 +189,27 @@ def strangers() -> list[str]:
     return sorted(n for n in os.environ if n.startswith(PREFIX) and n not in known)
 
 
-def setting_of(key: str) -> Setting:
-    """Return the setting of a key.
-
-    Raises:
-        ProgramError: there is no such setting.
-    """
+def setting_of(key: str, where: str = "") -> Setting:
+    """Return the setting of a key, or raise the error for one that there is not."""
     found = BY_KEY.get(key.lower().replace("_", "-"))
-    if found is None:
-        raise unknown(key, "")
-    return found
-
-
-def unknown(key: str, where: str) -> Exception:
-    """Return the error for a key that is no setting."""
+    if found is not None:
+        return found
     from ..lang.suggest import did_you_mean
-    from .problems import wrong
 
     hint = did_you_mean(key, BY_KEY) or f"the settings are {', '.join(BY_KEY)}"
     name, equals, value = key.partition("=")
     if equals and name in BY_KEY and not where:
         hint = f"write it as two words: gradcli config {name} {value}"
-    return wrong("E591", f"{where}there is no setting {key!r}", hint)
+    raise wrong("E591", f"{where}there is no setting {key!r}", hint)
 
 
-def read(setting: Setting, text: str, place: str) -> object:
-    """Return the value that a text means for a setting.
-
-    Raises:
-        ProgramError: the setting cannot have this value.
-    """
-    from ..lang.errors import ProgramError
-    from .problems import wrong
-
+def read(setting: Setting, text: str, place: str, hint: str) -> object:
+    """Return the value that a text means for a setting."""
     try:
         return setting.values.read(text.strip())
     except (ValueError, LookupError, ProgramError):
         message = f"{place}: {text!r} is not {setting.values.wanted}"
-        raise wrong("E595", message, _way_out(setting, place)) from None
-
-
-def _way_out(setting: Setting, place: str) -> str:
-    if place == setting.variable:
-        return f"give the variable another value, or unset {place}"
-    if place == setting.key:
-        return f"gradcli config {place} shows what it is now"
-    return f"gradcli config --unset {setting.key} takes it out"
+        raise wrong("E595", message, hint) from None
 
 
 def shown(where: str) -> str:
@@ -243,68 +219,46 @@ def shown(where: str) -> str:
     return "~" + where[len(home) :] if inside else where
 
 
-def _of_environment() -> dict[str, Given]:
-    found = {}
-    for each in SETTINGS:
-        text = os.environ.get(each.variable, "")
-        if text:
-            value = read(each, text, each.variable)
-            found[each.key] = Given(each, value, text, ENVIRONMENT, each.variable)
-    return found
-
-
-def content(where: str) -> bytes:
-    """Return the content of the file of settings; nothing if there is none.
-
-    Raises:
-        ProgramError: it cannot be read, is too long, or is not a regular file, because
-            reading another might never end.
-    """
-    from .problems import wrong
-
+def content(where: str) -> str:
+    """Return the text of the file of settings; nothing if there is none. What is no
+    regular file is refused, because reading it might never end."""
     try:
-        if os.path.exists(where) and not S_ISREG(os.stat(where).st_mode):
-            if os.path.realpath(where) == os.devnull:
-                return b""
-            hint = "a file of settings is text: move it away"
-            raise wrong("E595", f"cannot read {shown(where)}: it is no file", hint)
-        with open(where, "rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
+        if os.path.realpath(where) == os.devnull:
+            return ""
+        regular = not os.path.exists(where) or S_ISREG(os.stat(where).st_mode)
+        data = b""
+        if regular:
+            with open(where, "rb") as file:
+                data = file.read(MAX_FILE_BYTES + 1)
+        reason = "it is too long" if len(data) > MAX_FILE_BYTES else ""
+        reason = reason if regular else "it is no file"
+        text = "" if reason else data.decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
-        return b""
-    except OSError as error:
-        reason = error.strerror or str(error)
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+    if reason:
         hint = "make it readable, or move it away"
-        raise wrong("E595", f"cannot read {shown(where)}: {reason}", hint) from None
-    if len(data) > MAX_FILE_BYTES:
-        message = f"{shown(where)} holds more than {MAX_FILE_BYTES:,} bytes"
-        raise wrong("E595", message, "settings are a few lines: move it away")
-    return data
+        raise wrong("E595", f"cannot read {shown(where)}: {reason}", hint)
+    return text
 
 
-def parsed(data: bytes, where: str) -> dict[str, Given]:
-    """Return the settings in a file's content, by key.
-
-    Raises:
-        ProgramError: the content is not TOML, or a setting is wrong.
-    """
+def parsed(text: str, where: str) -> dict[str, Given]:
+    """Return the settings in a file's text, by key."""
     import tomllib
-
-    from .problems import wrong
 
     where = shown(where)
     try:
-        table = tomllib.loads(data.decode("utf-8-sig"))
+        table = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         hint = 'a line is KEY = VALUE, and a word has quotes: colour = "never"'
         raise wrong("E595", f"{where} is not TOML: {error}", hint) from None
     found = {}
     for key, value in table.items():
-        setting = BY_KEY.get(key.replace("_", "-"))
-        if setting is None:
-            raise unknown(key, f"{where}: ")
+        setting = setting_of(key, f"{where}: ")
         text = str(value).lower() if isinstance(value, bool) else str(value)
-        made = read(setting, text, f"{where}: {key}")
+        hint = f"gradcli config --unset {setting.key} takes it out"
+        made = read(setting, text, f"{where}: {key}", hint)
         found[setting.key] = Given(setting, made, text, FILE, where)
     return found
 
@@ -316,24 +270,14 @@ _applied: Final[list[Given]] = []
 def for_command(
     command: str, typed: Collection[str], accepted: Collection[str]
 ) -> dict[str, object]:
-    """Return the defaults of a command's options, by parameter.
-
-    Args:
-        command: the command's name.
-        typed: the options that the command line has, by their long names.
-        accepted: the options that the command takes, by their parameters' names.
-
-    Raises:
-        ProgramError: a setting is wrong.
-    """
+    """Return the defaults of a command's options, by parameter: of those that it
+    accepts, by their parameters' names, and that fit what was typed, by long names."""
     if not any(each.counts(command, accepted) for each in SETTINGS):
         return {}
     counting = [
         each
         for each in given().values()
-        if each.setting.counts(command, accepted)
-        and not {*each.setting.unless} & {*typed}
-        and dict(each.setting.beside).get(command) in (None, *typed)
+        if each.setting.counts(command, accepted) and each.setting.fits(command, typed)
     ]
     _applied[:] = [each for each in counting if each.setting.option not in typed]
     return {

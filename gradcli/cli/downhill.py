@@ -18,18 +18,17 @@ from ..answers.descent import DescentView, StepLine, reached_views
 from ..answers.question import Question
 from ..lang.descent import Batches, Descent, End, Step
 from ..lang.errors import ProgramError
-from ..lang.run import Input, Run, Session
+from ..lang.run import Run, Session
 from ..lang.suggest import did_you_mean
 from ..render import descent as text
 from ..render import jsons
 from ..render.line import BLANK
 from ..render.progress import Bar, wants_bar
-from .descent_options import Choice
 from .ending import before_exit
-from .exits import Exit
+from .groups import Choice
 from .limits import once, renew
 from .output import Printer, form, note
-from .problems import wrong
+from .problems import Exit, wrong
 
 MAX_LINE_SEARCH_LOSSES: Final = 25
 """Largest number of losses that a line search computes in one step."""
@@ -68,11 +67,7 @@ tolerances of its own: only `--tolerance` ends a descent early."""
 
 
 class Downhill:
-    """A program that has run once, and the descent from there.
-
-    Raises:
-        ProgramError: an option does not fit, or the program has no gradient.
-    """
+    """A program that has run once, and the descent from there."""
 
     def __init__(self, question: Question, choice: Choice) -> None:
         self._choice = choice
@@ -91,8 +86,22 @@ class Downhill:
             own = given.tensor.raw
             if not getattr(getattr(own, "flags", None), "writeable", True):
                 given.tensor.raw = own.copy()
-        self._batches = self._batches_of(cut, rows) if cut else None
-        self._optimizer = self._optimizer_of(self._moving)
+        self._batches = None
+        if cut:
+            stream = self._run.prepared.factory.stream
+            data = {i.name: i.tensor for i in self._run.inputs if i.name in cut}
+            shuffled = stream("--batch") if choice.shuffle else None
+            self._batches = Batches(data, rows, shuffled)
+        own = {} if choice.momentum is None else {"momentum": choice.momentum}
+        make = getattr(optim, self._kind.name)
+        tensors = [given.tensor for given in self._moving]
+        try:
+            self._optimizer: Any = make(
+                tensors, lr=self._lr, **self._kind.options, **own
+            )
+        except ValueError as error:
+            hint = "see gradcli descend --help"
+            raise wrong("E595", f"{choice.optimizer}: {error}", hint) from None
         self._printer = Printer()
         self._losses = array("d")
         self._flushed = monotonic()
@@ -104,29 +113,10 @@ class Downhill:
         wanted = wants_bar(sys.stderr) and not form.quiet and not beside
         self._bar = Bar(sys.stderr, choice.steps) if wanted else None
 
-    def _batches_of(self, cut: frozenset[str], rows: int) -> Batches:
-        stream = self._run.prepared.factory.stream
-        data = {i.name: i.tensor for i in self._run.inputs if i.name in cut}
-        return Batches(data, rows, stream("--batch") if self._choice.shuffle else None)
-
-    def _optimizer_of(self, moving: list[Input]) -> Any:
-        choice = self._choice
-        own = {} if choice.momentum is None else {"momentum": choice.momentum}
-        make = getattr(optim, self._kind.name)
-        tensors = [given.tensor for given in moving]
-        try:
-            return make(tensors, lr=self._lr, **self._kind.options, **own)
-        except ValueError as error:
-            hint = "see gradcli descend --help"
-            raise wrong("E595", f"{choice.optimizer}: {error}", hint) from None
-
     def run(self) -> int:
         """Run the descent, print its end, and return the exit status.
 
         Ctrl-C ends the descent, and the point that it reached is printed.
-
-        Raises:
-            ProgramError: a step failed, or a loss or a gradient was not finite.
         """
         end = self._descend()
         if end.reached is not None:
@@ -164,31 +154,17 @@ class Downhill:
         self._losses.append(step.loss)
         every = self._every
         if every and (step.number % every == 0 or step.number == self._choice.steps):
-            self._print_step(step)
+            row = jsons.line_of(StepLine(*step)) if form.json else text.step_line(*step)
+            due = monotonic() - self._flushed > FLUSH_SECONDS
+            self._printer.lines([row], due)
+            if due:
+                self._flushed = monotonic()
         if self._bar is not None:
             self._bar.at(step.number, lambda: f"loss {step.loss:.6g}")
 
-    def _print_step(self, step: Step) -> None:
-        line = jsons.line_of(StepLine(*step)) if form.json else text.step_line(*step)
-        due = monotonic() - self._flushed > FLUSH_SECONDS
-        self._printer.lines([line], due)
-        if due:
-            self._flushed = monotonic()
-
     def _print_end(self, reached: Step, stopped: str) -> None:
-        view = self._view(reached, stopped)
-        if form.json:
-            self._printer.lines(jsons.as_json(view))
-        elif form.quiet:
-            self._printer.lines(text.bare(view))
-        else:
-            if self._every is not None:
-                self._printer.lines([BLANK])
-            self._printer.lines(text.end(view, self._printer.layout))
-
-    def _view(self, reached: Step, stopped: str) -> DescentView:
         run = self._run
-        return DescentView(
+        view = DescentView(
             program=run.source,
             device=run.device,
             dtype=run.dtype,
@@ -203,6 +179,14 @@ class Downhill:
             inputs=reached_views(self._moving),
             losses=self._losses,
         )
+        if form.json:
+            self._printer.lines(jsons.as_json(view))
+        elif form.quiet:
+            self._printer.lines(text.bare(view))
+        else:
+            if self._every is not None:
+                self._printer.lines([BLANK])
+            self._printer.lines(text.end(view, self._printer.layout))
 
     def _lost(self, end: End) -> ProgramError:
         """Return the error that a descent ended with."""

@@ -3,12 +3,12 @@
 A task and its results can be sent between processes; the results of a block depend on
 that block alone.
 
-Invariants: results come in the order of the blocks, each once, even if workers die; an
-error comes after all results before it. Only a few blocks for each worker are in
-progress at any time, so that memory does not grow with the table.
+Invariants: results come in the order of the blocks, each once; an error comes after all
+results before it. Only a few blocks for each worker are in progress at any time, so
+that memory does not grow with the table.
 
     with workers("local:4", task) as four:
-        for done in in_order(four, blocks):
+        for done in four.in_order(blocks):
             ...
 """
 
@@ -19,24 +19,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import (
     BrokenExecutor,
     CancelledError,
-    Executor,
     Future,
     ThreadPoolExecutor,
 )
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from itertools import chain, count
 from os import getpid
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..engine.parts import cores
 from ..lang.compiled import Compiled
 from ..lang.errors import ProgramError
-from ..lang.point import Ways
-from ..lang.points import BadRow, Block
 from ..lang.process import end_with
+from ..lang.rows import Ways
+from ..lang.text_tables import BadRow, Block
 from ..render.columns import KINDS
 from .limits import rows
 from .problems import wrong
@@ -50,12 +50,6 @@ BLOCKS_PER_PROCESS = 2
 BLOCKS_PER_WORKER = 3
 """Number of blocks in progress for each worker of a cluster."""
 
-MAX_DEATHS = 8
-"""Largest number of processes that may die before that is an error."""
-
-MAX_LOSSES = 100
-"""Largest number of results that may be lost with workers of a cluster."""
-
 CONNECT_SECONDS = 10
 """Most time that a cluster may take to answer, in seconds."""
 
@@ -68,12 +62,8 @@ def header(given: Sequence[str], wanted: Sequence[str]) -> list[str]:
     input is numbered."""
     names = list(given)
     for name in results(wanted):
-        number = 2
-        found = name
-        while found in names:
-            found = f"{name}_{number}"
-            number += 1
-        names.append(found)
+        numbered = (f"{name}_{number}" for number in count(2))
+        names.append(next(n for n in chain([name], numbered) if n not in names))
     return names
 
 
@@ -170,251 +160,150 @@ class Task:
                             by_name[name][row.nr] = number
         elif lost:
             columns = [np.delete(column, lost, axis=0) for column in columns]
-        told: list[tuple[int | None, str]] = [
-            (None, f"{bad.place}: {bad.reason}") for bad in points.bad
-        ]
-        told += [(points.number(nr), e.message) for nr, e in failed.items()]
-        count = points.rows + len(points.bad)
-        bad_rows = () if stop else tuple(told)
-        return Done(columns, count, bad_rows, error, block.size, found.ways)
+        told: list[tuple[int | None, str]] = []
+        if not stop:
+            told += [(None, f"{bad.place}: {bad.reason}") for bad in points.bad]
+            told += [(points.number(nr), e.message) for nr, e in failed.items()]
+        rows_done = points.rows + len(points.bad)
+        return Done(columns, rows_done, tuple(told), error, block.size, found.ways)
 
 
-class Workers:
-    """Threads that encode results as text; the calling thread computes them."""
+class Workers(NamedTuple):
+    """Workers of any kind: ``submit`` returns the future of an item's result, ``ahead``
+    how many items may be in progress while one is waited for, and ``lost`` the error
+    for a worker that was lost, or None while there are workers."""
 
-    lost: tuple[type[BaseException], ...] = ()
-    """Errors that mean that an item's worker is lost."""
+    submit: Callable[[Any], Future[Any]]
+    ahead: Callable[[], int]
+    lost: Callable[[Exception], ProgramError | None] = lambda error: None
 
-    executor: Executor
-
-    def __init__(self, function: Any, count: int) -> None:
-        self._function = function
-        self._count = count
-        self.executor = self._started()
-
-    def _started(self) -> Executor:
-        return ThreadPoolExecutor(max(1, self._count))
-
-    def ahead(self) -> int:
-        """Return how many items may be in progress while one is waited for."""
-        return self._count
-
-    def submit(self, item: Any) -> Future[Any]:
-        """Return the future of an item's result."""
-        done = self._function.computed(item)
-        return self.executor.submit(self._function.encoded, done)
-
-    def recover(self, executor: Executor, error: BaseException) -> None:
-        """Let other workers compute what those of an executor lost.
-
-        Raises:
-            ProgramError: results were lost too often.
-        """
-
-    def look(self) -> None:
-        """Check that there is a worker.
-
-        Raises:
-            ProgramError: there is none.
-        """
-
-
-def in_order(workers: Workers, items: Iterable[object]) -> Iterator[Any]:
-    """Yield the results of items, in their order.
-
-    Raises:
-        ProgramError: the items raised it; all results before it come first.
-    """
-    waiting: deque[tuple[object, Executor, Future[object]]] = deque()
-    failure: ProgramError | None = None
-    rest = iter(items)
-    while True:
-        try:
-            item = next(rest, None)
-            if item is None:
+    def in_order(self, items: Iterable[object]) -> Iterator[Any]:
+        """Yield the results of items, in their order."""
+        waiting: deque[Future[Any]] = deque()
+        failure: ProgramError | None = None
+        rest = iter(items)
+        while True:
+            try:
+                waiting.append(self.submit(next(rest)))
+            except StopIteration:
                 break
-            waiting.append(_begun(workers, item))
-        except ProgramError as error:
-            failure = error
-            break
-        while waiting and (len(waiting) > workers.ahead() or waiting[0][2].done()):
-            yield _result(workers, *waiting.popleft())
-    while waiting:
-        yield _result(workers, *waiting.popleft())
-    if failure is not None:
-        raise failure
+            except ProgramError as error:
+                failure = error
+                break
+            except (BrokenExecutor, CancelledError) as error:
+                failure = self.lost(error)
+                if failure is None:
+                    raise
+                break
+            while waiting and (len(waiting) > self.ahead() or waiting[0].done()):
+                yield self._result(waiting.popleft())
+        while waiting:
+            yield self._result(waiting.popleft())
+        if failure is not None:
+            raise failure
+
+    def _result(self, future: Future[Any]) -> Any:
+        while True:
+            try:
+                return future.result(LOOK_SECONDS)
+            except ProgramError:
+                raise
+            except Exception as error:
+                lost = self.lost(error)
+                if lost is not None:
+                    raise lost from None
+                # Otherwise the result was waited for in vain, and is waited for again.
+                if future.done() and future.exception() is error:
+                    raise
 
 
-def _begun(workers: Workers, item: object) -> tuple[object, Executor, Future[object]]:
-    """Return an item, the executor that computes it, and its future."""
-    while True:
-        executor = workers.executor
-        try:
-            return item, executor, workers.submit(item)
-        except workers.lost as error:
-            workers.recover(executor, error)
-
-
-def _result(
-    workers: Workers, item: object, executor: Executor, future: Future[object]
-) -> object:
-    """Return the result of an item; submit it again if its worker is lost."""
-    while True:
-        try:
-            return future.result(LOOK_SECONDS)
-        except workers.lost as error:
-            workers.recover(executor, error)
-            _, executor, future = _begun(workers, item)
-        except TimeoutError:
-            workers.look()
-
-
-_function: Callable[[object], object]
+_task: Callable[[object], object]
 """Function that a process of this machine applies to its items."""
 
 
-def _begin(function: Callable[[Any], Any], parent: int) -> None:
-    """Set up a process that was started."""
-    global _function
-    _function = function
+def _begin(task: Callable[[Any], Any], parent: int) -> None:
+    global _task
+    _task = task
     end_with(parent)
 
 
 def _apply(item: object) -> object:
-    return _function(item)
-
-
-class Processes(Workers):
-    """Processes of this machine, which are started again when one of them dies."""
-
-    lost = (BrokenExecutor,)
-
-    _deaths = 0
-
-    def _started(self) -> Executor:
-        from concurrent.futures import ProcessPoolExecutor
-        from multiprocessing import get_all_start_methods, get_context
-
-        # A forked process has the imported libraries already.
-        copied = "fork" in get_all_start_methods()
-        return ProcessPoolExecutor(
-            self._count,
-            get_context("fork" if copied else "spawn"),
-            _begin,
-            (self._function, getpid()),
-        )
-
-    def ahead(self) -> int:
-        return BLOCKS_PER_PROCESS * self._count
-
-    def submit(self, item: object) -> Future[object]:
-        return self.executor.submit(_apply, item)
-
-    def recover(self, executor: Executor, error: BaseException) -> None:
-        if executor is not self.executor:
-            return
-        self._deaths += 1
-        if self._deaths > MAX_DEATHS:
-            message = f"--cluster: {self._deaths} processes have died"
-            hint = "is there enough memory? ask for fewer processes"
-            raise ProgramError("E403", message, hint=hint)
-        executor.shutdown(wait=False)
-        self.executor = self._started()
-
-
-class Cluster(Workers):
-    """The workers of a client of a Dask cluster."""
-
-    def __init__(self, function: Callable[[Any], Any], client: Any) -> None:
-        from distributed import KilledWorker
-
-        self.lost = (CancelledError, KilledWorker)
-        self._client = client
-        self._sent: Any = None
-        """The function as an object on the workers."""
-        self._losses = 0
-        super().__init__(function, BLOCKS_PER_WORKER)
-
-    def _started(self) -> Executor:
-        made: Executor = self._client.get_executor(pure=False)
-        return made
-
-    def ahead(self) -> int:
-        return self._count * max(1, len(self._client.scheduler_info()["workers"]))
-
-    def submit(self, item: object) -> Future[object]:
-        if self._sent is None or self._sent.cancelled():
-            try:
-                self._sent = self._client.scatter(self._function, broadcast=True)
-            except TimeoutError:
-                raise _gone("it has no workers") from None
-        return self.executor.submit(_applied, self._sent, item)
-
-    def recover(self, executor: Executor, error: BaseException) -> None:
-        if not isinstance(error, CancelledError):
-            raise _gone("a block of rows ends its workers") from None
-        self._losses += 1
-        if self._losses > MAX_LOSSES or self._client.status != "running":
-            raise _gone("its workers have died, or the scheduler has")
-
-    def look(self) -> None:
-        if self._client.status != "running":
-            raise _gone("the scheduler has ended")
-        if not self._client.scheduler_info()["workers"]:
-            raise _gone("it has no workers")
-
-
-def _gone(reason: str) -> ProgramError:
-    hint = "is there enough memory? or compute on this machine with --cluster local:N"
-    message = f"--cluster: the cluster does not answer: {reason}"
-    return ProgramError("E403", message, hint=hint)
-
-
-def _applied(function: Callable[[object], object], item: object) -> object:
-    return function(item)
+    return _task(item)
 
 
 @contextmanager
 def workers(
     address: str | None, task: Task, held_back: bool = True
 ) -> Iterator[Workers]:
-    """Yield workers that do a task.
-
-    Args:
-        address: a scheduler's address, ``local:N`` for N processes of this machine,
-            or None for this process.
-        task: the function that is applied to each block.
-        held_back: whether results of a block may wait in this process for the next
-            block.
-
-    Raises:
-        ProgramError: there is no such cluster, or Dask is not installed.
-    """
+    """Yield workers that do a task: those of the scheduler at an address, for
+    ``local:N`` N processes of this machine, for None this process, whose threads encode
+    what it computes; they may hold results back until the next block."""
     if address is None:
-        threads = Workers(task, cores() if held_back else 0)
-        with threads.executor:
-            yield threads
+        ahead = cores() if held_back else 0
+        with ThreadPoolExecutor(max(1, ahead)) as threads:
+            computed, encoded = task.computed, task.encoded
+            yield Workers(lambda b: threads.submit(encoded, computed(b)), lambda: ahead)
     elif address.startswith(LOCAL):
-        count = address.removeprefix(LOCAL)
-        if not count.isdigit() or not int(count):
+        number = address.removeprefix(LOCAL)
+        if not number.isdigit() or not int(number):
             hint = "as in --cluster local:4"
             raise wrong("E595", f"--cluster {address}: no number of workers", hint)
-        processes = Processes(task, int(count))
-        try:
-            yield processes
-        finally:
-            processes.executor.shutdown(cancel_futures=True)
+        with processes(task, int(number)) as found:
+            yield found
     else:
         with _client(address) as client:
-            yield Cluster(task, client)
+            yield cluster(task, client)
+
+
+@contextmanager
+def processes(task: Callable[[Any], Any], number: int) -> Iterator[Workers]:
+    """Yield processes of this machine."""
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_all_start_methods, get_context
+
+    def lost(error: Exception) -> ProgramError | None:
+        if not isinstance(error, BrokenExecutor):
+            return None
+        hint = "is there enough memory? ask for fewer processes"
+        return ProgramError("E403", "--cluster: a process has died", hint=hint)
+
+    # A forked process has the imported libraries already.
+    copied = "fork" in get_all_start_methods()
+    context = get_context("fork" if copied else "spawn")
+    own = ProcessPoolExecutor(number, context, _begin, (task, getpid()))
+    try:
+        ahead = BLOCKS_PER_PROCESS * number
+        yield Workers(lambda item: own.submit(_apply, item), lambda: ahead, lost)
+    finally:
+        own.shutdown(cancel_futures=True)
+
+
+def cluster(task: Callable[[Any], Any], client: Any) -> Workers:
+    """Return the workers of a client of a Dask cluster, which computes again by itself
+    what one of them loses."""
+
+    def known() -> int:
+        return len(client.scheduler_info()["workers"])
+
+    def lost(error: Exception) -> ProgramError | None:
+        if client.status != "running" or isinstance(error, CancelledError):
+            reason = "the scheduler has ended"
+        elif type(error).__name__ == "KilledWorker":
+            reason = "a block of rows ends its workers"
+        elif isinstance(error, TimeoutError) and not known():
+            reason = "it has no workers"
+        else:
+            return None
+        hint = "is there enough memory? or compute on this machine: --cluster local:N"
+        message = f"--cluster: the cluster does not answer: {reason}"
+        return ProgramError("E403", message, hint=hint)
+
+    executor = client.get_executor(pure=False)
+    ahead = lambda: BLOCKS_PER_WORKER * max(1, known())
+    return Workers(lambda item: executor.submit(task, item), ahead, lost)
 
 
 def _client(address: str) -> Any:
-    """Return the client of a scheduler.
-
-    Raises:
-        ProgramError: no scheduler answers, or Dask is not installed.
-    """
     if find_spec("distributed") is None:
         hint = "pip install 'gradcli[cluster]', or --cluster local:N"
         raise wrong("E590", "--cluster: Dask is not installed", hint)

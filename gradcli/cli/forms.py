@@ -59,11 +59,8 @@ class Forms:
         return self.code is not None or (self.formulas and form.quiet)
 
     def check(self, **others: object) -> None:
-        """Refuse options that exclude each other.
-
-        Args:
-            others: further options that add to the output, by name.
-        """
+        """Refuse options that exclude each other; ``others``, by name, are further ones
+        that add to the output."""
         if self.code is None or form.json:
             return
         extra = typed(symbolic=self.symbolic, latex=self.latex, **others)
@@ -75,11 +72,7 @@ class Forms:
         self, run: Run, kind: str, cotangent: Tensor | None = None
     ) -> list[str] | None:
         """Return the lines of a program that computes value and derivatives; None if no
-        language was asked for.
-
-        Raises:
-            ProgramError: the code would be too long, or its language lacks a step.
-        """
+        language was asked for."""
         if self.code is None:
             return None
         from ..numbers.trees.tree import TooLong, Unwritable
@@ -90,8 +83,9 @@ class Forms:
             notes = list(_notes(run, cotangent))
             return Wanted(run, self.code, kind, cotangent, notes, output).lines()
         except TooLong as problem:
-            hint = "fewer inputs with --wrt"
-            hint = f"use fewer loop iterations, smaller arrays, or {hint}"
+            hint = (
+                "use fewer loop iterations, smaller arrays, or fewer inputs with --wrt"
+            )
             raise ProgramError("E406", str(problem), hint=hint) from None
         except Unwritable as problem:
             message = f"the {kind} cannot be written as a program: {problem}"
@@ -100,14 +94,8 @@ class Forms:
     def lines(
         self, view: GradView | Derivative, found: Verification | None, layout: Layout
     ) -> Iterator[Line]:
-        """Yield the formulas, if they were asked for.
-
-        Args:
-            view: the derivatives.
-            found: the verdicts, with the conditions under which the formulas hold.
-                Where only formulas are printed, the conditions go to stderr as a note.
-            layout: the room that there is.
-        """
+        """Yield the formulas, if they were asked for; where only they are printed, the
+        conditions under which they hold go to stderr as a note."""
         if found is None or not self.formulas:
             return
         from ..answers.closed_forms import formulas_of
@@ -145,7 +133,7 @@ def program_of_gradients(found: Gradients) -> ProgramView | None:
     from ..numbers.trees.tree import TooLong, Unwritable
     from ..render.code.programs import program
 
-    if not any(given.tensor.shape for given in found.inputs):
+    if not any(given.tensor.shape for given in found.run.differentiated):
         return None
     try:
         made = program(found.run, found.cotangent)

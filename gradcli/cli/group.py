@@ -1,6 +1,6 @@
 """The group of commands: each command's file is imported when it is called by name.
 
-Invariant: only the list in `cli/commands.py` decides what commands there are; the help
+Invariant: only the list in `cli/commands` decides what commands there are; the help
 page of the group imports them all, a run imports one.
 """
 
@@ -13,10 +13,11 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from .command import HELP_NAMES, command_of
+from . import version as own_version
 from .commands import COMMANDS
-from .options import OPTION, NarrowHelp, read_by_typer
-from .problems import before_the_command, unknown_command
+from .options import HELP_NAMES, OPTION, NarrowHelp, command_of, read_by_typer
+from .output import note
+from .problems import unknown_command, wrong
 
 COMPLETION = ("--install-completion", "--show-completion")
 
@@ -40,11 +41,9 @@ class Commands(NarrowHelp, TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write each command with the whole first sentence of its page."""
-        names = self.list_commands(ctx)
         with formatter.section("Commands"):
             formatter.write_dl([
-                (name, self.get_command(ctx, name).get_short_help_str())
-                for name in names
+                (name, command_of(name).get_short_help_str()) for name in COMMANDS
             ])  # fmt: skip
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -62,7 +61,8 @@ class Commands(NarrowHelp, TyperGroup):
         if word.startswith("-") and word not in {*own, "-h", "--help"}:
             command = next((each for each in args if each in COMMANDS), None)
             if command is not None:
-                raise before_the_command(word, command)
+                hint = f"write it behind: gradcli {command} {word} ..."
+                raise wrong("E591", f"{word} stands before the command", hint)
             if not OPTION.match(word):
                 raise unknown_command(word, COMMANDS)
         return super().parse_args(ctx, args)
@@ -70,17 +70,13 @@ class Commands(NarrowHelp, TyperGroup):
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from . import version
-
-        typer.echo(f"gradcli {version()}")
+        typer.echo(f"gradcli {own_version()}")
         raise typer.Exit
 
 
 def _complete(option: str, words: list[str]) -> None:
     """Install or show the completion of a shell; if none is named, of this one."""
-    from .output import note
-    from .problems import wrong
-    from .shells import SCRIPTS, install, own_shell, print_script
+    from .completion import SCRIPTS, install, own_shell, print_script
 
     shell = words[0] if words else own_shell()
     if not shell or len(words) > 1:
@@ -123,7 +119,7 @@ def application(argv: list[str]) -> int:
     """Run a command line; return its exit status, or raise what went wrong."""
     asked = environ.get("_GRADCLI_COMPLETE", "")
     if asked:
-        from .shells import answer
+        from .completion import answer
 
         typer.echo(answer(asked, environ), nl=False)
         return 0

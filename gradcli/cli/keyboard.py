@@ -11,7 +11,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +34,17 @@ def terminal() -> bool:
     return all(stream is not None and stream.isatty() for stream in streams)
 
 
-def key() -> str:
-    """Wait for a key, and return what it sends as text."""
+def key(asked: str = "") -> str:
+    """Wait for a key behind a line on stderr, which is overwritten with blanks then;
+    return what the key sends as text."""
+    print(asked, end="", file=sys.stderr, flush=True)
+    pressed = _pressed()
+    if asked:
+        print("\r" + " " * len(asked), end="\r", file=sys.stderr, flush=True)
+    return pressed
+
+
+def _pressed() -> str:
     if sys.platform == "win32":
         import msvcrt
 
@@ -60,14 +68,8 @@ def key() -> str:
 
 
 def typed(complete: Complete, goes_on: Callable[[str], bool]) -> Iterator[str]:
-    """Yield what is typed, a line or a block at a time, until Ctrl-D.
-
-    Ctrl-C drops what is being typed.
-
-    Args:
-        complete: returns the completions of a word that was begun.
-        goes_on: tells whether more lines belong to a text.
-    """
+    """Yield what is typed until Ctrl-D, a line or, where a text ``goes_on``, a block at
+    a time. Ctrl-C drops what is being typed."""
     line = _editor(complete)
     while True:
         try:
@@ -104,6 +106,7 @@ def _piped(prompt: str) -> str:
 def _with_toolkit(toolkit: Any, complete: Complete) -> Callable[[str], str]:
     from prompt_toolkit.completion import Completer, Completion
     from prompt_toolkit.history import FileHistory, InMemoryHistory
+    from prompt_toolkit.shortcuts import CompleteStyle
 
     class Words(Completer):
         def get_completions(self, document: Any, event: object) -> Iterator[Completion]:
@@ -111,31 +114,12 @@ def _with_toolkit(toolkit: Any, complete: Complete) -> Callable[[str], str]:
             for word in words:
                 yield Completion(word, start_position=-len(begun))
 
-    from prompt_toolkit.key_binding import KeyBindings
-
-    keys = KeyBindings()
-
-    @keys.add("tab")
-    def completed(event: Any) -> None:
-        """Insert at once the part that all completions share."""
-        buffer = event.current_buffer
-        begun, words = complete(buffer.document.text_before_cursor)
-        columns = zip(*words, strict=False)
-        alike = takewhile(lambda letters: len({*letters}) == 1, columns)
-        shared = "".join(letters[0] for letters in alike)
-        if buffer.complete_state:
-            buffer.complete_next()
-        elif len(shared) > len(begun):
-            buffer.insert_text(shared[len(begun) :])
-        elif len(words) > 1:
-            buffer.start_completion()
-
     path = _history("history")
     session = toolkit.PromptSession(
         history=InMemoryHistory() if path is None else FileHistory(str(path)),
         completer=Words(),
         complete_while_typing=False,
-        key_bindings=keys,
+        complete_style=CompleteStyle.READLINE_LIKE,
         enable_history_search=True,
     )
     read: Callable[[str], str] = session.prompt

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import re
 import signal
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from os import environ
 from threading import current_thread, main_thread
 from time import monotonic, process_time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ..lang.errors import MORE_MEMORY, MORE_SECONDS, ProgramError
 from ..lang.process import (
@@ -82,11 +83,7 @@ _POWERS: Final = {None: 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4}
 
 def bytes_of(text: str | int, option: str = "") -> int:
     """Return the bytes that a size means: ``450MB``, ``2GiB``, ``1e9``; ``option`` is
-    named in the error.
-
-    Raises:
-        ProgramError: the text is not a size.
-    """
+    named in the error."""
     found = _SIZE.fullmatch(str(text))
     try:
         assert found is not None
@@ -96,6 +93,10 @@ def bytes_of(text: str | int, option: str = "") -> int:
         message = f"{option and f'{option}: '}{text!r} is not a size in bytes"
         hint = "write it as 500MB or 2GiB"
         raise ProgramError("E595", message, hint=hint) from None
+
+
+Problem: TypeAlias = tuple[str, str, str]
+"""The code, the message and the hint of an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,17 +130,24 @@ class _Watch:
 
     @contextmanager
     def kept(self, limits: Limits) -> Iterator[None]:
-        """Limit what is done inside, if the process runs this one command.
-
-        In a process that does other things, such as tests, nothing is limited.
-        """
+        """Limit what is done inside, if the process runs this one command, and does no
+        other things, as in tests."""
         self._watch_over(limits)
         if ending.process_is_ours:
-            self._start()
+            from threading import Event, Thread
+
+            self._ended = Event()
+            self._watched = main_thread().ident
+            self.spare = bytearray(SPARE_BYTES)
+            relief.append(self.free_memory)
+            Thread(target=self._look, daemon=True).start()
         try:
             yield
         finally:
-            self._end()
+            if self._ended is not None:
+                self._ended.set()
+                relief.remove(self.free_memory)
+            self.free_memory()
             self._watch_over(Limits())
 
     def renew(self) -> None:
@@ -164,16 +172,6 @@ class _Watch:
         files = bytes_taken("shared") - self._shared
         return bytes_taken("resident") - max(0, files)
 
-    def _start(self) -> None:
-        """Start the thread that watches seconds and memory."""
-        from threading import Event, Thread
-
-        self._ended = Event()
-        self._watched = main_thread().ident
-        self.spare = bytearray(SPARE_BYTES)
-        relief.append(self.free_memory)
-        Thread(target=self._look, daemon=True).start()
-
     def begin(self) -> None:
         """Count seconds from here, and let the system refuse memory beyond the limit,
         counted from what is in use: threads of linear algebra reserve more than they
@@ -183,7 +181,7 @@ class _Watch:
             return
         import numpy as np
 
-        from ..ops.limits import LIMIT
+        from ..ops.checks import LIMIT
 
         # Linear algebra allocates its buffers now, while there is memory.
         two_rows = np.zeros((2, 2))
@@ -199,12 +197,6 @@ class _Watch:
         """Free memory for reporting an error."""
         self.spare = None
         restore("DATA", self._memory_before)
-
-    def _end(self) -> None:
-        if self._ended is not None:
-            self._ended.set()
-            relief.remove(self.free_memory)
-        self.free_memory()
 
     @contextmanager
     def printing(self) -> Iterator[None]:
@@ -226,29 +218,27 @@ class _Watch:
                 # A row ends by itself, unless it is in a call during which Python sees
                 # no signal.
                 allowed = 2 * allowed + CLEARING_SECONDS
-            if self.used > allowed and not self._pauses:
-                self._stop(*self._too_long())
-            if self._too_much_memory() and not self._by_rows:
-                self._stop(*self._too_large())
+            problem = self._exceeded(allowed, memory=not self._by_rows)
             left = address_space_left()
-            if left is not None and left < HEADROOM_BYTES:
-                self._stop("E403", "not enough memory", ALLOWED_TOO_LITTLE)
+            if problem is None and left is not None and left < HEADROOM_BYTES:
+                problem = "E403", "not enough memory", ALLOWED_TOO_LITTLE
+            if problem is not None:
+                self.free_memory()
+                frames: dict[Any, Any] = dict(sys._current_frames())
+                ending.fail(_at(frames.get(self._watched), *problem))
 
-    def _too_much_memory(self) -> bool:
-        return self._bounded and self.taken > self._limits.memory_bytes
+    def _exceeded(self, allowed: float, memory: bool = True) -> Problem | None:
+        """Return what is wrong with work that took more than the ``allowed`` seconds,
+        or too much memory; None if nothing is."""
+        if self.used > allowed and not self._pauses:
+            least = f"{self._limits.seconds:g} s of processor time"
+            return "E405", f"the work took more than {least}", MORE_SECONDS
+        if memory and self._bounded and self.taken > self._limits.memory_bytes:
+            from ..ops.checks import size_text
 
-    def _too_long(self) -> tuple[str, str, str]:
-        """Return the code, the message and the hint for work that takes too long."""
-        allowed = f"{self._limits.seconds:g} s of processor time"
-        return "E405", f"the work took more than {allowed}", MORE_SECONDS
-
-    def _too_large(self) -> tuple[str, str, str]:
-        """Return the code, the message and the hint for work that takes too much
-        memory."""
-        from ..ops.limits import size_text
-
-        allowed = f"{size_text(self._limits.memory_bytes)} of memory"
-        return "E403", f"the work took more than {allowed}", MORE_MEMORY
+            most = f"{size_text(self._limits.memory_bytes)} of memory"
+            return "E403", f"the work took more than {most}", MORE_MEMORY
+        return None
 
     @contextmanager
     def rows(self) -> Iterator[AbstractContextManager[None]]:
@@ -286,22 +276,13 @@ class _Watch:
         now = process_time()
         if not self.in_row or now - self._told < CLEARING_SECONDS:
             return
-        late = self.used > self._allowed
-        if late or self._too_much_memory():
+        problem = self._exceeded(self._allowed)
+        if problem is not None:
             self._told = now
-            raise _at(frame, *(self._too_long() if late else self._too_large()))
-
-    def _stop(self, code: str, message: str, hint: str) -> None:
-        """Report the error with the place in the program, and end the process."""
-        import sys
-
-        self.free_memory()
-        frames: dict[Any, Any] = dict(sys._current_frames())
-        ending.fail(_at(frames.get(self._watched), code, message, hint))
+            raise _at(frame, *problem)
 
 
 def _at(frame: FrameType | None, code: str, message: str, hint: str) -> ProgramError:
-    """Return an error with the place in the program that a frame is running."""
     from ..lang.machine import running_at
 
     span, source = running_at(frame) or (None, "")
@@ -338,15 +319,12 @@ def make_room(argv: Sequence[str]) -> None:
     Linear algebra gets one thread if all data came from the command line, because
     starting more takes longer than such a run, and if memory is short. A setting of the
     user's is kept.
-
-    Raises:
-        ProgramError: the user's own limit, such as that of ``ulimit -v``, is too small.
     """
     left = address_space_left()
     if left is not None or not any("=@" in word for word in argv):
         environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if left is not None and left < MIN_ROOM_BYTES:
-        from ..ops.limits import size_text
+        from ..ops.checks import size_text
 
         message = f"not enough memory: the system leaves {size_text(left)} of it"
         hint = f"{size_text(MIN_ROOM_BYTES)} are needed at least: see ulimit -v"

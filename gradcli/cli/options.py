@@ -8,9 +8,10 @@ begins with. So `gradcli grad "-x**2" x=-3` works and `--jsn` is an error.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, is_dataclass
 from functools import partial
+from importlib import import_module
 from inspect import Parameter, Signature, cleandoc, signature
 from math import isfinite
 from shutil import get_terminal_size
@@ -27,8 +28,10 @@ from typing import (
 
 import typer
 from typer.core import TyperCommand
+from typer.main import get_command
 
 from ..lang.maxima import MAX_PROGRAM_BYTES
+from . import anything_set
 from .limits import (
     MAX_MEMORY_BYTES,
     MAX_SECONDS,
@@ -38,18 +41,15 @@ from .limits import (
     kept,
 )
 from .output import form
-from .preset import anything_set
-from .problems import no_number, wrong
+from .problems import wrong
 
 OPTION = re.compile(r"--[A-Za-z][\w-]*(=|$)")
 
 _OPTION_TEXT: Final = re.compile(
     r"^((?:-\w, )?--\w[-\w/]*)(?: (\S+))?: (.+(?:\n +.+)*)\n?", re.M
 )
-"""Pattern of the lines of a docstring that declare an option."""
-
 _ARGUMENT_TEXT: Final = re.compile(r"^<(\w+)> (.+?): (.+(?:\n +.+)*)\n?", re.M)
-"""Pattern of the lines of a docstring that declare an argument."""
+"""Patterns of the lines of a docstring that declare an option or an argument."""
 
 NAMES_JOINED: Final = frozenset({"--wrt"})
 """Options that may be given several times, each time for more names."""
@@ -58,16 +58,16 @@ VERIFYING: Final = "Verifying"
 HELPING: Final = "Help"
 """Headings of a help page."""
 
+HELP_NAMES: Final = {"help_option_names": ["-h", "--help"]}
+
 MIN_TABLE_COLUMNS: Final = 72
 """Smallest width at which names and explanations stand side by side, in columns."""
 
 MIN_COLUMNS: Final = 20
 """Smallest width of a page, in columns."""
 
-
 MAX_SHORT_HELP: Final = 200
 """Largest length of a page's first sentence, in characters."""
-
 
 COMMON: Final = """
 --grad-output VALUE: The cotangent of an output of several numbers: the gradient is that
@@ -84,7 +84,7 @@ COMMON: Final = """
 Requirement: TypeAlias = Annotated[
     Literal["proved", "certified", "sampled"] | None, {"rich_help_panel": VERIFYING}
 ]
-VerifySeconds: TypeAlias = Annotated[float, {"min": 0, "max": MAX_SETTABLE_SECONDS}]
+Seconds: TypeAlias = Annotated[float, {"min": 0, "max": MAX_SETTABLE_SECONDS}]
 
 
 def _for_the_object(wanted: bool) -> bool:
@@ -95,6 +95,10 @@ def _for_the_object(wanted: bool) -> bool:
 
 
 Json: TypeAlias = Annotated[bool, {"callback": _for_the_object}]
+
+
+def _size(option: str) -> dict[str, Any]:
+    return {"parser": partial(bytes_of, option=option), "show_default": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,16 +141,10 @@ class Request:
     device: Literal["auto", "cpu", "cuda"] = "auto"
     dtype: Literal["float64", "float32"] = "float64"
     no_verify: bool = False
-    verify_seconds: VerifySeconds = 5.0
-    max_seconds: Annotated[float, {"min": 0, "max": MAX_SETTABLE_SECONDS}] = MAX_SECONDS
-    max_memory: Annotated[
-        int,
-        {"parser": partial(bytes_of, option="--max-memory"), "show_default": False},
-    ] = MAX_MEMORY_BYTES
-    max_program: Annotated[
-        int,
-        {"parser": partial(bytes_of, option="--max-program"), "show_default": False},
-    ] = MAX_PROGRAM_BYTES
+    verify_seconds: Seconds = 5.0
+    max_seconds: Seconds = MAX_SECONDS
+    max_memory: Annotated[int, _size("--max-memory")] = MAX_MEMORY_BYTES
+    max_program: Annotated[int, _size("--max-program")] = MAX_PROGRAM_BYTES
     debug: bool = False
 
 
@@ -174,26 +172,19 @@ IDLE: Final[Mapping[str, tuple[str, ...]]] = {
     NEEDS_ALL_VALUES: ("strict",),
     IS_EXACT: ("dtype", "device"),
 }
-"""Shared options that have no effect, by the property of a command that makes them
-so."""
+"""Shared options without effect, by the property of a command that makes them so."""
 
 SO_ANYWAY: Final = frozenset({"no_verify", "strict"})
 """Options that only confirm how such a command works; just their opposites are
 refused."""
 
-
-IDLE_BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
-    "condition": ("quiet",),
-    "every": ("quiet",),
-    "out": ("code",),
-    "mode": ("code",),
-    "wrt": ("to",),
-}
-"""Options of any command, and the options beside which they have no effect."""
+IDLE_BESIDE: Final = {
+    "condition": "quiet", "every": "quiet", "out": "code", "mode": "code", "wrt": "to",
+}  # fmt: skip
+"""Options of any command, each with the option beside which it has no effect."""
 
 _OF_TEXT: Final = frozenset({"quiet", "code"})
 """Options that change the printed text, and have no effect on a JSON object."""
-
 
 _typed: Final[dict[str, str]] = {}
 """Options on the command line as typed, by their parameters' names."""
@@ -209,11 +200,7 @@ _Main: TypeAlias = Callable[..., int]
 
 
 def refuse_idle(command: str, reason: str, hint: str = "leave it out") -> None:
-    """Refuse the options that have no effect for a reason, a key of `IDLE`.
-
-    Raises:
-        ProgramError: one of them was typed.
-    """
+    """Refuse the options that have no effect for a reason, a key of `IDLE`."""
     if reason == PRINTS_NOTHING_SHORTER and form.json:
         # A JSON object has no shorter form in any command.
         return
@@ -225,38 +212,27 @@ def refuse_idle(command: str, reason: str, hint: str = "leave it out") -> None:
 
 
 def _refuse(called: str, reasons: Iterable[str], values: Mapping[str, object]) -> None:
-    """Refuse options of a command on programs that have no effect, and numbers that
-    are not finite.
-
-    Args:
-        called: the command as it is typed.
-        reasons: keys of `IDLE`.
-        values: the options' values by the names of their parameters.
-    """
+    """Refuse options of a command on programs that have no effect for one of the
+    reasons, keys of `IDLE`, or beside each other, and numbers that are not finite."""
     for name, value in values.items():
         if isinstance(value, float) and not isfinite(value):
-            raise no_number(name.replace("_", "-"), value)
+            option = name.replace("_", "-")
+            raise wrong("E595", f"--{option}: {value} is not a finite number")
     for reason in reasons:
         refuse_idle(called, reason)
-    for name, others in IDLE_BESIDE.items():
-        for other in others:
-            counts = not (form.json and other in _OF_TEXT)
-            if counts and was_typed(name) and was_typed(other):
-                message = f"--{name} does nothing beside --{other}"
-                raise wrong("E590", message, "leave out one of the two")
+    for name, other in IDLE_BESIDE.items():
+        counts = not (form.json and other in _OF_TEXT)
+        if counts and was_typed(name) and was_typed(other):
+            message = f"--{name} does nothing beside --{other}"
+            raise wrong("E590", message, "leave out one of the two")
     if values.get("require") is not None and values["no_verify"]:
         message = "--require asks for a verdict, --no-verify for none"
         raise wrong("E590", message, "leave out one of the two")
 
 
 def without(*reasons: str) -> Callable[[_Main], _Main]:
-    """Return a decorator for a command on programs that leaves shared options out.
-
-    These options do not appear in its help, and are refused.
-
-    Args:
-        reasons: keys of `IDLE`.
-    """
+    """Return a decorator for a command on programs whose help leaves shared options
+    out, and which refuses them for these reasons, keys of `IDLE`."""
 
     def marked(function: _Main) -> _Main:
         vars(function)["reasons"] = reasons
@@ -272,19 +248,15 @@ def read_by_typer(function: _Main) -> _Main:
     fields is an option. ``function(request, groups..., options...)`` becomes a function
     of all options by name; the shared ones come last.
     """
-    own = declared(function)
-    groups: dict[str, Any] = {
-        n: p.annotation for n, p in own.items() if is_dataclass(p.annotation)
-    }
+    alone = declared(function)
     reasons: tuple[str, ...] = getattr(function, "reasons", ())
-    panels = {name: title for title, names in PANELS.items() for name in names}
     idle = {name for reason in reasons for name in IDLE[reason]}
-    members = {
-        name: declared(kind, panels, idle)
-        if kind is Request
-        else declared(kind, panel=getattr(kind, "TITLE", None))
-        for name, kind in groups.items()
+    groups: dict[str, Any] = {
+        name: alone.pop(name).annotation
+        for name, each in [*alone.items()]
+        if is_dataclass(each.annotation)
     }
+    members = {name: declared(kind, idle) for name, kind in groups.items()}
     called = "gradcli " + function.__module__.rpartition(".")[2]
 
     def command(**values: Any) -> int:
@@ -300,12 +272,10 @@ def read_by_typer(function: _Main) -> _Main:
         with kept(Limits(request.max_seconds, request.max_memory)):
             return function(**values)
 
-    alone = {name: each for name, each in own.items() if name not in groups}
+    shared = members.get("request", {})
     of_groups = [options for name, options in members.items() if name != "request"]
     parameters = [
-        option
-        for options in (*of_groups, alone, members.get("request", {}))
-        for option in options.values()
+        option for options in (*of_groups, alone, shared) for option in options.values()
     ]
     # Functions may have a signature of their own; typer reads it, mypy does not know.
     command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
@@ -315,24 +285,18 @@ def read_by_typer(function: _Main) -> _Main:
     return command
 
 
-def declared(
-    owner: Any,
-    panels: Mapping[str, str] | None = None,
-    hidden: Collection[str] = (),
-    panel: str | None = None,
-) -> dict[str, Parameter]:
+def declared(owner: Any, hidden: Collection[str] = ()) -> dict[str, Parameter]:
     """Return the parameters of a function or the fields of a dataclass as options.
 
     The docstring declares an option by a line ``--name METAVAR: text``, and an argument
     by a line ``<name> METAVAR: text``. Limits on its value are a dictionary beside its
-    type, with the words of `typer.Option`.
-
-    Args:
-        owner: the function or the dataclass.
-        panels: the heading of an option in the help page, by its name.
-        hidden: the options that the help page does not show.
-        panel: the heading of all options that ``panels`` does not name.
+    type, with the words of `typer.Option`. The options of a dataclass stand below its
+    ``TITLE`` in the help page, but for the ``hidden`` ones.
     """
+    panel = getattr(owner, "TITLE", None)
+    panels = {n: title for title, names in PANELS.items() for n in names}
+    if owner is not Request:
+        panels, hidden = {}, ()
     made: dict[str, Callable[..., Any]] = {}
     told = COMMON + cleandoc(owner.__doc__ or "")
     for spelled, metavar, about in _OPTION_TEXT.findall(told):
@@ -352,7 +316,7 @@ def declared(
         if name.rstrip("_") in made:
             shown = {"show_default": base is not bool, "rich_help_panel": panel}
             info = made[name.rstrip("_")](**{**shown, **extras})
-            info.rich_help_panel = (panels or {}).get(name, info.rich_help_panel)
+            info.rich_help_panel = panels.get(name, info.rich_help_panel)
             info.hidden = name in hidden
             kind = Annotated[base, info]
         found[name] = parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=kind)
@@ -425,13 +389,13 @@ class ExpressionCommand(NarrowHelp, TyperCommand):
             return super().parse_args(ctx, arranged)
         options = arranged[: arranged.index("--")]
         names = {
-            spelling: param.name
+            spelling: str(param.name)
             for param in self.get_params(ctx)
             for spelling in (*param.opts, *param.secondary_opts)
         }
         words = (word.partition("=")[0] for word in options)
         _typed.clear()
-        _typed.update((str(names[word]), word) for word in words if word in names)
+        _typed.update((names[word], word) for word in words if word in names)
         stand_in(ctx, self, options)
         return super().parse_args(ctx, arranged)
 
@@ -463,10 +427,8 @@ def stand_in(ctx: typer.Context, command: TyperCommand, options: Iterable[str]) 
 def arrange(args: list[str], known: Mapping[str, tuple[str, bool]]) -> list[str]:
     """Return the words with options first, then ``--``, the program and its bindings.
 
-    Args:
-        args: the words after the command's name.
-        known: for each spelling of an option, its long name and whether it takes a
-            value.
+    ``known`` holds, for each spelling of an option, its long name and whether it takes
+    a value.
     """
     options: list[str] = []
     others: list[str] = []
@@ -474,33 +436,40 @@ def arrange(args: list[str], known: Mapping[str, tuple[str, bool]]) -> list[str]
     for word in words:
         if word == "--":
             others.extend(words)
-        elif word in known:
+            break
+        if word in known:
             name, takes_value = known[word]
-            options.append(f"{name}={_value(words, word)}" if takes_value else name)
-            _join(options)
-        elif OPTION.match(word) or (others and len(word) > 1 and word[0] == "-"):
-            options.append(word)
-            _join(options)
-        else:
+            value = next(words, None) if takes_value else ""
+            if value is None:
+                hint = "write it after the option"
+                raise wrong("E590", f"option {word} needs a value", hint)
+            word = f"{name}={value}" if takes_value else name
+        elif not OPTION.match(word) and not (others and re.match("-.", word, re.S)):
             others.append(word)
+            continue
+        name, _, names = word.partition("=")
+        at = [nr for nr, each in enumerate(options) if each.startswith(f"{name}=")]
+        if name in NAMES_JOINED and at:
+            options[at[0]] += f",{names}"
+        else:
+            options.append(word)
     return [*options, "--", *others]
 
 
-def _join(options: list[str]) -> None:
-    """Join the names of the last option with those of an earlier one of its kind."""
-    name, _, names = options[-1].partition("=")
-    if name in NAMES_JOINED:
-        for nr, word in enumerate(options[:-1]):
-            if word.startswith(f"{name}="):
-                options[nr] = f"{word},{names}"
-                options.pop()
-                return
+def takes_program(name: str) -> bool:
+    """Return whether a command takes a program and the values of its inputs."""
+    return "request" in _module(name).main.__annotations__
 
 
-def _value(words: Iterator[str], option: str) -> str:
-    value = next(words, None)
-    if value is None:
-        raise wrong(
-            "E590", f"option {option} needs a value", "write it after the option"
-        )
-    return value
+def _module(name: str) -> Any:
+    return import_module(f"gradcli.cli.commands.{name}")
+
+
+def command_of(name: str) -> Any:
+    """Return the command of a name, with its options; its file is imported now."""
+    module = _module(name)
+    single = typer.Typer(add_completion=False, rich_markup_mode=None)
+    kind = getattr(module, "COMMAND", ExpressionCommand)
+    main = read_by_typer(module.main)
+    single.command(name, cls=kind, context_settings=HELP_NAMES)(main)
+    return get_command(single)

@@ -15,9 +15,8 @@ from errno import EBADF, EDQUOT, EFBIG, EIO, ENOSPC
 from typing import TYPE_CHECKING, TextIO
 
 from ..lang.errors import ProgramError
-from .exits import Exit
 from .limits import printing
-from .problems import typed
+from .problems import Exit
 
 if TYPE_CHECKING:
     from ..diagnosis.not_finite import Trouble
@@ -27,11 +26,8 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Form:
-    """The form that answers are printed in, set once for a command line.
-
-    json   whether one JSON object is printed
-    quiet  whether only the numbers are printed
-    """
+    """The form that answers are printed in, set once for a command line: as one JSON
+    object, or quietly, the numbers alone."""
 
     json: bool = False
     quiet: bool = False
@@ -40,11 +36,6 @@ class Form:
     def bare(self) -> bool:
         """Whether only the numbers are printed, and no object."""
         return self.quiet and not self.json
-
-    @property
-    def typed(self) -> list[str]:
-        """Options that ask for this form."""
-        return typed(json=self.json, quiet=self.quiet)
 
     @property
     def full(self) -> bool:
@@ -127,14 +118,8 @@ def show(
     text: Callable[[Layout], Iterable[Line]],
     bare: Callable[[], Iterable[Line]] | None = None,
 ) -> int:
-    """Print an answer in the form that was asked for; return the exit status of
-    success.
-
-    Args:
-        answer: the answer, which is printed as one JSON object.
-        text: returns the lines for people.
-        bare: returns the numbers alone, for ``--quiet``; None: `text` is used.
-    """
+    """Print an answer as one JSON object, as text for people, or with ``--quiet`` its
+    numbers alone, if it has them; return the exit status of success."""
     printer = Printer()
     if form.json:
         from ..render.jsons import as_json
@@ -200,13 +185,3 @@ def silence() -> None:
         return
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-@contextmanager
-def prompt(text: str) -> Iterator[None]:
-    """Write a line to stderr; after the block, overwrite it with blanks."""
-    sys.stderr.write(text)
-    sys.stderr.flush()
-    yield
-    sys.stderr.write("\r" + " " * len(text) + "\r")
-    sys.stderr.flush()

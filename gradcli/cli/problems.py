@@ -1,16 +1,35 @@
-"""Errors of the command line itself, worded in one place.
+"""Errors of the command line itself, worded in one place, and the exit statuses.
 
-Invariant: each has a code of `lang.errors.CODES`, which decides its exit status, and
-says what to do instead.
+Invariants: each error has a code of `lang.errors.CODES`, which decides its exit status,
+and says what to do instead. A status means the same in every command; scripts may rely
+on it. `PROGRAM` means that the program or a value is wrong, or that a descent reached a
+loss that is not finite; its last finite point is printed all the same.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from enum import IntEnum
+from pathlib import PurePath
 from typing import Any
 
+from ..lang import errors
 from ..lang.errors import MORE_MEMORY, ProgramError
+
+
+class Exit(IntEnum):
+    """Exit status of a run."""
+
+    DONE = 0
+    REFUTED = 1
+    USAGE = errors.COMMAND_LINE_IS_WRONG
+    PROGRAM = errors.PROGRAM_IS_WRONG
+    LIMIT = errors.LIMIT_REACHED
+    INTERNAL = errors.INTERNAL_ERROR
+    OUTPUT = errors.OUTPUT_FAILED
+    INTERRUPTED = 130
+
 
 _PAGES = {
     **dict.fromkeys(("-help", "-?"), "gradcli --help"),
@@ -36,14 +55,6 @@ _MEANT = {
 
 _PICTURES = ("svg", "html", "png", "pdf", "graphml")
 
-_NUMBERS = {
-    "int": "an integer",
-    "int range": "an integer",
-    "float": "a number",
-    "float range": "a number",
-}
-"""Words for the option parser's types of numbers."""
-
 
 def wrong(code: str, message: str, hint: str | None = None) -> ProgramError:
     """Return an error of the command line, which has no span in a program."""
@@ -56,11 +67,7 @@ def typed(**options: object) -> list[str]:
 
 
 def refuse_both(options: Sequence[str]) -> None:
-    """Refuse options that exclude each other.
-
-    Raises:
-        ProgramError: several were given.
-    """
+    """Refuse options that exclude each other, if several were given."""
     if len(options) > 1:
         message = f"{' and '.join(options[:2])} exclude each other"
         raise wrong("E590", message, "choose one of them")
@@ -79,7 +86,10 @@ def usage(error: Exception) -> ProgramError | None:
         return _bad_value(error, path, see)
     option = getattr(error, "option_name", None)
     if context is None or option is None or not hasattr(error, "possibilities"):
-        return wrong("E590", _sentence(worded()), see)
+        text = " ".join(worded().split()).rstrip(".")
+        extra = r"^Got unexpected extra argument\S* \((.*)\)$"
+        text = re.sub(extra, r"too many words: \1", text)
+        return wrong("E590", text[:1].lower() + text[1:], see)
     from ..lang.suggest import did_you_mean
 
     known = [o for p in context.command.get_params(context) for o in p.opts]
@@ -103,9 +113,10 @@ def _bad_value(error: Any, path: str, see: str) -> ProgramError:
     given, told, wanted = error.message.partition(" is not ")
     if not told:
         return wrong("E590", f"{path} needs {error.param.make_metavar(error.ctx)}", see)
-    kind = _NUMBERS.get(getattr(error.param.type, "name", ""))
-    if kind is not None:
-        wanted = f"{kind}{_bounds(error.param.type)}"
+    kind = getattr(error.param.type, "name", "").removesuffix(" range")
+    if kind in ("int", "float"):
+        number = "an integer" if kind == "int" else "a number"
+        wanted = f"{number}{_bounds(error.param.type)}"
     small = given.strip("'").lower()
     meant = small in getattr(error.param.type, "choices", ())
     said = f"{option}: {given} is not {wanted.rstrip('.')}"
@@ -113,24 +124,10 @@ def _bad_value(error: Any, path: str, see: str) -> ProgramError:
 
 
 def _bounds(numbers: object) -> str:
-    """Return text for the range that a number must be in."""
     least, most = getattr(numbers, "min", None), getattr(numbers, "max", None)
     if most is None:
         return "" if least is None else f" of at least {least:g}"
     return f" of at most {most:g}" if least is None else f" from {least:g} to {most:g}"
-
-
-def no_number(option: str, value: float) -> ProgramError:
-    """Return the error for an option's value that is infinite or not a number."""
-    return wrong("E595", f"--{option}: {value} is not a finite number")
-
-
-def _sentence(text: str) -> str:
-    text = " ".join(text.split()).rstrip(".")
-    text = re.sub(
-        r"^Got unexpected extra argument\S* \((.*)\)$", r"too many words: \1", text
-    )
-    return text[:1].lower() + text[1:]
 
 
 def unknown_command(word: str, commands: Iterable[str]) -> ProgramError:
@@ -151,23 +148,37 @@ def unknown_command(word: str, commands: Iterable[str]) -> ProgramError:
     return wrong("E592", f"no such command: {word!r}", hint)
 
 
-def before_the_command(option: str, command: str) -> ProgramError:
-    """Return the error for an option of a command that stands before the command."""
-    message = f"{option} stands before the command"
-    return wrong("E591", message, f"write it behind: gradcli {command} {option} ...")
+def suffix_of(path: str, endings: Iterable[str], what: str = "picture") -> str:
+    """Return the suffix of a file's name, which is to be one of the endings."""
+    suffix = PurePath(path).suffix.lower()
+    if suffix not in endings:
+        said = f"ends with {suffix!r}, which is no {what}"
+        said = said if suffix else f"has no ending that says which {what}"
+        hint = f"end the name with one of {', '.join(endings)}"
+        raise wrong("E595", f"--out: {path!r} {said}", hint)
+    return suffix
 
 
-def unwritable(path: str, error: OSError, hint: str) -> ProgramError:
-    """Return the error for a file or a folder that cannot be written to."""
-    reason = error.strerror or str(error)
-    return wrong("E598", f"cannot write {path}: {reason}", hint)
+def put(path: str, content: bytes, hint: str, folders: bool = False) -> None:
+    """Write a file, in folders that are made if that is wanted."""
+    import os
+
+    from ..lang.filesystem import replacing
+
+    try:
+        if folders:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+        with replacing(path) as file:
+            file.write(content)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise wrong("E598", f"cannot write {path}: {reason}", hint) from None
 
 
 def problem_of(error: Exception) -> ProgramError:
     """Return what is reported of any exception; one without a meaning is a bug."""
     from ..lang.process import is_out_of_memory
-    from ..ops.checks import EngineError
-    from ..ops.limits import LimitError
+    from ..ops.checks import EngineError, LimitError
 
     if isinstance(error, ProgramError):
         return error

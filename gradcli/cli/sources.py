@@ -4,14 +4,15 @@ The program comes from the command line, a file, or standard input.
 
 Invariants: the text is UTF-8, or an error says where it is not; standard input is read
 for one thing only. A slip that the other words give away is refused with the corrected
-line; words that may be meant as they stand are not refused.
+line; words that may be meant as they stand are not refused, and a value that can be
+read in two ways has a note on how it was read.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from os.path import exists, isfile
 from typing import IO, TYPE_CHECKING, Final
 from unicodedata import normalize
@@ -22,7 +23,7 @@ from ..lang.excerpt import Span, printable
 from .commands import COMMANDS
 from .limits import begin
 from .options import Request
-from .output import tell
+from .output import note, tell
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -42,20 +43,13 @@ _PROGRAM_FILE = re.compile(r"[^()\s]+\.(grad|py|txt)")
 
 
 def question_of(request: Request, grad_output: str | None = None) -> Question:
-    """Return the question that a command line asks, and start the limits on its work.
-
-    Raises:
-        ProgramError: there is no program, it cannot be read, or a word is not a value.
-    """
+    """Return the question that a command line asks, and start the limits on its
+    work."""
     from ..answers.question import Question
 
     source, words = program_and_bindings(request)
-    asked = [word for word in words if not _is_plain(word.partition("=")[2])]
-    if asked:
-        from .readings import readings
-
-        for text in readings(asked):
-            tell(printable(text))
+    for text in readings(words):
+        tell(printable(text))
     begin()
     return Question(
         source,
@@ -94,16 +88,44 @@ def shapes_of(words: Sequence[str] | None) -> dict[str, tuple[int, ...]]:
     return found
 
 
-def _is_plain(value: str) -> bool:
-    """Return whether a value can be read in one way only: a number, or no numeral at
-    all."""
-    if value[:1] not in "+-0123456789":
-        return True
+def readings(words: Iterable[str]) -> Iterator[str]:
+    """Yield a note for each value that can be read in two ways: how it was read."""
+    for word in words:
+        name, equals, text = (part.strip() for part in word.partition("="))
+        if equals and text[:1] in "+-0123456789" and not _is_number(text):
+            told = _told(name, text)
+            if told is not None:
+                yield f"{name}={text} is {told}"
+
+
+def _is_number(text: str) -> bool:
     try:
-        float(value)
+        float(text)
     except ValueError:
         return False
     return True
+
+
+def _told(name: str, text: str) -> str | None:
+    if found := re.fullmatch(r"([-+]?\d{1,3}(?:\.\d{3})+),(\d+)", text):
+        right = f"{found[1].replace('.', '')}.{found[2]}"
+        return f"two numbers: for one write {name}={right}"
+    if re.fullmatch(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?", text):
+        count, right = 1 + text.count(","), text.replace(",", "")
+        return f"{count} numbers: for one write {name}={right}"
+    if found := re.fullmatch(r"([-+]?\d+),(\d+)", text):
+        numbers, right = f"{found[1]} and {found[2]}", f"{found[1]}.{found[2]}"
+        return f"two numbers, {numbers}: for one write {name}={right}"
+    power = r"-\s*([\d.]+)\s*(\^|\*\*)\s*([-+\w.]+|\([^()]*\))"
+    if found := re.fullmatch(power, text):
+        base, sign, power = found.groups()
+        return (
+            f"the negative of {base}{sign}{power}: for a power of "
+            f"-{base} write {name}=(-{base}){sign}{power}"
+        )
+    if found := re.fullmatch(r"([-+]?[\d.]+)[eE]", text):
+        return f"{found[1]} times the number e, 2.718..."
+    return None
 
 
 def listed(text: str | None) -> list[str] | None:
@@ -115,11 +137,7 @@ def listed(text: str | None) -> list[str] | None:
 
 
 def program_and_bindings(request: Request) -> tuple[str, list[str]]:
-    """Return the program's text and the ``NAME=VALUE`` words.
-
-    Raises:
-        ProgramError: there is no program, or it cannot be read.
-    """
+    """Return the program's text and the ``NAME=VALUE`` words."""
     words = list(request.words or ())
     origin = request.file
     if origin is None:
@@ -133,26 +151,20 @@ def program_and_bindings(request: Request) -> tuple[str, list[str]]:
                 message = f"{origin!r} is the name of a file"
                 raise wrong("E594", message, f"to read it: -f {origin}")
             return origin, words
-    _refuse_second_program(origin, words)
-    if origin == STDIN:
-        if any(word.endswith("=@-") for word in words):
-            hint = "save one of them to a file"
-            raise wrong(
-                "E594", "standard input cannot be both the program and a value", hint
-            )
-        return _decoded(_standard_input(request.max_program), "standard input"), words
-    return _decoded(_contents(origin, request.max_program), origin), words
-
-
-def _refuse_second_program(origin: str, words: list[str]) -> None:
+    typed = origin == STDIN
     second = words[0].strip() if words else ""
     if second and "=" not in second and not second.isidentifier():
-        whence = "standard input" if origin == STDIN else repr(origin)
+        whence = "standard input" if typed else repr(origin)
         message = f"two programs: {second!r} and what {whence} holds"
         raise wrong("E590", message, "keep one; a value is NAME=VALUE")
+    if typed and any(word.endswith("=@-") for word in words):
+        message = "standard input cannot be both the program and a value"
+        raise wrong("E594", message, "save one of them to a file")
+    limit = request.max_program
+    return _standard_input(limit) if typed else _contents(origin, limit), words
 
 
-def _contents(path: str, limit: int) -> bytes:
+def _contents(path: str, limit: int) -> str:
     try:
         with open(path, "rb") as file:
             return _read(file, path, limit)
@@ -163,22 +175,26 @@ def _contents(path: str, limit: int) -> bytes:
         raise wrong("E594", *refusal(path, error, hint)) from None
 
 
-def _read(file: IO[bytes], origin: str, limit: int) -> bytes:
-    """Return the content of a file, of which at most ``limit`` bytes are allowed."""
+def _read(file: IO[bytes], origin: str, limit: int) -> str:
+    """Return the text of a file, of which at most ``limit`` bytes are allowed."""
     data = file.read(limit + 1)
     if len(data) > limit:
         message = f"{origin} holds more than the {limit:,} bytes of a program"
         raise wrong("E515", message, "allow more with --max-program")
-    return data
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        message = f"{origin} is not UTF-8: byte {data[error.start]:#04x} in line {line}"
+        hint = "a program is text: save it as UTF-8"
+        raise wrong("E594", message, hint) from None
 
 
-def _standard_input(limit: int) -> bytes:
+def _standard_input(limit: int) -> str:
     if sys.stdin is None:
         hint = "write the program, or -f FILE"
         raise wrong("E594", "standard input is closed", hint)
     if sys.stdin.isatty():
-        from .output import note
-
         note("reading the program from the terminal; end it with Ctrl-D")
     try:
         return _read(sys.stdin.buffer, "standard input", limit)
@@ -189,56 +205,41 @@ def _standard_input(limit: int) -> bytes:
         raise wrong("E594", message, "write the program, or -f FILE") from None
 
 
-def _decoded(data: bytes, origin: str) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        message = f"{origin} is not UTF-8: byte {data[error.start]:#04x} in line {line}"
-        hint = "a program is text: save it as UTF-8"
-        raise wrong("E594", message, hint) from None
-
-
 def refuse_slip(program: str, words: Sequence[str], wrt: str | None) -> None:
-    """Refuse a word that is not ``NAME=VALUE`` if the other words show what was meant.
-
-    Args:
-        program: the word that is taken as the program.
-        words: the words after it, which should be ``NAME=VALUE``.
-        wrt: the value of ``--wrt``.
-
-    Raises:
-        ProgramError: there is such a word.
-    """
+    """Refuse a word that is not ``NAME=VALUE`` if the other words, or the value of
+    ``--wrt``, show what was meant."""
     at = next((at for at, word in enumerate(words) if "=" not in word), None)
     if at is None or not words[at].strip():
         return
     word = words[at]
     there = [each for each in (program, *words) if exists(each)]
     bound = [each.partition("=")[0] for each in words if "=" in each]
-    if len(there) > 1:
-        hint = "the shell puts files in the place of a *: quote the program, 'x*y'"
-        raise _slip(f"{there[0]} and {there[1]} are names of files", None, word, hint)
-    if _OPTION.fullmatch(word):
-        hint = "write options before --, and the program behind it"
-        raise _slip("an option behind -- is taken as a value", None, word, hint)
-    if program in COMMANDS:
-        hint = f"leave one {program} out"
-        raise _slip(f"{program} is taken as the program", None, word, hint)
-    if _VALUE.fullmatch(program) and not word.strip().isidentifier():
-        hint = f"write the program first: '{word}' {program}"
-        raise _slip(f"'{program}' is taken as the program", None, word, hint)
     whole = _cut(words, at)
-    if whole is not None:
-        hint = f"put quotes around a value with blanks: '{whole}'"
-        raise _slip("a value is cut in two by a blank", _all_of(word), word, hint)
-    if wrt is not None and word in bound:
-        hint = f"write names without blanks: --wrt {wrt},{word}"
-        raise _slip("this argument is not NAME=VALUE", _all_of(word), word, hint)
-    if there == [word]:
-        name = next((n for n in ("x", "X") if n not in bound), "data")
-        hint = f"to read the file as a value, write {name}=@{word}"
-        raise _slip("this argument is not NAME=VALUE", _all_of(word), word, hint)
+    span: Span | None = None
+    if len(there) > 1:
+        message = f"{there[0]} and {there[1]} are names of files"
+        hint = "the shell puts files in the place of a *: quote the program, 'x*y'"
+    elif _OPTION.fullmatch(word):
+        message = "an option behind -- is taken as a value"
+        hint = "write options before --, and the program behind it"
+    elif program in COMMANDS:
+        message, hint = f"{program} is taken as the program", f"leave one {program} out"
+    elif _VALUE.fullmatch(program) and not word.strip().isidentifier():
+        message = f"'{program}' is taken as the program"
+        hint = f"write the program first: '{word}' {program}"
+    else:
+        span, message = Span(0, len(word)), "this argument is not NAME=VALUE"
+        if whole is not None:
+            message = "a value is cut in two by a blank"
+            hint = f"put quotes around a value with blanks: '{whole}'"
+        elif wrt is not None and word in bound:
+            hint = f"write names without blanks: --wrt {wrt},{word}"
+        elif there == [word]:
+            name = next((n for n in ("x", "X") if n not in bound), "data")
+            hint = f"to read the file as a value, write {name}=@{word}"
+        else:
+            return
+    raise ProgramError("E501", message, span, word, hint=hint)
 
 
 def _cut(words: Sequence[str], at: int) -> str | None:
@@ -251,11 +252,3 @@ def _cut(words: Sequence[str], at: int) -> str | None:
         if opened == sum(text.count(sign) for sign in ")]"):
             return text if word else None
     return None
-
-
-def _all_of(word: str) -> Span:
-    return Span(0, len(word))
-
-
-def _slip(message: str, span: Span | None, word: str, hint: str) -> ProgramError:
-    return ProgramError("E501", message, span, word, hint=hint)

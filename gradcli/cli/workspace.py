@@ -23,13 +23,14 @@ from typing import TYPE_CHECKING
 
 from ..lang.bindings import read_binding
 from ..lang.errors import ProgramError
-from .command import takes_program
+from ..lang.parser import parse
+from ..lang.prepare import input_names
+from ..lang.syntax import Evaluate, assigned_names
 from .commands import COMMANDS
+from .options import takes_program
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from ..lang.syntax import Program
 
 _BINDING = re.compile(r"[^\W\d]\w*=(?!=)")
 _RANGE = re.compile(r"[^\W\d]\w*=[^=@\[:][^@\[:]*:")
@@ -64,11 +65,7 @@ class Workspace:
 
     def take(self, line: str) -> list[str] | None:
         """Add a line to the session; return the words of the command line that shows
-        its result, or None if there is nothing to show.
-
-        Raises:
-            ProgramError: the line is not in the language.
-        """
+        its result, or None if there is nothing to show."""
         line = re.sub(r"^\s*gradcli\s+(?=\w)", "", line).lstrip(" \t")
         first, *_ = line.split(maxsplit=1)
         if re.fullmatch(r"[Ee]\d{3}", line.strip()) and line.strip() not in self.names:
@@ -80,11 +77,12 @@ class Workspace:
             name, text = given
             self.values[name] = text
             return self._words("value", name, ["--of", name])
-        if _is_expression(line):
+        body = parse(line).body.statements
+        self.output = None
+        if len(body) == 1 and isinstance(body[0], Evaluate):
             self.output = line
         else:
             self.statements.append(line)
-            self.output = None
         return self._words("value", self.program, [])
 
     def copy(self) -> Workspace:
@@ -110,26 +108,28 @@ class Workspace:
             ) from None
         if not takes_program(name) or "-f" in words or "--file" in words:
             return [name, *words]
-        end = next((i for i, word in enumerate(words) if _is_beside(i, word)), None)
-        expression = " ".join(words[:end])
-        rest = [] if end is None else words[end:]
+        end = 0
+        # Options, ranges, and bindings but in the first place, follow the program.
+        while end < len(words) and not (
+            re.match(r"--[A-Za-z]|-[A-Za-z]$", words[end])
+            or _RANGE.match(words[end])
+            or (end > 0 and _BINDING.match(words[end]))
+        ):
+            end += 1
+        expression, rest = " ".join(words[:end]), words[end:]
         if not expression:
             return self._words(name, self.program, rest)
         text = "\n".join([*self.statements, expression])
         return self._words(name, text, rest)
 
     def _words(self, command: str, program: str, rest: Sequence[str]) -> list[str]:
-        """Return a command line on a program, with the values that it reads."""
         own = {word.split("=", 1)[0] for word in rest if _BINDING.match(word)}
         values = [f"{n}={text}" for n, text in self._read(program) if n not in own]
         return [command, program, *values, *rest]
 
     def _read(self, program: str) -> list[tuple[str, str]]:
-        """Return the values of those inputs that a program reads."""
-        from ..lang.prepare import input_names
-
         try:
-            names = input_names(_parsed(program, self.values), self.values)
+            names = input_names(parse(program, self.values), self.values)
         except ProgramError:
             # The command line itself reports what is wrong.
             names = tuple(self.values)
@@ -161,50 +161,25 @@ def goes_on(text: str) -> bool:
     return block and not text.endswith("\n")
 
 
-def _is_beside(position: int, word: str) -> bool:
-    """Return True if a word after a command is not part of the program."""
-    if re.match(r"--[A-Za-z]|-[A-Za-z]$", word) or _RANGE.match(word):
-        return True
-    return position > 0 and _BINDING.match(word) is not None
-
-
 def _given(line: str) -> tuple[str, str] | None:
     """Return the name and the value of a line ``NAME=VALUE`` whose value reads no
     names; None for any other line."""
-    name, equals, text = line.partition("=")
-    if not equals or text.startswith("=") or not name.strip().isidentifier():
+    name, equals, text = (part.strip() for part in line.partition("="))
+    if not equals or text.startswith("=") or not name.isidentifier():
         return None
-    if text.strip().startswith("@"):
-        return read_binding(f"{name.strip()}={text.strip()}").name, text.strip()
-    from ..lang.prepare import input_names
-
+    if text.startswith("@"):
+        return read_binding(f"{name}={text}").name, text
     try:
-        reads = input_names(_parsed(text.strip()))
+        return None if input_names(parse(text)) else (name, text)
     except ProgramError:
         return None
-    return None if reads else (name.strip(), text.strip())
-
-
-def _is_expression(line: str) -> bool:
-    from ..lang.syntax import Evaluate
-
-    body = _parsed(line).body.statements
-    return len(body) == 1 and isinstance(body[0], Evaluate)
 
 
 def _assigned(program: str) -> frozenset[str]:
-    from ..lang.syntax import assigned_names
-
     try:
-        return frozenset(assigned_names(_parsed(program)))
+        return frozenset(assigned_names(parse(program)))
     except ProgramError:
         return frozenset()
-
-
-def _parsed(text: str, variables: Sequence[str] | dict[str, str] = ()) -> Program:
-    from ..lang.parser import parse
-
-    return parse(text, variables)
 
 
 def ran(words: Sequence[str]) -> int:

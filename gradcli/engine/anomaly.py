@@ -20,16 +20,13 @@ from dataclasses import dataclass
 from types import FrameType
 from weakref import WeakKeyDictionary
 
-from ..ops import Op
 from ..ops.types import Array
 from .devices import namespace_of
 from .errors import GradError
 from .limits import MAX_LINES_OF_A_NODE
 from .modes import MODE
 from .node import Edge, Node, output_at
-from .raw import Params, Raw
 from .tensor import raw_of
-from .walk import inputs_first
 
 PACKAGE = __name__.partition(".")[0]
 DETECTED = "Error detected in {}. "
@@ -62,13 +59,11 @@ class Line:
 class Origin:
     """Where a node was recorded: lines of the program, the innermost last.
 
-    ``made`` is "nan" or "infinite" if its operation made such values from finite
-    inputs, else empty. ``cause`` is the name and the origin of the node whose backward
-    pass recorded it, if one did.
+    ``cause`` is the name and the origin of the node whose backward pass recorded it, if
+    one did.
     """
 
     lines: tuple[Line, ...]
-    made: str = ""
     cause: tuple[str, Origin | None] | None = None
 
 
@@ -84,7 +79,6 @@ class Anomaly:
         """Turn the mode on or off."""
         self.enabled, self.check_values = enabled, check_values
         MODE.observe("on_node", self._remember, enabled)
-        MODE.observe("on_call", self._judge, enabled)
 
     @contextmanager
     def inside(self, node: Node) -> Iterator[None]:
@@ -104,7 +98,7 @@ class Anomaly:
         if not self.check_values:
             return
         for nr, value in enumerate(pulled):
-            if _what_is_wrong(value) == "nan":
+            if _holds_nan(value):
                 raise GradError(
                     f"Function '{node.name()}' returned nan values in its {nr}th "
                     "output."
@@ -125,50 +119,24 @@ class Anomaly:
         """Yield texts on where a node was recorded, and each node that caused it."""
         origin = self.origins.get(node)
         head = DETECTED.format(node.name())
-        yield "\n".join([*_traced(head, TRACE, origin), *self._made_before(node)])
+        yield _traced(head, TRACE, origin)
         while origin is not None and origin.cause is not None:
             name, origin = origin.cause
-            yield "\n".join(_traced(INDUCED.format(name), TRACE_OF_CAUSE, origin))
+            yield _traced(INDUCED.format(name), TRACE_OF_CAUSE, origin)
 
     def _remember(self, node: Node) -> None:
         running = self._running
         cause = None if running is None else (running.name(), self.origins.get(running))
         self.origins[node] = Origin(_lines(), cause=cause)
 
-    def _judge(
-        self, op: Op, inputs: object, params: Params, raw: Raw, out: object
-    ) -> None:
-        """Mark a node whose operation made NaN or infinity of finite inputs."""
-        outputs = out if isinstance(out, tuple) else (out,)
-        node = outputs[0].grad_fn
-        if node is None or node not in self.origins:
-            return
-        made = next(filter(None, map(_what_is_wrong, outputs)), "")
-        if made and not any(map(_what_is_wrong, raw)):
-            origin = self.origins[node]
-            self.origins[node] = Origin(origin.lines, made, origin.cause)
-
-    def _made_before(self, node: Node) -> list[str]:
-        """Return a message on the first operation before the node that made finite
-        numbers NaN or infinite; empty if none did."""
-        for edge in inputs_first([node]):
-            origin = self.origins.get(edge) if isinstance(edge, Node) else None
-            if origin is not None and origin.made and edge is not node:
-                return [
-                    f"The forward pass had {origin.made} values before: "
-                    f"'{edge.name()}' made them of finite ones here:",
-                    *map(str, origin.lines),
-                ]
-        return []
-
 
 ANOMALY = Anomaly()
 
 
-def _traced(head: str, heading: str, origin: Origin | None) -> list[str]:
+def _traced(head: str, heading: str, origin: Origin | None) -> str:
     if origin is None:
-        return [head + UNSEEN]
-    return [head + heading, *map(str, origin.lines)]
+        return head + UNSEEN
+    return "\n".join([head + heading, *map(str, origin.lines)])
 
 
 def _is_ours(frame: FrameType) -> bool:
@@ -196,12 +164,9 @@ def _way_out() -> int:
     return count
 
 
-def _what_is_wrong(value: object) -> str:
-    """Return "nan" or "infinite" if a value holds one; else an empty string."""
+def _holds_nan(value: object) -> bool:
     raw = raw_of(value)
     if getattr(getattr(raw, "dtype", None), "kind", "") != "f":
-        return ""
+        return False
     xp = namespace_of(raw)
-    if bool(xp.all(xp.isfinite(raw))):
-        return ""
-    return "nan" if bool(xp.any(xp.isnan(raw))) else "infinite"
+    return bool(xp.any(xp.isnan(raw)))

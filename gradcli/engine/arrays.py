@@ -11,12 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from ..ops.basis import UFUNCS
-from ..ops.limits import LIMIT, check_size
-from ..ops.memory import check_bounds
+from ..ops.checks import LIMIT, check_size
+from ..ops.index import check_bounds
 from ..ops.types import Index, Sizes, Sliding
 from .errors import ValueRangeError
 from .factors import Factors
-from .layouts import laid_out
 from .limits import (
     MAX_DOUBTS,
     MAX_LINE_TO_ADD,
@@ -104,7 +103,7 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
             self.settle()
             x = device.array(x.get() if hasattr(x, "get") else x)
         if 0 in x.strides:
-            return self._dense(x, x.dtype if dtype is None else dtype)
+            x = self.np.array(x, order="C", copy=True)
         return x.copy("K") if dtype is None else x.astype(dtype)
 
     # Elementwise functions that have a parameter or need more than one call.
@@ -279,16 +278,8 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         )
 
     def clone(self, x: Raw, memory_format: str | None = None) -> Raw:
-        order = "C" if memory_format == "contiguous" else "K"
-        if 0 in x.strides and order == "K":
-            return self._dense(x, x.dtype)
-        return self.np.array(x, order=order, copy=True)
-
-    def _dense(self, x: Raw, dtype: object) -> Raw:
-        """Return a copy in PyTorch's layout, with no entry repeated in memory."""
-        out: Raw = laid_out(self.np.empty(x.size, dtype), x.shape, x.strides)
-        out[...] = x
-        return out
+        in_order = memory_format == "contiguous" or 0 in x.strides
+        return self.np.array(x, order="C" if in_order else "K", copy=True)
 
     def expand(self, x: Raw, shape: Sequence[int]) -> Raw:
         """Broadcast ``x`` to ``shape``, whose sizes are all given."""

@@ -11,24 +11,20 @@ is recorded (`create_graph`), or if tangents are computed along with its cotange
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
-from contextvars import copy_context
+from collections.abc import Container, Iterable, Sequence
 from sys import getrefcount
-from threading import Lock, Thread, local
-from typing import Any
+from threading import Lock, local
+from typing import Any, NamedTuple, TypeAlias
 
 from ..ops.types import Array
 from . import hooks
 from .anomaly import ANOMALY
 from .convert import in_type, in_types_of
 from .custom import CustomNode
-from .edges import GradientEdge, Target, edge_of, like_of
 from .errors import NO_GRAD_FN, NOT_SCALAR, EngineError, GradError, ShapeError
 from .hooks import HOOKS
 from .joined import joined, name_as_in_rules
-from .limits import MAX_PASSES_IN_A_THREAD
 from .modes import MODE
-from .namespace import Namespace
 from .node import (
     FREED,
     AccumulateGrad,
@@ -39,12 +35,66 @@ from .node import (
     input_edges,
     output_at,
 )
-from .raw import Arrived, Pulled, Raw
+from .raw import Arrived, Pulled
 from .record import RECORDING, call
-from .tensor import Tensor, lifted, ones_for, with_edge
-from .unchanged import demand_unchanged
+from .saved import demand_unchanged
+from .tensor import Tensor, lifted, ones_for, rebuild
 from .versions import CLOCK, is_lent
 from .walk import between
+
+
+class GradientEdge(NamedTuple):
+    """A place that a gradient goes to, in place of a tensor: an output of a node.
+
+    ``ownership_token`` is a tensor of the output's shape and type; where it is left
+    out, a pass from the edge has to be given its cotangent.
+    """
+
+    node: Any
+    output_nr: int
+    ownership_token: Any = None
+
+
+Target: TypeAlias = "Tensor | GradientEdge"
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """Return the edge of a tensor, which `grad` and `backward` take in its place.
+
+    Raises:
+        GradError: the tensor requires no gradient.
+    """
+    edge = tensor.edge
+    if edge is None:
+        raise GradError(
+            "It is not possible to get the gradient edge for a Tensor that does not "
+            "require gradients"
+        )
+    return GradientEdge(*output_at(edge), like_of(tensor))
+
+
+def edge_of(target: Target) -> Edge:
+    """Return the edge of a tensor, or the edge that a `GradientEdge` names."""
+    if isinstance(target, Tensor):
+        return target.edge
+    node = target.node
+    return Port(node, target.output_nr) if node.several else node
+
+
+def like_of(target: Target) -> Tensor:
+    """Return a tensor of the target's shape and type, without memory of its own.
+
+    Raises:
+        GradError: the target is an edge without its tensor.
+    """
+    if isinstance(target, Tensor):
+        xp = target.xp
+        one = xp.new_full(target.raw, (), 0)
+        return Tensor(xp.expand(one, tuple(target.shape)), xp)
+    if target.ownership_token is None:
+        raise GradError("nothing tells the shape at this edge; give the cotangent")
+    found: Tensor = target.ownership_token
+    return found
 
 
 class _Passes(local):
@@ -63,13 +113,12 @@ class Pass:
     the nodes that it will run.
     """
 
-    __slots__ = ("__weakref__", "depth", "nodes", "outer", "whole")
+    __slots__ = ("__weakref__", "nodes", "outer", "whole")
 
     def __init__(self, whole: bool) -> None:
         self.whole = whole
         self.nodes: Container[object] = ()
         self.outer = PASSES.running
-        self.depth: int = 0 if self.outer is None else self.outer.depth + 1
 
     def __enter__(self) -> Pass:
         PASSES.running = self
@@ -77,25 +126,6 @@ class Pass:
 
     def __exit__(self, *problem: object) -> None:
         PASSES.running = self.outer
-
-
-def in_a_thread(run: Callable[[], None]) -> None:
-    """Run a pass in a new thread, with the caller's context, and wait for its end."""
-    mode, problems = dict(MODE.__dict__), list[BaseException]()
-
-    def away() -> None:
-        MODE.__dict__.update(mode)
-        try:
-            run()
-        except BaseException as problem:  # raised again where the pass was asked for
-            problems.append(problem)
-
-    context = copy_context()
-    thread = Thread(target=context.run, args=(away,))
-    thread.start()
-    thread.join()
-    if problems:
-        raise problems[0]
 
 
 INSIDE = (
@@ -195,6 +225,9 @@ def _cotangents(
 
 
 def _cotangent(root: Target, given: Tensor | None, nr: int) -> Tensor:
+    alone = isinstance(root, GradientEdge) and root.ownership_token is None
+    if alone and given is not None:
+        return given
     output = root if isinstance(root, Tensor) else like_of(root)
     if output is root and output.edge is None:
         raise GradError(NO_GRAD_FN.format(nr))
@@ -224,11 +257,6 @@ def _run(
     The values of ``captured`` are set to the cotangents that arrive at its keys. The
     nodes of ``only`` are run themselves; what lies only below them is not.
     """
-    outer = PASSES.running
-    if outer is not None and outer.depth >= MAX_PASSES_IN_A_THREAD:
-        options = retain_graph, create_graph, captured, only
-        in_a_thread(lambda: _run(outputs, cotangents, *options))
-        return
     arrived: Arrived = {}
     on_tensors = create_graph or MODE.rebuild is not None
     for output, cotangent in zip(outputs, cotangents, strict=True):
@@ -489,11 +517,6 @@ def rebuilt(node: Node) -> tuple[tuple[Any, ...], Any]:
     if MODE.rebuild is not None:
         MODE.rebuild(node, inputs, outputs)
     return inputs, outputs
-
-
-def rebuild(value: Raw, xp: Namespace, edge: Edge) -> Any:
-    """Return a saved array as a tensor with its edge; return other values unchanged."""
-    return with_edge(value, xp, edge) if hasattr(value, "dtype") else value
 
 
 def finish(end: AccumulateGrad, held: list[Any]) -> None:

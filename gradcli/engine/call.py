@@ -355,10 +355,6 @@ def _class(name: str, fields: tuple[str, ...]) -> type[Named]:
     return type(name, (Named,), {"__slots__": (), "fields": fields, **members})
 
 
-HISTOGRAM = _class("histogram", ("hist", "bin_edges"))
-"""The class of the results of ``histogram``, which no row gives."""
-
-
 @cache
 def class_of_row(op: Op) -> type[Named] | None:
     """Return the class of a row's named results; None if they have no names."""
@@ -382,7 +378,7 @@ def classes() -> dict[str, type[Named]]:
     made += [
         class_of(name) for name, e in FUNCTIONS.items() if isinstance(e, Composite)
     ]
-    return {kind.__name__: kind for kind in (*made, HISTOGRAM) if kind is not None}
+    return {kind.__name__: kind for kind in made if kind is not None}
 
 
 OUT = "_out"

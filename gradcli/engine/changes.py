@@ -24,10 +24,8 @@ from .node import AccumulateGrad, Edge, Node, through_view_class, turned_class
 from .promote import RANK
 from .raw import Host, Raw
 from .record import recorder
-from .tensor import Tensor, carry_on, with_edge
-from .unchanged import note_successor
+from .tensor import Tensor, base_of, carry_on, live_views, sharers, with_edge
 from .versions import CLOCK, owner, replaced, touch
-from .views import base_of, demand_sturdy, live_views, lose, lose_views, sharers
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
 VIEW_OF_LEAF = f"a view of {LEAF}"
@@ -47,13 +45,11 @@ def demand_changeable(t: Tensor, part: bool = False) -> None:
         _demand_writeable(t)
     if MODE.made is not None:
         MODE.made.demand(t.raw)
-    if not MODE.enabled or MODE.inference:
+    if not MODE.enabled:
         return
-    base = getattr(t, "view_of", None)
-    if base is not None and base.edge is not None:
-        demand_sturdy(t)
-        if _is_fixed(base.edge):
-            raise EngineError(VIEW_OF_LEAF)
+    base = base_of(t)
+    if base is not t and _is_fixed(base.edge):
+        raise EngineError(VIEW_OF_LEAF)
     if _is_fixed(t.edge):
         raise EngineError(VIEW_OF_LEAF if part else LEAF)
 
@@ -74,11 +70,6 @@ def _demand_writeable(t: Tensor) -> None:
     apart = xp.symbolic and t.edge is not None and _is_seen_apart(t)
     if stopped or apart or (unseen and getattr(xp, "watching", True)):
         raise EngineError("a change that no graph knows of has no meaning to symbols")
-    if xp.inference and not MODE.inference:
-        raise EngineError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed. "
-            "You can make a clone to get a normal tensor before doing inplace update."
-        )
 
 
 def _is_seen_apart(t: Tensor) -> bool:
@@ -97,20 +88,18 @@ def change(t: Tensor, compute: Callable[[Tensor], Tensor]) -> Tensor:
     """Write ``compute(t)`` to the entries of ``t``, and record the change."""
     demand_changeable(t)
     # ``compute`` reads a copy where a node may save what it reads.
-    raw = t.raw.copy() if MODE.recording and not MODE.renews else t.raw
+    raw = t.raw.copy() if MODE.enabled and not MODE.renews else t.raw
     result = compute(carry_on(t, with_edge(raw, t.xp, t.edge)))
     _demand_fit(t, result)
-    if result.edge is not None:
-        demand_sturdy(t)
     write(t, (), result.raw)
-    if MODE.recording and (result.edge is not None or t.edge is not None):
+    if MODE.enabled and (result.edge is not None or t.edge is not None):
         edge = result.edge
         if isinstance(edge, Node):
             edge.__class__ = turned_class(type(edge))
             if edge.y is result.raw and edge.y is not None:
                 edge.y, edge.wrote = t.raw, CLOCK.now
         rebase(t, edge)
-    elif not MODE.enabled and not MODE.inference:
+    elif not MODE.enabled:
         renew_views(t)
     for look in MODE.on_change:
         look(t, result)
@@ -162,11 +151,10 @@ def write(t: Tensor, at: object, value: Any) -> None:
     if not t.xp.writeable:
         settle_memory(t, value)
         return
-    if at == () and is_expanded(raw):
+    if _is_expanded(raw):
         raise EngineError(OVERLAPPING)
     if MODE.renews and renew(t):
         t.raw[at or ...] = value
-        lose_views(t)
         return
     MODE.change(raw)
     if isinstance(raw, np.generic):
@@ -178,10 +166,9 @@ def write(t: Tensor, at: object, value: Any) -> None:
         _make_writeable(raw)
     raw[at if at != () else ...] = value
     note_change(raw, raw)
-    lose_views(t)
 
 
-def is_expanded(raw: Raw) -> bool:
+def _is_expanded(raw: Raw) -> bool:
     """Return whether several entries share one place in memory, as after `expand`."""
     if 0 not in raw.strides or not raw.size:
         return False
@@ -278,9 +265,7 @@ def rebase(t: Tensor, edge: Edge) -> None:
             written.__class__ = through_view_class(type(written))
         _settle(base, written)
     for view in live_views(base):
-        if view.fragile:
-            lose(view)
-        elif view is t or outside or view.edge is not None:
+        if view is t or outside or view.edge is not None:
             _settle(view, _read_anew(base, view))
 
 
@@ -290,7 +275,7 @@ def renew_views(t: Tensor, but: Tensor | None = None) -> None:
     if base.edge is None:
         return
     for view in live_views(base):
-        if view is not but and not view.fragile and view.edge is not None:
+        if view is not but and view.edge is not None:
             _settle(view, _read_anew(base, view))
 
 
@@ -302,8 +287,6 @@ def _read_anew(base: Tensor, view: Tensor) -> Edge:
 def _settle(t: Tensor, edge: Edge) -> None:
     if t.retains_grad:
         release_gradient(t.edge)
-    if t.edge is not None and edge is not None:
-        note_successor(t.edge, edge)
     t.edge = edge
     if t.retains_grad and edge is not None:
         keep_gradient(t)

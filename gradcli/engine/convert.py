@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..ops import OPS
-from ..ops.memory import contiguous_strides
+from ..ops.index import contiguous_strides
 from ..ops.types import Dtype
 from . import devices, dtypes
 from .dtypes import DeviceLike, dtype
@@ -24,8 +24,8 @@ from .methods import named
 from .modes import is_grad_enabled
 from .raw import Params, Raw
 from .record import apply, function, moved
-from .tensor import Tensor
-from .views import note_view
+from .tensor import Tensor, note_view
+from .versions import owner
 
 __all__ = ["moved", "to"]
 
@@ -238,8 +238,6 @@ def stride(self: Tensor, dim: Any = None) -> Any:
 
 def storage_offset(self: Tensor) -> builtins.int:
     """Return how many entries the memory holds before the tensor's first."""
-    from .versions import owner
-
     start = self.xp.address(owner(self.raw))
     found: builtins.int = (self.xp.address(self.raw) - start) // self.raw.dtype.itemsize
     return found

@@ -22,7 +22,6 @@ from .modes import MODE
 from .raw import Params, Raw
 from .tensor import Tensor
 from .versions import owner
-from .views import LostView
 
 Location = tuple[Any, ...]
 """The array that owns the memory, then the place of the entries in it."""
@@ -42,9 +41,8 @@ def reduced(t: Tensor, protocol: object) -> tuple[object, ...]:
     """
     if t.xp.symbolic:
         raise TypeError("a tensor of symbols is not pickled")
-    kind = Tensor if isinstance(t, LostView) else type(t)
     location = _location(t._shareable())
-    return rebuilt, (kind, location, str(t.device), t.requires_grad, _own(t))
+    return rebuilt, (type(t), location, str(t.device), t.requires_grad, _own(t))
 
 
 def rebuilt(
@@ -78,8 +76,7 @@ def deeply(t: Tensor, memo: dict[int, Any]) -> Tensor:
         return Tensor(t.xp.clone(t.raw), t.xp, t.requires_grad)
     memory, *rest = _location(t._shareable())
     copied = (copy.deepcopy(memory, memo), *rest)
-    kind = Tensor if isinstance(t, LostView) else type(t)
-    made = rebuilt(kind, copied, str(t.device), t.requires_grad, {})
+    made = rebuilt(type(t), copied, str(t.device), t.requires_grad, {})
     if MODE.made is not None:
         MODE.made.note(made.raw)
     memo[id(t)] = made

@@ -12,43 +12,40 @@ constructor takes the type asked for and its own arguments, and returns a NumPy 
 
 from __future__ import annotations
 
+import builtins
 import warnings
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial, wraps
 from inspect import Parameter, signature
 from math import ceil
 from operator import index
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from ..ops.limits import check_size
+from ..ops.checks import check_size
 from . import devices, dtypes
-from .dtypes import DEFAULT, DeviceLike, Size, dtype, sizes_of
-from .errors import EngineError
-from .into import refuse_gradients, written
-from .layouts import PRESERVING, laid_out, layout, strided
+from .dtypes import DEFAULT, DeviceLike, Size, dtype, layout, sizes_of, strided
+from .errors import OVERFLOW, EngineError
+from .limits import MAX_LIST_DEPTH
 from .methods import named
 from .modes import MODE
 from .namespace import Namespace
-from .numbers import array_of, check_kind
-from .promote import fitting
+from .promote import fitting, promoted, type_of
+from .public import refuse_gradients, written
 from .raw import Host, Params, Raw
 from .record import call
-from .tensor import Tensor
-from .views import note_view
+from .tensor import Tensor, note_view, raw_of
 
 Build = Callable[..., Any]
 """A function that makes a NumPy array of the type asked for, or None, and arguments."""
 
-OPTIONS = {
+OPTIONS: Params = {
     "out": None, "dtype": None, "layout": strided, "device": None,
     "requires_grad": False, "pin_memory": False,
 }  # fmt: skip
-"""Keyword arguments of a constructor, with their defaults."""
-
-LIKE = {name: OPTIONS[name] for name in OPTIONS if name != "out"}
-"""Keyword arguments of the constructors that follow a tensor, with their defaults."""
+"""Keyword arguments of a constructor, with their defaults; ``out`` is not one of those
+that follow a tensor."""
 
 
 def made(
@@ -72,70 +69,71 @@ def at_home(raw: Raw, xp: Namespace) -> tuple[Raw, Namespace]:
     return xp.array(raw), xp
 
 
-def filling(build: Build) -> Callable[..., Tensor]:
-    """Return the public constructor of a line of numbers; an ``out`` of another shape
-    is filled in order if it has as many entries."""
-    return constructor(build, fills=True)
+def constructor(
+    build: Build, like: bool = False, fills: bool = False
+) -> Callable[..., Tensor]:
+    """Return the public constructor of the tensors whose arrays ``build`` makes.
 
-
-def constructor(build: Build, fills: bool = False) -> Callable[..., Tensor]:
-    """Return the public constructor of the tensors whose arrays ``build`` makes."""
+    Args:
+        like: they are of the type and on the device of a tensor, the first argument.
+        fills: they are lines of numbers; an ``out`` of another shape is filled in order
+            if it has as many entries.
+    """
     name = build.__name__
-    many = _takes_sizes(build)
+    takes_sizes = bool(build.__code__.co_flags & 0x04)
 
     @wraps(build)
     def make(
-        *args: object,
+        *args: Any,
         out: Tensor | None = None,
         dtype: object = None,
         layout: layout = strided,
         device: DeviceLike = None,
         requires_grad: bool = False,
         pin_memory: bool = False,
-        **named: object,
+        memory_format: object = None,
+        **named: Any,
     ) -> Tensor:
-        if many:
-            args = _sizes(name, args, named)
         type_ = chosen(dtype, name)
+        xp = None if device is None else devices.namespace_on(device)
+        if like:
+            args = args or (named.pop("input"),)
+            type_, xp = type_ or args[0].dtype, xp or args[0].xp
+        if takes_sizes and "size" in named:
+            args = (*args, named.pop("size"))
+        elif takes_sizes and len(args) == like:
+            raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
         if out is None:
-            return made(build(type_, *args, **named), requires_grad, device)
+            return made(build(type_, *args, **named), requires_grad, xp=xp)
         refuse_gradients(name, (out,))
-        raw = build(out.dtype if type_ is None else type_, *args, **named)
+        raw = build(type_ or out.dtype, *args, **named)
         if fills and raw.size == out.numel():
             raw = raw.reshape(tuple(out.shape))
-        result: Tensor = written(name, out, made(raw, False, device))
+        result: Tensor = written(name, out, made(raw, False, xp=xp))
         return result
 
-    return _signed(make, build, OPTIONS)
+    own = list(signature(build).parameters.values())[1:]
+    shown: Any = make
+    shown.__signature__ = signature(build).replace(
+        parameters=[
+            *[p for p in own if p.kind is not Parameter.KEYWORD_ONLY],
+            *[p for p in own if p.kind is Parameter.KEYWORD_ONLY],
+            *[
+                Parameter(option, Parameter.KEYWORD_ONLY, default=value, annotation=Any)
+                for option, value in OPTIONS.items()
+                if not (like and option == "out")
+            ],
+        ],
+        return_annotation="Tensor",
+    )
+    return make
 
 
-def alike(build: Build) -> Callable[..., Tensor]:
-    """Return the public constructor of tensors in the type of its first argument."""
-    name = build.__name__
-    many, keeps = _takes_sizes(build), name.endswith("_like")
+filling = partial(constructor, fills=True)
+"""Decorator of the constructors of lines of numbers."""
 
-    @wraps(build)
-    def make(
-        input: Tensor,
-        *args: object,
-        dtype: object = None,
-        layout: layout = strided,
-        device: DeviceLike = None,
-        requires_grad: bool = False,
-        pin_memory: bool = False,
-        memory_format: object = None,
-        **named: object,
-    ) -> Tensor:
-        if many:
-            args = _sizes(name, args, named)
-        type_ = chosen(dtype, name) or input.dtype
-        xp = input.xp if device is None else devices.namespace_on(device)
-        raw = build(type_, input, *args, **named)
-        if keeps and memory_format in PRESERVING and input.raw.ndim > 1:
-            raw = laid_out(raw, input.raw.shape, input.raw.strides)
-        return made(raw, requires_grad, xp=xp)
-
-    return _signed(make, build, LIKE | {"memory_format": None} if keeps else LIKE)
+alike = partial(constructor, like=True)
+"""Decorator of the constructors of tensors in the type of their first argument."""
 
 
 def chosen(given: object, name: str) -> dtype | None:
@@ -143,40 +141,7 @@ def chosen(given: object, name: str) -> dtype | None:
     return None if given is None else dtypes.to_dtype(given, name)
 
 
-def _takes_sizes(build: Build) -> bool:
-    return bool(build.__code__.co_flags & 0x04)
-
-
-def _sizes(name: str, args: tuple[object, ...], named: Params) -> tuple[object, ...]:
-    """Return the sizes given as arguments or by the keyword ``size``."""
-    if "size" in named:
-        return (*args, named.pop("size"))
-    if not args:
-        raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
-    return args
-
-
-def _signed(make: Any, build: Build, options: Params) -> Callable[..., Tensor]:
-    """Return the constructor ``make`` with a signature that names its parameters."""
-    own = list(signature(build).parameters.values())[1:]
-    keywords = [p for p in own if p.kind is Parameter.KEYWORD_ONLY]
-    others = [p for p in own if p not in keywords]
-    keywords += [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=Any)
-        for name, default in options.items()
-    ]
-    make.__signature__ = signature(build).replace(
-        parameters=[*others, *keywords], return_annotation="Tensor"
-    )
-    found: Callable[..., Tensor] = make
-    return found
-
-
-RANGE = (
-    "torch.range is deprecated and will be removed in a future release because its "
-    "behavior is inconsistent with Python's range builtin. Instead, use torch.arange, "
-    "which produces values in [start, end)."
-)
+# Tensors of given numbers.
 
 
 def tensor(
@@ -200,23 +165,17 @@ def tensor(
         ValueError: the lists are ragged.
         TypeError: the data holds something that is no number.
     """
-    if isinstance(data, Tensor):
-        return _copied(data, chosen(dtype, "tensor"), device, requires_grad)
     type_ = chosen(dtype, "tensor")
-    return made(array_of(data, type_, copy=True), requires_grad, device)
-
-
-def _copied(
-    data: Tensor, dtype: dtype | None, device: DeviceLike, requires_grad: bool
-) -> Tensor:
+    if not isinstance(data, Tensor):
+        return made(array_of(data, type_, copy=True), requires_grad, device)
     warnings.warn(
         "To copy construct from a tensor, it is recommended to use "
         "sourceTensor.detach().clone() or sourceTensor.detach().clone()."
         "requires_grad_(True), rather than torch.tensor(sourceTensor).",
         UserWarning,
-        stacklevel=3,
+        stacklevel=2,
     )
-    out = data.detach().to(device or data.device, dtype or data.dtype, copy=True)
+    out = data.detach().to(device or data.device, type_ or data.dtype, copy=True)
     return out.requires_grad_(requires_grad)
 
 
@@ -266,7 +225,7 @@ def from_numpy(ndarray: object) -> Tensor:
     """
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
-    return Tensor(check_kind(ndarray), devices.NUMPY)
+    return Tensor(_checked(ndarray), devices.NUMPY)
 
 
 def from_dlpack(ext_tensor: object) -> Tensor:
@@ -277,15 +236,26 @@ def from_dlpack(ext_tensor: object) -> Tensor:
     return Tensor(xp.np.from_dlpack(ext_tensor), xp)
 
 
+@alike
+def new_tensor(type_: dtype, input: Tensor, data: object) -> Host:
+    """Return a tensor with a copy of the data, of this one's type and device."""
+    if isinstance(data, Tensor):
+        data = devices.host(data.raw)
+    return array_of(data, type_, copy=True)
+
+
+# Tensors of one number.
+
+
 def _filled(
-    value: float, size: Sequence[object], type_: dtype | None, name: str
+    value: object, size: Sequence[object], type_: dtype | None, name: str
 ) -> Host:
-    shape = sizes_of(size, name)
+    number = _number(value)
     held = np.dtype((type_ or DEFAULT.dtype).name)
-    return np.full(shape, fitting(value, held), held)
+    return np.full(sizes_of(size, name), fitting(number, held), held)
 
 
-def _filling(name: str, value: float, what: str) -> tuple[Callable[..., Tensor], ...]:
+def _family(name: str, value: float, what: str) -> tuple[Callable[..., Tensor], ...]:
     """Return the constructors ``name``, ``name_like`` and ``new_name`` of one number.
 
     Args:
@@ -310,9 +280,9 @@ def _filling(name: str, value: float, what: str) -> tuple[Callable[..., Tensor],
     )
 
 
-zeros, zeros_like, new_zeros = _filling("zeros", 0, "Zeros")
-ones, ones_like, new_ones = _filling("ones", 1, "Ones")
-empty, empty_like, new_empty = _filling("empty", 0, "Zeros that mean nothing")
+zeros, zeros_like, new_zeros = _family("zeros", 0, "Zeros")
+ones, ones_like, new_ones = _family("ones", 1, "Ones")
+empty, empty_like, new_empty = _family("empty", 0, "Zeros that mean nothing")
 
 
 @constructor
@@ -331,11 +301,38 @@ def full(type_: dtype | None, size: object, fill_value: object) -> Host:
     return _filled(value, (size,), type_, "full")
 
 
+@alike
+def full_like(type_: dtype, input: Tensor, fill_value: object) -> Host:
+    """Return a tensor like ``input`` with one number in every entry."""
+    return _filled(fill_value, (input.shape,), type_, "full_like")
+
+
+@alike
+def new_full(type_: dtype, input: Tensor, size: object, fill_value: object) -> Host:
+    """Return a tensor of a shape with one number in every entry, typed as ``input``."""
+    return _filled(fill_value, (size,), type_, "new_full")
+
+
 @constructor
 def eye(type_: dtype | None, n: int, m: int | None = None) -> Host:
     """Return an n by m matrix with ones on the diagonal."""
     rows, columns = sizes_of((n, n if m is None else m), "eye")
     return np.eye(rows, columns, dtype=(type_ or DEFAULT.dtype).name)
+
+
+@constructor
+def tril_indices(type_: dtype | None, row: int, col: int, offset: int = 0) -> Host:
+    """Return rows and columns of a matrix's entries on and below a diagonal."""
+    return np.array(np.tril_indices(row, offset, col), (type_ or dtypes.int64).name)
+
+
+@constructor
+def triu_indices(type_: dtype | None, row: int, col: int, offset: int = 0) -> Host:
+    """Return rows and columns of a matrix's entries on and above a diagonal."""
+    return np.array(np.triu_indices(row, offset, col), (type_ or dtypes.int64).name)
+
+
+# Lines of numbers.
 
 
 @filling
@@ -366,8 +363,14 @@ def arange(
 @filling
 def range(type_: dtype | None, start: object, end: object, step: float = 1) -> Host:
     """Return the floats from ``start`` to ``end``; use `arange` in new code."""
-    warnings.warn(RANGE, UserWarning, stacklevel=3)
-    first, last, step = (_number(v) for v in (start, end, step))
+    warnings.warn(
+        "torch.range is deprecated and will be removed in a future release because its "
+        "behavior is inconsistent with Python's range builtin. Instead, use "
+        "torch.arange, which produces values in [start, end).",
+        UserWarning,
+        stacklevel=3,
+    )
+    first, last, step = map(_number, (start, end, step))
     _check_step(first, last, step)
     count = int((last - first) / step) + 1
     return _counted(first, step, count, False, type_ or DEFAULT.dtype)
@@ -410,12 +413,14 @@ def _in_type(type_: dtype | None, *numbers: float) -> tuple[float, ...]:
     return tuple(map(int, numbers))
 
 
-def _between(start: object, end: object, steps: int) -> Host:
+def _between(type_: dtype | None, start: object, end: object, steps: object) -> Host:
     """Return ``steps`` doubles at equal distances from ``start`` to ``end``."""
-    if steps < 0:
+    first, last = _in_type(type_, _number(start), _number(end))
+    count = index(steps)  # type: ignore[arg-type]  # it raises the error
+    if count < 0:
         raise EngineError("number of steps must be non-negative")
-    check_size((steps,))
-    return np.linspace(_number(start), _number(end), steps)
+    check_size((count,))
+    return np.linspace(first, last, count)
 
 
 @filling
@@ -428,8 +433,7 @@ def linspace(type_: dtype | None, start: object, end: object, steps: int) -> Hos
     Raises:
         EngineError: ``steps`` is negative.
     """
-    start, end = _in_type(type_, _number(start), _number(end))
-    return _between(start, end, index(steps)).astype((type_ or DEFAULT.dtype).name)
+    return _between(type_, start, end, steps).astype((type_ or DEFAULT.dtype).name)
 
 
 @filling
@@ -437,52 +441,17 @@ def logspace(
     type_: dtype | None, start: object, end: object, steps: int, base: float = 10.0
 ) -> Host:
     """Return powers of ``base`` whose exponents are at equal distances."""
-    start, end = _in_type(type_, _number(start), _number(end))
-    values = np.power(float(base), _between(start, end, index(steps)))
+    values = np.power(float(base), _between(type_, start, end, steps))
     return values.astype((type_ or DEFAULT.dtype).name)
 
 
-def _triangle(type_: dtype | None, rows_and_columns: tuple[Host, Host]) -> Host:
-    return np.stack(rows_and_columns).astype((type_ or dtypes.int64).name)
-
-
-@constructor
-def tril_indices(type_: dtype | None, row: int, col: int, offset: int = 0) -> Host:
-    """Return rows and columns of a matrix's entries on and below a diagonal."""
-    return _triangle(type_, np.tril_indices(row, offset, col))
-
-
-@constructor
-def triu_indices(type_: dtype | None, row: int, col: int, offset: int = 0) -> Host:
-    """Return rows and columns of a matrix's entries on and above a diagonal."""
-    return _triangle(type_, np.triu_indices(row, offset, col))
-
-
-@alike
-def full_like(type_: dtype, input: Tensor, fill_value: object) -> Host:
-    """Return a tensor like ``input`` with one number in every entry."""
-    return _filled(_number(fill_value), (input.shape,), type_, "full_like")
+# The class of tensors, and those of one type, as constructors.
 
 
 def new(self: Tensor, *data: object) -> Tensor:
     """Return a tensor of this one's type from a shape or a sequence, as `Tensor` takes
     them; `new_zeros` and `new_tensor` say which of the two is meant."""
-
     return tensor_of(data, self.dtype, self.xp)
-
-
-@alike
-def new_full(type_: dtype, input: Tensor, size: object, fill_value: object) -> Host:
-    """Return a tensor of a shape with one number in every entry, typed as ``input``."""
-    return _filled(_number(fill_value), (size,), type_, "new_full")
-
-
-@alike
-def new_tensor(type_: dtype, input: Tensor, data: object) -> Host:
-    """Return a tensor with a copy of the data, of this one's type and device."""
-    if isinstance(data, Tensor):
-        data = devices.host(data.raw)
-    return array_of(data, type_, copy=True)
 
 
 def become_alias(t: Tensor, source: Tensor) -> None:
@@ -544,13 +513,149 @@ class TypedTensor:
         return f"<class 'torch.{self.__name__}'>"
 
 
-TYPED = {each: TypedTensor(each) for each in dtypes.ALL}
-"""Constructors such as ``FloatTensor``, by type."""
+TYPED = {f"{each.legacy}Tensor": TypedTensor(each) for each in dtypes.ALL}
+"""Constructors such as ``FloatTensor``, by name."""
 
 
 def __getattr__(name: str) -> Any:
     """Return the constructor of a name such as ``FloatTensor``."""
-    for each in TYPED.values():
-        if each.__name__ == name:
-            return each
+    if name in TYPED:
+        return TYPED[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+# Python's numbers, lists of them and arrays as one NumPy array: Python's floats get the
+# default type, and whatever has a type of its own keeps it.
+
+KINDS = "biuf"
+SEQUENCES = (list, tuple, builtins.range)
+PLAIN = frozenset({int, float, bool})
+"""Classes of plain numbers, which have no dtype."""
+
+H = TypeVar("H", bound="np.ndarray[Any, np.dtype[Any]] | np.generic[Any]")
+
+
+def array_of(data: object, type_: dtype | None, copy: bool) -> Host:
+    """Return the NumPy array of a number, nested lists or an array.
+
+    Args:
+        data: a number, nested lists or tuples of numbers, or an array.
+        type_: the type of the result; None: that of the data.
+        copy: always copy; False: share the data's memory where that is possible.
+    """
+    name = None if type_ is None else dtypes.to_dtype(type_).name
+    if isinstance(data, np.ndarray | np.generic):
+        return np.array(_checked(data), name, copy=copy or None)
+    typed, values = _read(data, name is not None and np.dtype(name).kind == "f")
+    if name is None:
+        if values.dtype.kind == "f" and typed is None:
+            return values.astype(DEFAULT.name)
+        return values
+    wanted = np.dtype(name)
+    if wanted.kind in "iu" and values.dtype.kind in "iuf" and values.size:
+        top = np.iinfo(wanted).max
+        low = -top if wanted.kind == "u" else np.iinfo(wanted).min
+        if not (values.min() >= low and values.max() <= top):
+            raise EngineError(OVERFLOW.format(name))
+    return values.astype(wanted)
+
+
+def _checked(array: H) -> H:
+    """Return the array; raise an error if a tensor cannot hold its entries."""
+    if array.dtype.kind not in KINDS:
+        raise TypeError(
+            f"can't convert np.ndarray of type {array.dtype.type.__module__}."
+            f"{array.dtype.type.__name__}. The only supported types are: float64, "
+            "float32, float16, int64, int32, int16, int8, uint64, uint32, uint16, "
+            "uint8, and bool."
+        )
+    return array
+
+
+def _read(data: object, in_floats: bool) -> tuple[np.dtype[Any] | None, Host]:
+    """Return the dtype of the data's typed numbers, None if all are plain, and the
+    array. Where floats are wanted, integers may be of any size."""
+    kinds = _kinds(data, 0)
+    typed = None if kinds <= PLAIN else _own_type(data)
+    try:
+        array = np.array(data if typed is None else _plain(data, 0))
+    except (ValueError, OverflowError):
+        raise _complaint(data) from None
+    if in_floats and kinds <= PLAIN and array.dtype.kind in "uO":
+        array = array.astype("float64")
+    if array.dtype.kind == "u" and typed is None:
+        raise ValueError("Overflow when unpacking long long")
+    if array.dtype.kind in KINDS:
+        return typed, array if typed is None else array.astype(typed)
+    if array.size == 0:
+        return typed, array.astype(DEFAULT.name)
+    raise _complaint(data)
+
+
+def _is_list(data: object, depth: int = 0) -> bool:
+    return isinstance(data, SEQUENCES) and depth < MAX_LIST_DEPTH
+
+
+def _kinds(data: Any, depth: int) -> set[type]:
+    """Return the classes of the entries of nested sequences."""
+    if not _is_list(data, depth):
+        return {type(data)}
+    found = set(map(type, data))
+    if found <= PLAIN:
+        return found
+    return found.union(*[_kinds(each, depth + 1) for each in data]) - {*SEQUENCES}
+
+
+def _leaves(data: Any, depth: int = 0) -> Iterator[Any]:
+    """Yield the entries of nested sequences."""
+    if _is_list(data, depth):
+        for each in data:
+            yield from _leaves(each, depth + 1)
+    else:
+        yield data
+
+
+def _own_type(data: object) -> np.dtype[Any] | None:
+    """Return the common NumPy dtype of all typed entries; None if none is typed."""
+    found = None
+    for each in _leaves(data):
+        raw = raw_of(each)
+        if not isinstance(raw, int | float) and not hasattr(raw, "dtype"):
+            return None
+        own = type_of(raw)
+        found = own if found is None else promoted(found, own)
+    return found
+
+
+def _plain(data: Any, depth: int) -> object:
+    """Return nested sequences with their tensors replaced by NumPy arrays."""
+    if isinstance(data, Tensor):
+        return data.tolist() if data.xp.symbolic else devices.host(data.raw)
+    if _is_list(data, depth):
+        return [_plain(item, depth + 1) for item in data]
+    return data
+
+
+def _complaint(data: object) -> Exception:
+    """Return PyTorch's error for data that is no array of numbers."""
+    level: list[Any] = [data]
+    dim = 0
+    while any(map(_is_list, level)):
+        wanted = len(level[0]) if _is_list(level[0]) else None
+        for item in level:
+            if wanted is None or not _is_list(item):
+                return TypeError("not a sequence")
+            if len(item) != wanted:
+                return ValueError(
+                    f"expected sequence of length {wanted} at dim {dim} "
+                    f"(got {len(item)})"
+                )
+        level, dim = [entry for item in level for entry in item], dim + 1
+    for entry in level:
+        if isinstance(entry, str | bytes):
+            return TypeError(f"new(): invalid data type '{type(entry).__name__}'")
+        if isinstance(entry, int) and abs(entry) >= 1 << 63:
+            return ValueError("Overflow when unpacking long long")
+        if not isinstance(entry, int | float | np.generic):
+            return EngineError(f"Could not infer dtype of {type(entry).__name__}")
+    return ValueError("the data holds no numbers")

@@ -151,7 +151,7 @@ def without_derivative(
             given = list(tensors_in((args, tuple(kwargs.values()))))
             refuse_tangents(called, given)
             edges = [t.edge for t in given if t.edge is not None]
-            if edges and MODE.recording:
+            if edges and MODE.enabled:
                 for y in tensors_in((result,)):
                     refuse(y, edges, node, called)
             return result

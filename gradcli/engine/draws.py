@@ -14,19 +14,18 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from . import dtypes
 from .changes import demand_changeable, edge_of, rebase, write
-from .creation import alike, constructor, made
+from .creation import alike, array_of, constructor, made
 from .dtypes import DEFAULT, DeviceLike, dtype, sizes_of
 from .errors import EngineError, ShapeError
-from .into import written
 from .methods import named
 from .modes import MODE
-from .numbers import array_of
+from .public import with_out
 from .raw import Host, Run
 from .tensor import Tensor
 
@@ -256,53 +255,43 @@ def fork_rng(
             default_generator.set_state(before)
 
 
-def manual_seed(seed: int) -> Generator:
-    """Start the default generator anew from a seed, and return it."""
-    return default_generator.manual_seed(seed)
+manual_seed = default_generator.manual_seed
+seed = default_generator.seed
+initial_seed = default_generator.initial_seed
+get_rng_state = default_generator.get_state
+set_rng_state = default_generator.set_state
 
 
-def seed() -> int:
-    """Start the default generator anew from the operating system; return the seed."""
-    return default_generator.seed()
+# Tensors that are drawn.
+
+Source: TypeAlias = Generator | None
+"""A generator; None: the default one."""
 
 
-def initial_seed() -> int:
-    """Return the seed that the default generator started from."""
-    return default_generator.initial_seed()
-
-
-def get_rng_state() -> Tensor:
-    """Return the state of the default generator, as a tensor of bytes."""
-    return default_generator.get_state()
-
-
-def set_rng_state(new_state: Tensor) -> None:
-    """Restore a state of the default generator that `get_rng_state` returned."""
-    default_generator.set_state(new_state)
-
-
-def _floats(type_: dtype | None, kernel: str) -> str:
-    """Return NumPy's name of the type of floats to draw; None means the default."""
-    if type_ is None:
-        return DEFAULT.name
-    if not type_.is_floating_point:
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_.legacy}'")
-    return type_.name
-
-
-def uniform(shape: tuple[int, ...], name: str, generator: Generator | None) -> Host:
+def uniform(shape: tuple[int, ...], name: str, generator: Source) -> Host:
     """Return an array drawn uniformly from [0, 1); no entry rounds up to 1."""
     return _stream(generator).uniform(prod(shape), name).reshape(shape)
 
 
-def standard_normal(
-    shape: tuple[int, ...], name: str, generator: Generator | None
-) -> Host:
+def standard_normal(shape: tuple[int, ...], name: str, generator: Source) -> Host:
     """Return an array drawn from the standard normal distribution."""
     return _stream(generator).normal(prod(shape), name).reshape(shape)
 
 
-def _drawing(
+def _whole(
+    low: int, high: int, shape: tuple[int, ...], type_: dtype | None, generator: Source
+) -> Host:
+    """Return an array of integers drawn from ``[low, high)``."""
+    if low >= high:
+        raise EngineError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= "
+            f"to={high}"
+        )
+    drawn = low + _stream(generator).below(prod(shape), high - low).reshape(shape)
+    return np.asarray(drawn, (type_ or dtypes.int64).name)
+
+
+def _family(
     name: str, draw: Run, kernel: str, what: str
 ) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
     """Return the constructors ``name`` and ``name_like`` of floats that ``draw`` gives.
@@ -312,16 +301,19 @@ def _drawing(
         what: the distribution, in the words of their documentation.
     """
 
-    def sized(
-        type_: dtype | None, *size: object, generator: Generator | None = None
-    ) -> Host:
-        type_name = _floats(type_, kernel)
-        return np.asarray(draw(sizes_of(size, name), type_name, generator))
+    def drawn(shape: tuple[int, ...], type_: dtype | None, generator: Source) -> Host:
+        chosen = type_ or DEFAULT.dtype
+        if not chosen.is_floating_point:
+            raise NotImplementedError(
+                f"\"{kernel}\" not implemented for '{chosen.legacy}'"
+            )
+        return np.asarray(draw(shape, chosen.name, generator))
 
-    def like(
-        type_: dtype | None, input: Tensor, *, generator: Generator | None = None
-    ) -> Host:
-        return np.asarray(draw(tuple(input.shape), _floats(type_, kernel), generator))
+    def sized(type_: dtype | None, *size: object, generator: Source = None) -> Host:
+        return drawn(sizes_of(size, name), type_, generator)
+
+    def like(type_: dtype, input: Tensor, *, generator: Source = None) -> Host:
+        return drawn(tuple(input.shape), type_, generator)
 
     doc = f"{what} in the shape and type of a tensor."
     return (
@@ -330,23 +322,19 @@ def _drawing(
     )
 
 
-rand, rand_like = _drawing(
+rand, rand_like = _family(
     "rand", uniform, "check_uniform_bounds", "Uniform draws from [0, 1)"
 )
-randn, randn_like = _drawing(
+randn, randn_like = _family(
     "randn", standard_normal, "normal_kernel_cpu", "Standard normal draws"
 )
 
 
 @constructor
 def randint(
-    type_: dtype | None,
-    low: Any = None,
-    high: Any = None,
-    size: Any = None,
-    *,
-    generator: Generator | None = None,
-) -> Host:
+    type_: dtype | None, low: Any = None, high: Any = None, size: Any = None,
+    *, generator: Source = None,
+) -> Host:  # fmt: skip
     """Return integers drawn from ``low`` (default 0) up to but without ``high``.
 
     Raises:
@@ -359,27 +347,8 @@ def randint(
     return _whole(low or 0, high, sizes_of((size,), "randint"), type_, generator)
 
 
-def _whole(
-    low: int,
-    high: int,
-    shape: tuple[int, ...],
-    type_: dtype | None,
-    generator: Generator | None,
-) -> Host:
-    """Return an array of integers drawn from ``[low, high)``."""
-    if low >= high:
-        raise EngineError(
-            f"random_ expects 'from' to be less than 'to', but got from={low} >= "
-            f"to={high}"
-        )
-    drawn = low + _stream(generator).below(prod(shape), high - low).reshape(shape)
-    return np.asarray(drawn, (type_ or dtypes.int64).name)
-
-
 @constructor
-def randperm(
-    type_: dtype | None, n: int, *, generator: Generator | None = None
-) -> Host:
+def randperm(type_: dtype | None, n: int, *, generator: Source = None) -> Host:
     """Return the numbers from 0 to n - 1 in random order."""
     (count,) = sizes_of((n,), "randperm")
     order = _stream(generator).permutation(count)
@@ -387,13 +356,7 @@ def randperm(
 
 
 def normal(
-    mean: object,
-    std: object = 1.0,
-    size: object | None = None,
-    *,
-    generator: Generator | None = None,
-    out: Tensor | None = None,
-    **options: object,
+    mean: object, std: object = 1.0, size: object | None = None, **options: Any
 ) -> Tensor:
     """Return normal draws of given means and standard deviations.
 
@@ -404,7 +367,7 @@ def normal(
     like = next((v for v in (mean, std) if isinstance(v, Tensor)), None)
     if like is not None:
         options = {"dtype": like.dtype, "device": like.device} | options
-    return _normal(mean, std, size, generator=generator, out=out, **options)
+    return _normal(mean, std, size, **options)
 
 
 def _demand_deviation(std: Any) -> None:
@@ -414,31 +377,24 @@ def _demand_deviation(std: Any) -> None:
 
 @constructor
 def _normal(
-    type_: dtype | None,
-    mean: object,
-    std: object,
-    size: object,
-    *,
-    generator: Generator | None,
-) -> Host:
+    type_: dtype | None, mean: object, std: object, size: Any, *,
+    generator: Source = None,
+) -> Host:  # fmt: skip
     means, deviations = (_host_array(v) for v in (mean, std))
-    if isinstance(std, Tensor):
-        if (deviations < 0).any():
-            raise EngineError("normal expects all elements of std >= 0.0")
-    else:
+    if not isinstance(std, Tensor):
         _demand_deviation(std)
-    if size is None:
-        shape: tuple[int, ...] = np.broadcast_shapes(means.shape, deviations.shape)
-    else:
+    elif (deviations < 0).any():
+        raise EngineError("normal expects all elements of std >= 0.0")
+    shape: tuple[int, ...] = np.broadcast_shapes(means.shape, deviations.shape)
+    if size is not None:
         shape = sizes_of((size,), "normal")
     name = (type_ or DEFAULT.dtype).name
     drawn = means + deviations * standard_normal(shape, name, generator)
     return np.asarray(drawn, name)
 
 
-def bernoulli(
-    input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None
-) -> Tensor:
+@with_out
+def bernoulli(input: Tensor, *, generator: Source = None) -> Tensor:
     """Return ones, drawn with the probabilities in ``input``, and zeros elsewhere.
 
     Raises:
@@ -448,17 +404,13 @@ def bernoulli(
     if not bool(((chances >= 0) & (chances <= 1)).all()):
         raise EngineError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
     drawn = uniform(chances.shape, chances.dtype.name, generator) < chances
-    found = made(np.asarray(drawn, input.dtype.name), False, input.device)
-    return found if out is None else written("bernoulli", out, found)
+    return made(np.asarray(drawn, input.dtype.name), False, input.device)
 
 
 def multinomial(
-    input: Tensor,
-    num_samples: int,
-    replacement: bool = False,
-    *,
-    generator: Generator | None = None,
-) -> Tensor:
+    input: Tensor, num_samples: int, replacement: bool = False, *,
+    generator: Source = None,
+) -> Tensor:  # fmt: skip
     """Return positions drawn from each row, with the entries as their weights.
 
     Args:
@@ -483,28 +435,20 @@ def multinomial(
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
         )
     # As in PyTorch, a single draw does not depend on ``replacement``.
-    again = replacement and num_samples > 1
-    choose = _with_replacement if again else _without_replacement
-    drawn = choose(rows, num_samples, generator)
+    if replacement and num_samples > 1:
+        # Positions are found by a search in the rows' running sums.
+        sums = rows.cumsum(1)
+        sums = sums / sums[:, -1:]
+        at = uniform((len(rows), num_samples), "float64", generator)
+        found = [np.searchsorted(s, one) for s, one in zip(sums, at, strict=True)]
+        drawn = np.stack(found)
+    else:
+        # Those are drawn whose exponential times over their weights are the least.
+        times = -np.log1p(-uniform(rows.shape, "float64", generator))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            speed = np.where(rows > 0, rows / times, -1)
+        drawn = np.argsort(-speed, axis=1, kind="stable")[:, :num_samples]
     return made(drawn.reshape(*weights.shape[:-1], num_samples), False, input.device)
-
-
-def _with_replacement(rows: Host, count: int, generator: Generator | None) -> Host:
-    """Return drawn positions, found by a search in the rows' running sums."""
-    sums = rows.cumsum(1)
-    sums = sums / sums[:, -1:]
-    drawn = uniform((len(rows), count), "float64", generator)
-    return np.stack([
-        np.searchsorted(each, at) for each, at in zip(sums, drawn, strict=True)
-    ])  # fmt: skip
-
-
-def _without_replacement(rows: Host, count: int, generator: Generator | None) -> Host:
-    """Return drawn positions: those with the least exponential times over weights."""
-    times = -np.log1p(-uniform(rows.shape, "float64", generator))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        speed = np.where(rows > 0, rows / times, -1)
-    return np.argsort(-speed, axis=1, kind="stable")[:, :count]
 
 
 # Draws that are written into a tensor.
@@ -514,7 +458,7 @@ def _overwritten(self: Tensor, values: Host) -> Tensor:
     """Write drawn numbers to all entries, and return the tensor; no gradient passes."""
     demand_changeable(self)
     write(self, (), self.xp.array(np.asarray(values, self.raw.dtype.name)))
-    if MODE.recording and self.edge is not None:
+    if MODE.enabled and self.edge is not None:
         rebase(self, edge_of("fill_.Scalar", (self,), (self.edge,), value=0))
     for look in MODE.on_change:
         look(self, Tensor(self.raw, self.xp))
@@ -522,8 +466,8 @@ def _overwritten(self: Tensor, values: Host) -> Tensor:
 
 
 def uniform_(
-    self: Tensor, from_: float = 0.0, to: float = 1.0, *,
-    generator: Generator | None = None, **bounds: float,
+    self: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Source = None,
+    **bounds: float,
 ) -> Tensor:  # fmt: skip
     """Fill the tensor with uniform draws from ``[from, to)``."""
     low = bounds.pop("from", from_)
@@ -539,11 +483,7 @@ def uniform_(
 
 
 def normal_(
-    self: Tensor,
-    mean: float = 0.0,
-    std: float = 1.0,
-    *,
-    generator: Generator | None = None,
+    self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Source = None
 ) -> Tensor:
     """Fill the tensor with draws from a normal distribution."""
     _demand_deviation(std)
@@ -552,11 +492,7 @@ def normal_(
 
 
 def random_(
-    self: Tensor,
-    from_: int = 0,
-    to: int | None = None,
-    *,
-    generator: Generator | None = None,
+    self: Tensor, from_: int = 0, to: int | None = None, *, generator: Source = None
 ) -> Tensor:
     """Fill the tensor with integers from ``[from_, to)``; ``random_(n)``: below n."""
     if to is None:
@@ -567,16 +503,14 @@ def random_(
     return _overwritten(self, drawn)
 
 
-def bernoulli_(
-    self: Tensor, p: object = 0.5, *, generator: Generator | None = None
-) -> Tensor:
+def bernoulli_(self: Tensor, p: object = 0.5, *, generator: Source = None) -> Tensor:
     """Fill the tensor with ones, of probability ``p``, and zeros."""
     chance = _host_array(p) if isinstance(p, Tensor) else p
     return _overwritten(self, uniform(self.raw.shape, "float64", generator) < chance)
 
 
 def exponential_(
-    self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None
+    self: Tensor, lambd: float = 1.0, *, generator: Source = None
 ) -> Tensor:
     """Fill the tensor with exponential draws of rate ``lambd``."""
     drawn = uniform(self.raw.shape, "float64", generator)

@@ -16,7 +16,7 @@ from math import prod
 from operator import index as as_index
 from typing import Any, SupportsIndex
 
-from ..ops.limits import check_size
+from ..ops.checks import check_size
 from .errors import EngineError
 from .raw import Raw
 
@@ -229,6 +229,24 @@ class device:
     def __str__(self) -> str:
         return self.type if self.index is None else f"{self.type}:{self.index}"
 
+
+class layout:
+    """A layout of entries in memory; ``strided`` is the only one."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+
+strided = layout("strided")
+"""Layout of entries at fixed steps along each dimension."""
 
 DeviceLike = device | str | int | None
 """Name of a device; None: the default one."""

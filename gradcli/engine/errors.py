@@ -7,12 +7,12 @@ from __future__ import annotations
 from ..ops.checks import (
     EngineError,
     KindError,
+    LimitError,
     NoSlope,
     ShapeError,
     UnknownSlope,
     ValueRangeError,
 )
-from ..ops.limits import LimitError
 
 __all__ = [
     "FREED",

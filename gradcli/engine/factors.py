@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import Any
 
-from ..ops.limits import check_size
+from ..ops.checks import check_size
 from .errors import LinAlgError
 from .raw import Library, Raw
 

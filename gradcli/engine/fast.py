@@ -14,14 +14,13 @@ from weakref import ref
 
 from ..ops import Formula, Op, parameters
 from ..ops.basis import BINARY
-from ..ops.limits import LIMIT
+from ..ops.checks import LIMIT
 from .limits import BYTES_OF_HALF_FLOAT, MIN_VIEWS_TO_SWEEP
 from .modes import MODE
 from .node import ConstantNode, Node, Shaped
 from .raw import Params, Raw
-from .tensor import Tensor, constant, with_edge
+from .tensor import Tensor, constant, note, note_sharer, note_view, with_edge
 from .versions import CLOCK, is_lent, own
-from .views import note, note_sharer, note_view
 
 _new = object.__new__
 _NO_PARAMS: Params = {}
@@ -64,7 +63,7 @@ def unary(record: General) -> Callable[[Tensor], Tensor]:
         out.xp = xp
         out.view_of = out.views = None
         if edge is None or not MODE.fast:
-            if MODE.looked_at or xp.inference or x.dtype.kind in WHOLE:
+            if MODE.looked_at or x.dtype.kind in WHOLE:
                 return slow((t,), _NO_PARAMS)
             out.edge = None
             return out
@@ -100,7 +99,7 @@ def with_number(record: General) -> Callable[[Tensor, float], Tensor]:
         out.xp = xp
         out.view_of = out.views = None
         if edge is None or not MODE.fast:
-            if MODE.looked_at or xp.inference or x.dtype.kind in WHOLE:
+            if MODE.looked_at or x.dtype.kind in WHOLE:
                 return slow((t,), {parameter: number})
             out.edge = None
             return out
@@ -214,7 +213,7 @@ def binary(
         out.xp = xp
         out.view_of = out.views = None
         if (edge_a is None and edge_b is None) or not MODE.fast:
-            if MODE.looked_at or xp.inference or a.dtype.kind in WHOLE:
+            if MODE.looked_at or a.dtype.kind in WHOLE:
                 return slow((t, other), _NO_PARAMS)
             out.edge = None
             return out
@@ -271,9 +270,6 @@ def of_view(record: General) -> Seen:
             below = getattr(t, "view_of", None)
             if below is None:
                 below = t
-                out.fragile = ""
-            else:
-                out.fragile = t.fragile
             out.view_of = below
             views = getattr(below, "views", None)
             if views is None:

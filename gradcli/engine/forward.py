@@ -24,8 +24,8 @@ from .node import AccumulateGrad, ConstantNode, Node, Port, pushed_parts
 from .raw import Raw
 from .record import RECORDING, apply
 from .rules import reverse_rules, times
+from .saved import demand_unchanged
 from .tensor import Tensor, lifted, raw_of, zeros_for
-from .unchanged import demand_unchanged
 from .versions import CLOCK
 from .walk import inputs_first
 

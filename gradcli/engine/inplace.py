@@ -16,12 +16,10 @@ import numpy as np
 from ..ops.types import Index
 from . import bits, indexing
 from .changes import (
-    OVERLAPPING,
     change,
     demand_changeable,
     demand_numbers,
     edge_of,
-    is_expanded,
     note_change,
     numbers_at,
     rebase,
@@ -30,23 +28,20 @@ from .changes import (
     write,
 )
 from .convert import to
+from .creation import array_of
 from .custom import refuse, refuse_tangents
 from .dtypes import sizes_of
 from .errors import EngineError, ShapeError
 from .fast import guarded
-from .into import resize
-from .leaves import set_data
 from .methods import named
 from .modes import MODE
 from .node import Node, turned_class
-from .numbers import array_of
 from .promote import fitting
-from .public import found
+from .public import found, resize
 from .raw import Run
 from .record import call
 from .tensor import Tensor, carry_on, tangent_of
 from .versions import touch
-from .views import demand_sturdy
 
 
 def in_place(name: str) -> Callable[..., Tensor]:
@@ -132,18 +127,9 @@ def _given(self: Tensor, value: object) -> Tensor:
     return Tensor(self.xp.array(entries), self.xp)
 
 
-def _each_once(t: Tensor) -> Tensor:
-    """Return a view in which entries that were expanded from one occur once."""
-    raw = t.raw
-    for d, (n, step) in enumerate(zip(raw.shape, raw.strides, strict=True)):
-        if n > 1 and not step:
-            t = call("narrow", t, d, 0, 1)
-    return t
-
-
 def zero_(self: Tensor) -> Tensor:
     """Fill the tensor with zeros."""
-    change(_each_once(self), lambda old: call("zero_.default", old, 0))
+    change(self, lambda old: call("zero_.default", old, 0))
     return self
 
 
@@ -155,7 +141,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     """
     if not isinstance(value, Tensor):
         number = fitting(value, self.raw.dtype)
-        change(_each_once(self), lambda old: call("fill_.Scalar", old, number))
+        change(self, lambda old: call("fill_.Scalar", old, number))
         return self
     if value.raw.shape:
         raise EngineError(
@@ -178,56 +164,6 @@ def copy_(self: Tensor, src: object, non_blocking: bool = False) -> Tensor:
     except ValueError:
         raise _does_not_fit(self.raw.shape, given.raw.shape) from None
     return change(self, lambda old: call("copy_.default", old, given))
-
-
-def _choosing(name: str) -> Callable[..., Tensor]:
-    """Return the in-place form of a function that keeps or replaces each entry.
-
-    In an expanded tensor a replaced entry is written to the place that it shares with
-    others; that is refused if it would have to be recorded.
-    """
-
-    def run(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        apply = found(name)
-        if not is_expanded(self.raw):
-            return change(self, lambda old: apply(old, *args, **kwargs))
-        demand_changeable(self)
-        result = apply(self, *args, **kwargs)
-        if MODE.recording and result.edge is not None:
-            raise EngineError(OVERLAPPING)
-        nought, one = (
-            apply(call("full_like", self, n), *args, **kwargs).raw for n in (0, 1)
-        )
-        replaced = (nought != 0) | (one != 1)
-        write(self, (replaced,), result.raw[replaced])
-        return self
-
-    made: Callable[..., Tensor] = named(run, f"{name}_", f"`{name}`, in place.")
-    return made
-
-
-masked_fill_, index_fill_ = _choosing("masked_fill"), _choosing("index_fill")
-tril_, triu_ = _choosing("tril"), _choosing("triu")
-
-
-def index_put_(
-    self: Tensor, indices: Sequence[Any], values: Any, accumulate: bool = False
-) -> Tensor:
-    """Write values at positions, or add them to the entries there.
-
-    In an expanded tensor a write or an addition goes to the place in memory that the
-    position shares with others, once for each position.
-    """
-    if not is_expanded(self.raw):
-        return in_place("index_put")(self, indices, values, accumulate)
-    if not accumulate:
-        self[tuple(slice(None) if i is None else i for i in indices)] = values
-        return self
-    once = _each_once(self)
-    sums = [d for d, n in enumerate(once.raw.shape) if n != self.raw.shape[d]]
-    added = call("index_put", call("zeros_like", self), indices, values, True)
-    in_place("add")(once, call("sum", added, sums, True))
-    return self
 
 
 def _does_not_fit(want: Sequence[int], have: Sequence[int]) -> ShapeError:
@@ -264,7 +200,7 @@ def _reshaping(name: str) -> Callable[..., Tensor]:
         before, held = self.edge, self.raw
         seen = apply(self, *args, **kwargs)
         carry_on(seen, self)
-        if MODE.recording:
+        if MODE.enabled:
             self.raw, self.edge = seen.raw, seen.edge
         else:
             settle_memory(self, seen.raw)
@@ -301,9 +237,7 @@ def resize_as_(
 
 
 squeeze_, unsqueeze_ = _reshaping("squeeze"), _reshaping("unsqueeze")
-t_, transpose_ = _reshaping("t"), _reshaping("transpose")
-as_strided_ = _reshaping("as_strided")
-swapaxes_, swapdims_ = _reshaping("swapaxes"), _reshaping("swapdims")
+transpose_ = _reshaping("transpose")
 
 
 def set_(self: Tensor, source: Tensor) -> Tensor:
@@ -311,8 +245,8 @@ def set_(self: Tensor, source: Tensor) -> Tensor:
     demand_changeable(self)
     refuse_tangents("set_", (self, source))
     edges = [t.edge for t in (self, source) if t.edge is not None]
-    set_data(self, source)
-    if edges and MODE.recording:
+    self.data = source
+    if edges and MODE.enabled:
         refuse(self, edges, "NotImplemented", "set_")
     self.__dict__["_changes_before"] += 1
     return self
@@ -334,12 +268,6 @@ def __setitem__(self: Tensor, index: Index, value: object) -> None:
     if whole:
         copy_(self, _without_leading_ones(given, self.raw.ndim))
         return
-    if arrays and isinstance(value, Tensor):
-        _demand_type(self, value, at)
-    if not arrays and 0 in self.raw.strides:
-        seen = indexing.getitem(self, index)
-        copy_(seen, _without_leading_ones(given, seen.raw.ndim))
-        return
     demand_changeable(self, part=not arrays)
     name = "index_put.positions" if arrays else "copy_slices.positions"
     if MODE.on_change:
@@ -347,11 +275,7 @@ def __setitem__(self: Tensor, index: Index, value: object) -> None:
         given = _without_leading_ones(given, numbers.ndim)
         change(self, lambda old: call(name, old, given, numbers))
         return
-    recorded = MODE.recording and not (self.edge is None and given.edge is None)
-    if recorded:
-        if is_expanded(self.raw):
-            raise EngineError(OVERLAPPING)
-        demand_sturdy(self)
+    recorded = MODE.enabled and not (self.edge is None and given.edge is None)
     positions = numbers_at(self, at) if recorded else None
     if given.raw.ndim:
         given = _without_leading_ones(given, self.raw[at].ndim)
@@ -368,20 +292,6 @@ def __setitem__(self: Tensor, index: Index, value: object) -> None:
     if positions is not None:
         at, edges = self.xp.array(positions), (self.edge, given.edge)
         rebase(self, edge_of(name, (self, given), edges, at=at))
-
-
-def _demand_type(x: Tensor, value: Tensor, at: Any) -> None:
-    """Raise an error for a value of another type, unless it is one number and the
-    index holds no positions."""
-    lone = value.numel() == 1 and not any(
-        hasattr(i, "dtype") and i.dtype.kind != "b" for i in at
-    )
-    if value.dtype is not x.dtype and not lone:
-        raise EngineError(
-            "Index put requires the source and destination dtypes match, got "
-            f"{x.dtype.legacy} for the destination and {value.dtype.legacy} for the "
-            "source."
-        )
 
 
 def _without_leading_ones(value: Tensor, ndim: int) -> Tensor:

@@ -1,7 +1,7 @@
 """Limits of the engine, with their units, and checks of what would exceed them.
 
 Invariant: the sizes of broadcast results and products are computed from shapes before
-anything is allocated; `gradcli.ops.limits` says how much is allowed.
+anything is allocated; `gradcli.ops.checks` says how much is allowed.
 
     check_product((100_000, 1), (1, 100_000))      # LimitError: ... needs 80 GB
 """
@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..ops.checks import broadcast_shape, count_of
-from ..ops.limits import LIMIT, check_size
+from ..ops.checks import LIMIT, broadcast_shape, check_size, count_of
 from .raw import Raw
 
 # Numbers.
@@ -60,10 +59,6 @@ MAX_LIST_DEPTH = 64
 MAX_ITEMS_OF_INDEX_LIST = 31
 """Most items of a list, with lists among them, that is read as a tuple of indices, as
 in PyTorch."""
-
-MAX_PASSES_IN_A_THREAD = 20
-"""Largest number of nested reverse passes in one thread. A pass and what it calls take
-some fifteen frames of the thousand that Python allows."""
 
 # Memory that is kept.
 

@@ -59,7 +59,7 @@ class _Mode(local):
         own = self.__dict__
         own[name] = value
         seen = self.on_node or self.on_call or self.made or self.muffled
-        own["looked_at"] = looked_at = bool(seen) or self.inference
+        own["looked_at"] = looked_at = bool(seen)
         own["fast"] = self.enabled and not looked_at
 
     @contextmanager
@@ -93,10 +93,6 @@ class _Mode(local):
         """Call ``before_change``, if set, with an array that is about to be changed."""
         if self.before_change is not None:
             self.before_change(raw)
-
-    @property
-    def recording(self) -> bool:
-        return self.enabled and not self.inference
 
 
 MODE = _Mode()
@@ -260,7 +256,7 @@ class set_grad_enabled(_Block):
 
 
 class inference_mode(_Block):
-    """A ``with`` block that does not record; tensors made in it cannot be saved later.
+    """A ``with`` block that does not record, as `no_grad`; it can be told apart.
 
     ``inference_mode(False)`` is a block in which it is off. Both are also decorators,
     with and without parentheses.

@@ -18,7 +18,7 @@ from typing import Any, cast
 
 from ..ops import FUNCTIONS, OPS, Composite
 from ..ops.arrange import windowed
-from ..ops.memory import contiguous_strides, strided
+from ..ops.index import contiguous_strides, strided
 from ..ops.shape import CONTIGUOUS, inverse_order
 from ..ops.types import Index, Sliding
 from ..ops.types import Namespace as Vocabulary
@@ -28,9 +28,8 @@ from .raw import Library, Raw, Run
 class Namespace:
     """A number system; names that it does not define are looked up in the table.
 
-    ``inference`` marks the twin that tensors made in inference mode carry, ``plain``
-    the namespaces of arrays that are no such twins. ``keeps_positions``: a position
-    that was computed stays in the index as an array, rather than as its value.
+    ``plain`` marks the namespaces of arrays. ``keeps_positions``: a position that was
+    computed stays in the index as an array, rather than as its value.
     ``writeable``: an array's entries can be changed in place. ``takes_numbers``: at
     home, plain numbers become numbers of this namespace rather than of arrays.
     ``waits``: who asks for values waits for a device, and what was put off is in
@@ -42,8 +41,7 @@ class Namespace:
     np: Library
     device: str
     symbolic: bool
-    plain_namespace: Namespace
-    inference = plain = keeps_positions = takes_numbers = waits = precise = False
+    plain = keeps_positions = takes_numbers = waits = precise = False
     doubts: Sequence[Callable[[], None]] = ()
     writeable = True
     whole_row: Run | None = None

@@ -71,10 +71,9 @@ class Packed(SimpleNamespace):
     """A node's saved values, packed by hooks; it takes the place of ``y``.
 
     ``inputs`` and ``outputs`` give the raw values, one call each; ``parts`` are those
-    that the reverse rules read, ``hooked`` those that somebody's hooks give, and
-    ``order`` is that of the inputs that are read, as they are unpacked. ``shapes`` are
-    the outputs' where there are several; ``alone`` says that ``saved`` is the only
-    input itself.
+    that the reverse rules read, and ``order`` is that of the inputs that are read, as
+    they are unpacked. ``shapes`` are the outputs' where there are several; ``alone``
+    says that ``saved`` is the only input itself.
     """
 
     inputs: list[Give]
@@ -83,7 +82,6 @@ class Packed(SimpleNamespace):
     alone: bool
     parts: Parts
     order: tuple[int, ...]
-    hooked: set[tuple[str, int]]
 
     def unpack(self) -> tuple[object, object]:
         """Return the inputs' arrays, as in ``saved``, and the output's."""

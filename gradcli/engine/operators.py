@@ -230,18 +230,16 @@ ELSEWHERE = {
     "operators": "where __complex__ __reversed__ __delitem__",
     "queries": "equal allclose nonzero unique conj is_complex",
     "inplace": "zero_ fill_ copy_ fill_diagonal_ resize_ resize_as_ set_ squeeze_ "
-    "unsqueeze_ t_ transpose_ swapaxes_ swapdims_ as_strided_ __setitem__ __iadd__ "
+    "unsqueeze_ transpose_ __setitem__ __iadd__ "
     "__isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __iand__ __ior__ "
     "__ixor__ __ilshift__ __irshift__ bitwise_and_ bitwise_or_ bitwise_xor_ "
     "bitwise_not_ bitwise_left_shift_ bitwise_right_shift_ gcd_ lcm_",
     "bits": "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift "
-    "bitwise_right_shift gcd lcm histogram",
+    "bitwise_right_shift gcd lcm",
     "backward": "backward:backward_of",
     "hooks": "retain_grad register_hook:register_tensor_hook "
     "register_post_accumulate_grad_hook:register_post_accumulate",
-    "leaves": "detach_:leave_graph _set_requires_grad:set_requires_grad "
-    "_set_grad:set_grad _set_data:set_data",
-    "show": "__repr__:show _repr_html_:as_cells",
+    "show": "__repr__:show",
     "copies": "__deepcopy__:deeply __reduce_ex__:reduced untyped_storage",
 }
 """Names of methods by the module that defines them; a colon is followed by the name of
@@ -249,7 +247,7 @@ the function if it differs."""
 
 OF_NODES = {
     "hooks": "metadata register_hook:register_after register_prehook:register_before",
-    "inspect": "__getattr__:saved_by_name __dir__:names_shown",
+    "saved": "__getattr__:saved_by_name __dir__:names_shown",
 }
 """Modules that define methods of nodes, written as in `ELSEWHERE`."""
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..ops.checks import broadcast_shape, count_of, dim_of
+from ..ops.checks import broadcast_shape, dim_of
 from .custom import without_derivative
 from .dtypes import DEFAULT, Size, of, to_dtype
 from .dtypes import dtype as Type
 from .errors import EngineError
-from .into import taking_out
 from .promote import promoted, result_of
+from .public import with_out
 from .record import function
-from .tensor import Tensor, raw_of
+from .tensor import Tensor, constant, raw_of
 
 
 def is_tensor(obj: object) -> bool:
@@ -31,11 +30,6 @@ def numel(input: Tensor) -> int:
 def is_floating_point(input: Tensor) -> bool:
     """Return whether the tensor's entries are floats."""
     return input.is_floating_point()
-
-
-def is_inference(input: Tensor) -> bool:
-    """Return whether the tensor was made in inference mode."""
-    return input.is_inference()
 
 
 def equal(input: Tensor, other: Tensor) -> bool:
@@ -63,7 +57,7 @@ def allclose(
     return bool(close.raw.all())
 
 
-@partial(taking_out, "where")
+@with_out
 def where(condition: Tensor, input: object = None, other: object = None) -> Any:
     """Return the entries of two tensors by a condition, or where a lone one is true."""
     if input is None and other is None:
@@ -71,7 +65,7 @@ def where(condition: Tensor, input: object = None, other: object = None) -> Any:
     return function("where")(condition, input, other)
 
 
-@partial(taking_out, "nonzero")
+@with_out
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """Return the positions of the entries that are not 0.
 
@@ -109,31 +103,91 @@ def unique(
     """
     raw, np = input.detach()._shareable(), input.xp.np
     d = None if dim is None else dim_of(raw.shape, dim)
-    lines = raw.reshape(-1, 1)
-    if d is not None:
-        moved = np.moveaxis(raw, d, 0)
-        lines = moved.reshape(len(moved), count_of(moved.shape[1:]))
-    order = np.lexsort(lines.T[::-1]) if lines.shape[1] else np.arange(len(lines))
-    ordered = lines[order]
-    begins = np.ones(len(lines), bool)
-    begins[1:] = np.any(np.not_equal(ordered[1:], ordered[:-1]), 1)
-    runs = np.cumsum(begins) - 1
-    kept = ordered[begins]
-    if d is None:
-        values = kept.reshape(-1)
-    else:
-        rest = (*raw.shape[:d], *raw.shape[d + 1 :])
-        values = np.moveaxis(kept.reshape(len(kept), *rest), 0, d)
-        values = np.ascontiguousarray(values)
-    found = [values]
+    found = np.unique(
+        raw, False, return_inverse, return_counts, axis=d, equal_nan=False
+    )
+    parts = list(found) if isinstance(found, tuple) else [found]
     if return_inverse:
-        places = np.empty(len(lines), "int64")
-        places[order] = runs
-        found.append(places.reshape(raw.shape) if d is None else places)
-    if return_counts:
-        found.append(np.bincount(runs, minlength=len(kept)).astype("int64"))
-    tensors = tuple([Tensor(each, input.xp) for each in found])
+        parts[1] = parts[1].reshape(raw.shape if d is None else -1)
+    tensors = tuple([Tensor(part, input.xp) for part in parts])
     return tensors if len(tensors) > 1 else tensors[0]
+
+
+@with_out
+def isin(
+    elements: Any,
+    test_elements: Any,
+    *,
+    assume_unique: bool = False,
+    invert: bool = False,
+) -> Tensor:
+    """Return whether each of ``elements`` is in ``test_elements``; NaN never is.
+
+    Args:
+        assume_unique: accepted; the answer does not depend on it.
+        invert: return which elements do not occur instead.
+
+    Raises:
+        TypeError: neither is a tensor.
+    """
+    tensors = [x for x in (elements, test_elements) if isinstance(x, Tensor)]
+    if not tensors:
+        raise TypeError("isin(): elements or test_elements has to be a tensor")
+    xp = tensors[0].xp
+    raw = [raw_of(elements), raw_of(test_elements)]
+    asked, known = (xp.np.asarray(x).astype(result_of(raw)) for x in raw)
+    return Tensor(xp.np.asarray(xp.np.isin(asked, known, invert=invert)), xp)
+
+
+@with_out
+def searchsorted(
+    sorted_sequence: Tensor,
+    input: Any,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Tensor | None = None,
+) -> Tensor:
+    """Return the index at which each entry can be inserted into a sorted sequence.
+
+    Args:
+        sorted_sequence: one sequence for all entries of ``input``, or one in the last
+            dimension for each line of ``input``.
+        out_int32: int32 results instead of int64.
+        right: insert behind entries that are equal, instead of before them.
+        side: "left" or "right", another way to give ``right``.
+        sorter: the positions that bring ``sorted_sequence`` into order.
+
+    Raises:
+        EngineError: the shapes do not fit, or ``side`` contradicts ``right``.
+    """
+    if side == "left" and right:
+        raise EngineError(
+            "torch.searchsorted(): side and right can't be set to opposites, got side "
+            "of left while right was True"
+        )
+    xp = sorted_sequence.xp
+    np, borders = xp.np, xp.np.asarray(sorted_sequence.raw)
+    values = np.asarray(constant(input).raw)
+    alone = borders.ndim == 1
+    if not alone and (not borders.ndim or borders.shape[:-1] != values.shape[:-1]):
+        raise EngineError(
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the "
+            "first N-1 dimensions of boundaries tensor and input value tensor must "
+            f"match, but we got boundaries tensor {list(borders.shape)} and input "
+            f"value tensor {list(values.shape)}"
+        )
+    if sorter is not None:
+        borders = np.take_along_axis(borders, np.asarray(sorter.raw), -1)
+    where = side or ("right" if right else "left")
+    found = np.empty(values.shape, "int32" if out_int32 else "int64")
+    for line in np.ndindex(*borders.shape[:-1]):
+        of = () if alone else line
+        found[of] = np.searchsorted(borders[line], values[of], where)
+    if values.dtype.kind == "f":
+        found[np.isnan(values)] = borders.shape[-1]
+    return Tensor(found, xp)
 
 
 def broadcast_shapes(*shapes: Any) -> Size:

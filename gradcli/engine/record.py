@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ops import FUNCTIONS, OPS, SHARED, VIEW, Composite, Formula, Op
+from ..ops import FUNCTIONS, OPS, VIEW, Composite, Formula, Op
 from ..ops.checks import broadcast_shape, demand_fixed
 from . import devices, dtypes
 from .call import Signature, class_of, class_of_row
@@ -30,13 +30,11 @@ from .errors import (
     ValueRangeError,
 )
 from .fast import binary, of_one, of_several, of_view, unary
-from .layouts import placed
 from .limits import check_broadcast
 from .methods import named
 from .modes import MODE
 from .namespace import Namespace
 from .node import (
-    AccumulateGrad,
     BinaryNode,
     ConstantNode,
     Port,
@@ -55,18 +53,9 @@ from .promote import (
     whole_parameters,
 )
 from .raw import Params, Raw, Run
-from .rules import reverse_rules
-from .tensor import (
-    Tensor,
-    constant,
-    inference_was_used,
-    plain_namespace,
-    present_namespace,
-    refuse_inference_tensors,
-    with_edge,
-)
+from .rules import placed, reverse_rules
+from .tensor import Tensor, constant, note_sharer, note_view, with_edge
 from .versions import own
-from .views import note_sharer, note_view
 
 SINGULAR = {
     "inverse": "linalg.inv: The diagonal element {} is zero, the inversion could not "
@@ -209,8 +198,6 @@ class Recorder:
         """Return the row's result for any inputs, observed and recorded."""
         op = self.op
         xp, raw = _raw(op, inputs)
-        if op.owns and (MODE.inference or xp.inference):
-            xp = present_namespace(xp)
         home, given = MODE.home, raw
         raw, params, y = _computed(op, self.fwd, xp, inputs, raw, params)
         if home is not None and home.takes_numbers and _are_rounded(xp, given, y):
@@ -227,15 +214,10 @@ class Recorder:
                 for i, part in enumerate(y)
             ]
             out = (class_of_row(op) or tuple)(parts)
-        if op.memory is VIEW and isinstance(inputs[0], Tensor) and not xp.inference:
-            several = op.returns != 1
-            for part in out if several else (out,):
-                note_view(inputs[0], part, several)
-                if MODE.inference and inputs[0].edge is not None:
-                    part.edge = AccumulateGrad(part)
-        elif op.memory is SHARED and isinstance(inputs[0], Tensor):
+        if not op.owns and isinstance(inputs[0], Tensor):
+            remember = note_view if op.memory is VIEW else note_sharer
             for part in out if op.returns != 1 else (out,):
-                note_sharer(inputs[0], part)
+                remember(inputs[0], part)
         if MODE.looked_at:
             if MODE.made is not None and op.owns:
                 MODE.made.note(*(y if isinstance(y, tuple) else (y,)))
@@ -254,16 +236,13 @@ class Recorder:
         params: Params,
     ) -> Any:
         """Return the node of the result; None if nothing is to be recorded."""
-        if self.cls is None or not MODE.enabled or MODE.inference:
+        if self.cls is None or not MODE.enabled:
             return None
         chosen = inputs if self.op.variadic else [inputs[i] for i in self.slots]
         edges = [heard(t) if isinstance(t, Tensor) else None for t in chosen]
         if edges.count(None) == len(edges):
             return None
-        node = self.cls.made(edges, xp, raw, y, params)
-        if inference_was_used():
-            refuse_inference_tensors(node, inputs)
-        return node
+        return self.cls.made(edges, xp, raw, y, params)
 
 
 def _are_rounded(xp: Namespace, raw: tuple[Any, ...], y: Any) -> bool:
@@ -367,8 +346,6 @@ def _leading(a: Tensor, b: Tensor) -> Tensor:
     A symbolic namespace takes arrays as constants. Of arrays on two devices, one must
     be a number on the host.
     """
-    if plain_namespace(a.xp) is plain_namespace(b.xp):
-        return b if a.xp.inference else a
     for one, other in ((a, b), (b, a)):
         plain = not other.xp.symbolic
         lone = plain and other.xp.device == "cpu" and not other.raw.shape

@@ -1,4 +1,4 @@
-"""Reverse rules derived from a row: products with partials, and what the rules read.
+"""Formulas derived from a row: its forward and reverse rules, and what these read.
 
 Invariant: everything here works in any number system; ``xp`` says which.
 """
@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, NamedTuple, cast
 
-from ..ops import LINEAR, Op, parameters
+from numpy import dtype
+
+from ..ops import KEPT, LINEAR, PACKED, Formula, Op, parameters
 from ..ops.shape import sum_to as _sum_to
 from ..ops.types import Array, ArrayRule, Partial, Shape
 from .namespace import Namespace
@@ -54,6 +56,44 @@ def times(partial: Partial | float, masks: bool) -> ArrayRule:
         return lambda xp, g, y, *inputs, **params: xp.zeros_like(g)
     return lambda xp, g, y, *inputs, **params: g * partial
 
+
+_ARRANGED: dict[object, Callable[..., Array]] = {
+    PACKED: lambda xp, y, x: xp.packed(y),
+    KEPT: lambda xp, y, x: xp.in_order_of(y, x),
+}
+
+
+def placed(op: Op) -> Formula:
+    """Return the row's formula, with results in the memory layout of the row."""
+    fwd, arrange = _widened(op.fwd) if op.wide else op.fwd, _ARRANGED.get(op.memory)
+    if arrange is None:
+        return fwd
+
+    def run(xp: Namespace, *inputs: object, **params: object) -> Any:
+        y = fwd(xp, *inputs, **params)
+        if isinstance(y, tuple):
+            return tuple([arrange(xp, part, inputs[0]) for part in y])
+        return arrange(xp, y, inputs[0])
+
+    return run
+
+
+def _widened(fwd: Formula) -> Formula:
+    """Return a formula that computes half-precision operands in single precision."""
+
+    def run(xp: Namespace, x: Any, *others: Any, **params: object) -> Any:
+        if xp.symbolic or x.dtype is not HALF:
+            return fwd(xp, x, *others, **params)
+        wide = [
+            r.astype("float32") if getattr(r, "dtype", None) == HALF else r
+            for r in (x, *others)
+        ]
+        return fwd(xp, *wide, **params).astype(HALF)
+
+    return run
+
+
+HALF = dtype("float16")
 
 RESULT = "y"
 

@@ -1,4 +1,4 @@
-"""Display of tensors: as text, and as a table in a notebook.
+"""Display of tensors as text.
 
 Invariant: entries are copied to the host explicitly; the text is PyTorch's. All entries
 of a tensor share a width and a notation: integers, fixed or scientific.
@@ -7,15 +7,15 @@ of a tensor share a width and a notation: integers, fixed or scientific.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from html import escape
+from collections.abc import Sequence
 from typing import Any, Final
 
+import numpy as np
+
 from . import devices
-from .dtypes import DEFAULT, of
+from .dtypes import DEFAULT
 from .raw import Raw
 from .tensor import TANGENT, Tensor
-from .views import LostView
 
 OPENING = "tensor("
 
@@ -56,58 +56,35 @@ class _Entries:
         return f"{text}{'.' * whole}".rjust(self.width)
 
 
-def body(raw: Raw, indent: int = len(OPENING)) -> str:
+def body(raw: Raw, opening: str = OPENING) -> str:
     """Return the entries of an array in nested brackets.
 
     Args:
         raw: an array of numbers, on the CPU.
-        indent: columns already taken on the first line.
+        opening: the text before them on the first line.
     """
-    summarise = raw.size > THRESHOLD
-    shown = list(_shown(raw, summarise))
-    entries = _Entries(shown, raw.dtype.kind == "f")
-    return _block(raw, entries, indent, summarise)
-
-
-def _kept(n: int, summarise: bool) -> tuple[range, range]:
-    """Return the indices shown before and after the dots, if there are any."""
-    if summarise and n > 2 * EDGE:
-        return range(EDGE), range(n - EDGE, n)
-    return range(n), range(0)
-
-
-def _shown(raw: Raw, summarise: bool) -> Iterator[object]:
-    if raw.ndim == 0:
-        yield raw.item()
-        return
-    for part in _kept(raw.shape[0], summarise):
-        for i in part:
-            yield from _shown(raw[i], summarise)
-
-
-def _block(raw: Raw, entries: _Entries, indent: int, summarise: bool) -> str:
-    if raw.ndim == 0:
-        return entries(raw.item())
-    first, last = _kept(raw.shape[0], summarise)
-    if raw.ndim == 1:
-        return _row(raw, entries, indent, first, last)
-    parts = [_block(raw[i], entries, indent + 1, summarise) for i in first]
-    if last:
-        parts.append("...")
-        parts += [_block(raw[i], entries, indent + 1, summarise) for i in last]
-    gap = "," + "\n" * (raw.ndim - 1) + " " * (indent + 1)
-    return f"[{gap.join(parts)}]"
-
-
-def _row(raw: Raw, entries: _Entries, indent: int, first: range, last: range) -> str:
-    cells = [entries(raw[i].item()) for i in first]
-    if last:
-        cells += [" ...", *(entries(raw[i].item()) for i in last)]
+    shown = raw
+    if raw.size > THRESHOLD:
+        kept = [
+            [*range(EDGE), *range(-EDGE, 0)] if n > 2 * EDGE else [*range(n)]
+            for n in raw.shape
+        ]
+        shown = raw[np.ix_(*kept)]
+    values = shown.ravel().tolist()
+    entries = _Entries(values, raw.dtype.kind == "f")
+    indent = len(opening) + raw.ndim - 1
     per_line = max(1, (LINE_WIDTH - indent) // (entries.width + 2))
-    lines = [
-        ", ".join(cells[at : at + per_line]) for at in range(0, len(cells), per_line)
-    ]
-    return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
+    widest = max(len(entries(value)) for value in values)
+    written = np.array2string(
+        np.asarray(raw),
+        indent + per_line * (widest + 2) + raw.ndim - 1,
+        separator=", ",
+        prefix=opening,
+        threshold=THRESHOLD,
+        edgeitems=EDGE,
+        formatter={"all": entries},
+    )
+    return written.replace(", ...,", ",  ...,")
 
 
 def text(raw: Raw, facts: Sequence[str], opening: str = OPENING) -> str:
@@ -119,7 +96,7 @@ def text(raw: Raw, facts: Sequence[str], opening: str = OPENING) -> str:
         opening: the text before the entries, with its bracket.
     """
     indent = len(opening)
-    inner = body(raw, indent) if raw.size else "[]"
+    inner = body(raw, opening) if raw.size else "[]"
     written = opening + inner
     column = len(written) - written.rfind("\n") + 1
     pieces = [written]
@@ -157,8 +134,6 @@ def _facts(t: Tensor, raw: Raw) -> list[str]:
 
 
 def _graph(t: Tensor) -> list[str]:
-    if isinstance(t, LostView):
-        return ["grad_fn=<Invalid>"]
     made = t.grad_fn
     facts = ["requires_grad=True"] if made is None and t.requires_grad else []
     if made is not None:
@@ -167,45 +142,3 @@ def _graph(t: Tensor) -> list[str]:
     if dual is not None and dual.level.open:
         facts.append(f"tangent={show(dual.tangent)}")
     return facts
-
-
-MAX_ROWS: Final = 16
-MAX_COLUMNS: Final = 12
-GAP: Final = "…"
-
-
-def as_cells(self: Tensor) -> str:
-    """Return an HTML table of a vector or a matrix, and others as text."""
-    raw = self.raw
-    if raw.ndim not in (1, 2) or not raw.size or self.xp.symbolic:
-        return f"<pre>{escape(show(self))}</pre>"
-    rows = raw.shape[0] if raw.ndim == 2 else 1
-    matrix = raw.reshape(rows, -1)
-    down, across = _cut(rows, MAX_ROWS), _cut(matrix.shape[1], MAX_COLUMNS)
-    lines = ["".join(f"<td>{_cell(matrix, i, j)}</td>" for j in across) for i in down]
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
-    return f"<table>{body}</table><pre>{escape(_about(self))}</pre>"
-
-
-def _cut(count: int, room: int) -> Sequence[int | None]:
-    """Return the numbers of the lines to show, with None in place of those left out."""
-    if count <= room:
-        return range(count)
-    half = room // 2
-    return [*range(half), None, *range(count - half, count)]
-
-
-def _cell(matrix: Raw, row: int | None, column: int | None) -> str:
-    if row is None or column is None:
-        return GAP
-    return escape(str(matrix[row, column].item()))
-
-
-def _about(tensor: Tensor) -> str:
-    made = tensor.grad_fn
-    parts = [f"shape {list(tensor.shape)}", str(of(tensor.raw))]
-    if made is not None:
-        parts.append(f"grad_fn={made!r}")
-    elif tensor.requires_grad:
-        parts.append("requires_grad=True")
-    return ", ".join(parts)

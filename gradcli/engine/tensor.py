@@ -11,64 +11,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from weakref import ref
 
 from ..ops.checks import dim_of
 from . import devices, dtypes
-from .dtypes import Size
+from .dtypes import Size, layout, strided
 from .dtypes import device as Device
-from .errors import EngineError, GradError, ValueRangeError
-from .layouts import layout, strided
+from .errors import EngineError, ValueRangeError
+from .limits import MIN_VIEWS_TO_SWEEP
 from .methods import Methods
 from .modes import MODE
 from .namespace import Namespace
-from .node import AccumulateGrad, Edge, Node, Port, output_at, used_parts
+from .node import AccumulateGrad, Edge, Node, Port, output_at
 from .raw import Raw
+from .versions import is_lent, owner, version
 
-NOT_FOR_BACKWARD = (
-    "Inference tensors cannot be saved for backward. Please do not use Tensors created "
-    "in inference mode in computation tracked by autograd. To work around this, you "
-    "can make a clone to get a normal tensor and use it in autograd, or use "
-    "`torch.no_grad()` instead of `torch.inference_mode()`."
+FLOATS = "fO"
+"""Kinds of dtypes whose numbers can require a gradient: floats, and other numbers."""
+
+NOT_A_LEAF = (
+    "you can only change requires_grad flags of leaf variables. If you want to use a "
+    "computed variable in a subgraph that doesn't require differentiation use "
+    "var_no_grad = var.detach()."
 )
-
-_TWINS: dict[int, object] = {}
-
-
-def inference_was_used() -> bool:
-    """Return whether inference mode was ever used, so that a twin namespace exists."""
-    return bool(_TWINS)
-
-
-def plain_namespace(xp: Namespace) -> Namespace:
-    """Return a namespace, or the one that it is the inference-mode twin of."""
-    return xp.plain_namespace if xp.inference else xp
-
-
-def present_namespace(xp: Namespace) -> Any:
-    """Return the namespace of new tensors, which in inference mode is the twin."""
-    xp = plain_namespace(xp)
-    if not MODE.inference:
-        return xp
-    twin = _TWINS.get(id(xp))
-    if twin is None:
-        twin = object.__new__(type(xp))
-        twin.__dict__.update(xp.__dict__)
-        twin.inference, twin.plain = True, False
-        twin.plain_namespace = xp
-        _TWINS[id(xp)] = twin
-    return twin
-
-
-def refuse_inference_tensors(node: Node, inputs: Sequence[Any]) -> None:
-    """Raise an error if the rules of a new node would read an inference tensor.
-
-    Raises:
-        GradError: in PyTorch's words, which name the way out.
-    """
-    if any(inputs[i].xp.inference for i in used_parts(node).inputs
-           if hasattr(inputs[i], "xp")):  # fmt: skip
-        raise GradError(NOT_FOR_BACKWARD)
-
 
 GRAD_OF_NON_LEAF = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its "
@@ -95,8 +60,7 @@ class Tensor(Methods):
     """
 
     __slots__ = (
-        "__dict__", "__weakref__", "edge", "fragile", "group", "raw", "view_of",
-        "views", "xp",
+        "__dict__", "__weakref__", "edge", "group", "raw", "view_of", "views", "xp",
     )  # fmt: skip
     raw: Any
     xp: Any
@@ -105,8 +69,6 @@ class Tensor(Methods):
     views: list[Any] | None
     group: list[Any]
     """Weak references to all tensors that share its memory without being views."""
-    fragile: str
-    """Reason why changes of a view's memory cannot be recorded; empty if they can."""
 
     def __init__(self, *data: Any, requires_grad: bool = False) -> None:
         self.view_of = self.views = None
@@ -118,8 +80,6 @@ class Tensor(Methods):
             return
         else:
             self.raw, self.xp = self._floats_of(data)
-        if MODE.inference:
-            self.xp = present_namespace(self.xp)
         if MODE.made is not None:
             MODE.made.note(self.raw)
         self.edge = AccumulateGrad(self) if requires_grad else None
@@ -186,10 +146,6 @@ class Tensor(Methods):
     def is_floating_point(self) -> bool:
         return self.dtype.is_floating_point
 
-    def is_inference(self) -> bool:
-        """Return whether the tensor was made in inference mode."""
-        return bool(self.xp.inference)
-
     # The place in the graph.
 
     @property
@@ -203,7 +159,23 @@ class Tensor(Methods):
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
-        self._set_requires_grad(wanted)
+        if not self.is_leaf:
+            if wanted:
+                return
+            raise EngineError(NOT_A_LEAF)
+        if wanted == (self.edge is not None):
+            return
+        if wanted:
+            if self.raw.dtype.kind not in FLOATS:
+                raise EngineError(
+                    "Only Tensors of floating point and complex dtype can require "
+                    "gradients"
+                )
+            end = AccumulateGrad(self)
+            end.grad = self.__dict__.pop("_grad", None)
+            self.edge = end
+        else:
+            self._leave(self.grad)
 
     @property
     def _is_followed(self) -> bool:
@@ -250,7 +222,14 @@ class Tensor(Methods):
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
-        self._set_grad(value)
+        if value is not None:
+            _demand_gradient(self, value)
+        if isinstance(self.edge, AccumulateGrad):
+            self.edge.grad = value
+        elif value is None:
+            self.__dict__.pop("_grad", None)
+        else:
+            self.__dict__["_grad"] = value
 
     @grad.deleter
     def grad(self) -> None:
@@ -259,6 +238,12 @@ class Tensor(Methods):
     @property
     def retains_grad(self) -> bool:
         return bool(self.__dict__.get("_retains_grad"))
+
+    def _leave(self, held: Tensor | None) -> None:
+        """Take the tensor out of the graph; ``held`` is the gradient that it keeps."""
+        self.edge = None
+        if held is not None:
+            self.__dict__["_grad"] = held
 
     # The same entries outside the graph.
 
@@ -276,7 +261,28 @@ class Tensor(Methods):
 
     @data.setter
     def data(self, value: Tensor) -> None:
-        self._set_data(value)
+        """Give the tensor another's memory; its count of changes goes on."""
+        if self.requires_grad and value.raw.dtype.kind not in FLOATS:
+            raise EngineError(
+                "data set to a tensor that requires gradients must be floating point "
+                "or complex dtype"
+            )
+        changes = self._version
+        self.raw, self.xp = value.xp.apart(value._shareable()), value.xp
+        self.__dict__["_changes_before"] = changes
+        if isinstance(self.edge, AccumulateGrad):
+            self.edge.raw, self.edge.xp = self.raw, self.xp
+
+    def detach_(self) -> Tensor:
+        """Take the tensor out of the graph, in place, and return it.
+
+        Raises:
+            EngineError: the tensor is a view, whose base would stay in the graph.
+        """
+        if self._is_view():
+            raise EngineError("Can't detach views in-place. Use detach() instead.")
+        self._leave(self.edge.grad if isinstance(self.edge, AccumulateGrad) else None)
+        return self
 
     def _shareable(self) -> Any:
         """Return the array; a scalar of the array module is first replaced by one."""
@@ -290,10 +296,6 @@ class Tensor(Methods):
 
     @property
     def _version(self) -> int:
-        from .versions import version
-
-        if self.xp.inference:
-            raise EngineError("Inference tensors do not track version counter.")
         return version(self.raw) + int(self.__dict__.get("_changes_before", 0))
 
     @property
@@ -369,6 +371,13 @@ _known_size = tuple.__new__
 """Constructor of a `Size` that does not check the sizes."""
 
 
+def clear_grad(t: Tensor, set_to_none: bool) -> None:
+    """Remove the accumulated gradient, or set it to zeros in its own memory."""
+    held = t.grad
+    if held is not None:
+        t.grad = None if set_to_none else held.detach().zero_()
+
+
 def as_number(t: Tensor) -> float | int | bool:
     """Return the only entry as a Python number, for conversions by Python."""
     if t.numel() != 1:
@@ -424,6 +433,11 @@ def with_edge(raw: Raw, xp: Namespace, edge: Edge) -> Tensor:
     return out
 
 
+def rebuild(value: Raw, xp: Namespace, edge: Edge) -> Any:
+    """Return a saved array as a tensor with its edge; return other values unchanged."""
+    return with_edge(value, xp, edge) if hasattr(value, "dtype") else value
+
+
 def lifted(value: object, xp: Namespace) -> Any:
     """Return an array as a tensor; None and tensors stay themselves."""
     return value if value is None or isinstance(value, Tensor) else Tensor(value, xp)
@@ -450,3 +464,93 @@ def _made_anew(end: AccumulateGrad) -> Tensor:
 
 
 AccumulateGrad.made_anew = _made_anew
+
+
+def _demand_gradient(t: Tensor, grad: object) -> None:
+    """Raise an error if a value cannot be the gradient of a tensor.
+
+    Raises:
+        TypeError: the value is no tensor.
+        EngineError: it has another type, device or shape.
+    """
+    if not isinstance(grad, Tensor):
+        raise TypeError(
+            f"assigned grad expected to be a Tensor or None but got grad of type "
+            f"{type(grad).__name__}"
+        )
+    if grad is t:
+        raise EngineError("can't assign Variable as its own grad")
+    for what, theirs, ours in (
+        ("with dtype", grad.dtype, t.dtype),
+        ("with device type", grad.device.type, t.device.type),
+        ("of size", list(grad.shape), list(t.shape)),
+    ):
+        if theirs != ours:
+            raise EngineError(
+                f"attempting to assign a gradient {what} '{theirs}' to a tensor {what} "
+                f"'{ours}'. Please ensure that both have the same"
+            )
+
+
+# Views, which an in-place change of their memory has to follow. A view refers to its
+# base, the tensor at the bottom of its chain of views; a base to its views weakly.
+
+
+def note_view(source: Tensor, out: Tensor) -> None:
+    """Remember that an operation's output is a view of its input, if it is one.
+
+    For values without memory, such as symbols, every output of an operation that gives
+    views counts as a view.
+    """
+    raw, y = source.raw, out.raw
+    if y is not raw:
+        base = getattr(y, "base", None)
+        if base is not raw and base is not getattr(raw, "base", None):
+            seen = base is not None or is_lent(y)
+            base = owner(y) if seen and owner(y) is owner(raw) else None
+        if base is None and source.xp.writeable:
+            return
+    base = out.view_of = base_of(source)
+    views = getattr(base, "views", None)
+    if views is None:
+        base.views = [ref(out)]
+    else:
+        note(views, out)
+
+
+def note_sharer(source: Tensor, out: Tensor) -> None:
+    """Note that a tensor shares the memory of another without being a view of it."""
+    base = base_of(source)
+    group = getattr(base, "group", None)
+    if group is None:
+        group = base.group = [ref(base)]
+    note(group, out)
+    out.group = group
+
+
+def note(held_weakly: list[Any], t: Tensor) -> None:
+    """Add a weak reference to a list; at times drop the dead ones from it."""
+    count = len(held_weakly)
+    if count >= MIN_VIEWS_TO_SWEEP and not count & (count - 1):
+        held_weakly[:] = [held for held in held_weakly if held() is not None]
+    held_weakly.append(ref(t))
+
+
+def sharers(t: Tensor) -> list[Tensor]:
+    """Return all tensors known to lie in the memory of a tensor, itself included."""
+    base = base_of(t)
+    found = [held() for held in getattr(base, "group", ())] or [base]
+    bases = [each for each in found if each is not None]
+    return [each for base in bases for each in (base, *live_views(base))]
+
+
+def base_of(t: Tensor) -> Tensor:
+    """Return the tensor that ``t`` is a view of; itself if it is none."""
+    below: Tensor | None = getattr(t, "view_of", None)
+    return t if below is None else below
+
+
+def live_views(base: Tensor) -> list[Tensor]:
+    """Return the views of a tensor that still exist."""
+    found = [held() for held in getattr(base, "views", None) or ()]
+    return [view for view in found if view is not None]

@@ -1,11 +1,7 @@
 """Programs that are read once and then differentiated at many points.
 
 Invariant: a result is what the command line gives at the same point; results are
-tensors, arrays or numbers, as the inputs are. Rows of a table that take the same steps
-share one run; each row's results are then those of the program at that point alone, but
-for the last bits of sums. Where a value that the program branches on differs between
-rows, they are run in groups. A row that fails is run alone, and so are rows that reach
-a step that has no form for many rows.
+tensors, arrays or numbers, as the inputs are.
 
     program = compile("y = sin(x)*a")
     result = program.grad(x=0.5, a=2.0)
@@ -16,29 +12,39 @@ a step that has no form for many rows.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext, suppress
-from gc import collect
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
 from ..engine import NUMPY, Tensor, grad, resolve
-from ..engine.dtypes import default_dtype
-from ..engine.errors import EngineError
+from ..engine.devices import cuda
 from ..engine.jacobian import rows_of
-from ..engine.parts import cores
-from ..engine.raw import Host, Raw
-from ..traces.columns import Apart, Columns
-from .errors import LIMIT_REACHED, MORE_MEMORY, NO_MEMORY, ProgramError
-from .in_parts import InParts, in_parts
-from .maxima import MAX_STEPS
-from .point import Gradients, Point, Reading, Settings, Ways, dtype_of, raw_of
-from .process import is_out_of_memory
+from .compiler import compile_program
+from .errors import ProgramError
+from .excerpt import enumerated
+from .factory import Factory
+from .in_parts import InParts, Known, in_parts
+from .machine import Code
+from .parser import parse
+from .prepare import Input, Prepared, differentiated, input_names, unread
 from .record import Record
+from .rows import Rows, Ways
 from .run import Session
 
 Array = Any
+
+
+class Gradients(Record):
+    """A program's value at a point, and the gradient by each input.
+
+    grads  the gradients by the inputs' names; None if the value does not depend on one
+    ways   the ways in which the rows of a table were computed; None: it is no table
+    """
+
+    value: Any
+    grads: dict[str, Any]
+    ways: Ways | None = None
 
 
 class Jacobians(Record):
@@ -51,6 +57,16 @@ class Jacobians(Record):
 
     value: Array
     blocks: dict[str, Array]
+
+
+class Settings(NamedTuple):
+    """The settings of a program that are the same at every point, as in `compile`."""
+
+    wrt: tuple[str, ...] | None
+    dtype: str | None
+    device: str
+    seed: int
+    of: str | None
 
 
 def compile(
@@ -100,6 +116,17 @@ def compile(
     return Compiled(text, Settings(chosen, dtype, device, seed, of))
 
 
+class Reading:
+    """A program's text, parsed and compiled for the names that have values; ``known``
+    are its traces that were made so far."""
+
+    def __init__(self, text: str, bound: frozenset[str]) -> None:
+        program = parse(text, bound)
+        self.names = input_names(program, bound)
+        self.code: Code = compile_program(program)
+        self.known: Known = {}
+
+
 class Compiled:
     """A program that is ready to be run; `compile` returns one.
 
@@ -125,17 +152,12 @@ class Compiled:
             self._readings[key] = Reading(self.text, key)
         return self._readings[key]
 
-    def at(self, values: Mapping[str, object]) -> Point:
-        """Return the program with its inputs at a point.
-
-        Raises:
-            ProgramError: an input is missing or unknown.
-        """
-        return Point(self.reading(values), values, self.settings)
+    def _at(self, values: Mapping[str, object]) -> _Point:
+        return _Point(self.reading(values), values, self.settings)
 
     def __call__(self, **values: object) -> Array:
         """Return the program's value: a tensor, an array or a number, as the inputs."""
-        point = self.at(values)
+        point = self._at(values)
         return point.back(point.run())
 
     def grad(self, **values: object) -> Gradients:
@@ -148,15 +170,14 @@ class Compiled:
             ProgramError: an input is missing or unknown, or the program fails.
             GradError: the value has more than one entry, or depends on no input.
         """
-        point = self.at(values)
+        point = self._at(values)
         cut = None
-        if point.of is None:
-            cut = in_parts(point.prepared, point.reading.known)
+        if self.settings.of is None:
+            cut = in_parts(point.prepared, self.reading(values).known)
         if isinstance(cut, InParts):
-            y, found = cut.value, cut.grads
-        else:
-            y = point.run()
-            found = grad([y], list(point.wanted.values()))
+            return Gradients(point.back(cut.value), point.by_name(cut.grads))
+        y = point.run()
+        found = grad([y], list(point.wanted.values()))
         return Gradients(point.back(y), point.by_name(found))
 
     def jacobian(self, *, sparse: bool | None = False, **values: object) -> Jacobians:
@@ -170,7 +191,7 @@ class Compiled:
         Raises:
             ProgramError: an input is missing or unknown, or the program fails.
         """
-        point = self.at(values)
+        point = self._at(values)
         y = point.run()
         blocks = rows_of(y, list(point.wanted.values()))
         by_name: dict[str, Array] = {}
@@ -196,11 +217,19 @@ class Compiled:
                 the program fails.
             GradError: a value has more than one entry.
         """
-        return self.at_rows(_by_name(columns), shared)
+        given: Any = columns
+        names = getattr(getattr(given, "dtype", None), "names", None)
+        names = names or getattr(given, "column_names", None)
+        if hasattr(given, "keys"):
+            names = list(given.keys())
+        if names is None:
+            message = f"columns have names, and {type(columns).__name__} has none"
+            raise ProgramError("E509", message, hint='as in {"x": [1.0, 2.0]}')
+        return self.at_rows({name: given[name] for name in names}, shared)
 
     def at_rows(
         self,
-        columns: Mapping[str, object],
+        columns: Mapping[str, Any],
         shared: Mapping[str, object],
         failed: dict[int, ProgramError] | None = None,
         each: AbstractContextManager[None] | None = None,
@@ -211,278 +240,161 @@ class Compiled:
         Args:
             columns: an array for each input, with an entry for each row.
             shared: values of the other inputs.
-            failed: a dict that errors are added to by row number; the results of these
-                rows are NaN. None: an error of a row is raised.
-            each: a context that is entered for each run, of several rows or of one.
-            first: do not run the rows after the first one that fails.
+            failed, each, first: as in `Rows`.
         """
         twice = next((name for name in shared if name in columns), None)
         if twice is not None:
             hint = "leave out one of the two"
             raise ProgramError("E503", f"{twice} is a column and a value", hint=hint)
-        count, dtype = _length(columns), dtype_of({**columns, **shared})
-        beside = {name: _shared(v, count, dtype) for name, v in shared.items()}
-        point = self.at({**columns, **beside})
+        lengths = {n: len(c) for n, c in columns.items() if _dimensions(c)}
+        if not lengths:
+            raise ProgramError("E509", "no column has rows", hint="give an array")
+        if len(set(lengths.values())) > 1:
+            listed = ", ".join(f"{name} has {n}" for name, n in lengths.items())
+            raise ProgramError("E509", f"the columns differ in length: {listed}")
+        count, dtype = next(iter(lengths.values())), _dtype_of({**columns, **shared})
         whole = {name for name, value in shared.items() if _dimensions(value)}
-        rows = Rows(point, count, whole)
-        y, grads = rows.run(failed, each, first)
+        values = {**columns, **shared}
+        for name in shared.keys() - whole:  # a number becomes a column of it
+            value: Any = shared[name]
+            raw = _raw_of(value)
+            values[name] = np.full(count, *((value, dtype) if raw is None else (raw,)))
+        point, of = self._at(values), self.settings.of
+        rows = Rows(point.prepared, of, count, whole, failed, each, first)
+        y, grads = rows.run()
         return Gradients(point.back(y), point.by_name(grads), rows.ways)
 
 
-MAX_ROWS_TOGETHER = 1 << 13
-"""Largest number of rows of one run, small enough for the processor's cache."""
+class _Point:
+    """Values for a program's inputs.
 
-MIN_ROWS_TOGETHER = 4
-"""Smallest number of rows that are run together; fewer take less time one by one."""
-
-MAX_STEPS_IN_THREADS = 100_000
-"""Largest number of steps that a thread other than the main one runs in loops."""
-
-
-class Rows:
-    """The rows of a table, and the runs that compute them.
-
-    Args:
-        point: all rows as one point: each input is an array with an entry for each row,
-            or an array that all rows share.
-        count: the number of rows.
-        whole: the names of the inputs whose arrays all rows share.
+    prepared  the program, with the values as tensors
+    wanted    those that derivatives are taken for, by the inputs' names
     """
 
-    def __init__(self, point: Point, count: int, whole: set[str]) -> None:
-        self._point = point
-        self._prepared = point.prepared
-        self._count = count
-        self._whole = whole
-        self._xp = Columns(NUMPY) if point.factory.xp is NUMPY else None
-        self._session: Session | None = None
-        self._results: list[Host] = []
-        self._runs = self._alone = 0
-        self._threads = 1
-        self._text = ""
+    def __init__(
+        self, reading: Reading, values: Mapping[str, object], settings: Settings
+    ) -> None:
+        names, code = reading.names, reading.code
+        check_names(names, values)
+        self.of = settings.of
+        self.given = values
+        dtype = settings.dtype or _dtype_of(values)
+        factory = Factory(_namespace(values, settings.device), dtype, settings.seed)
+        wrt = differentiated(settings.wrt, names, "wrt")
+        inputs = tuple(
+            Input(name, _tensor(name, values[name], name in wrt, factory), False,
+                  name in wrt)
+            for name in names
+        )  # fmt: skip
+        self.prepared = Prepared(code.source, code, factory, inputs)
+        self.wanted = {i.name: i.tensor for i in inputs if i.requires_grad}
 
-    @property
-    def ways(self) -> Ways:
-        """The ways in which the rows were computed."""
-        counts = self._count, self._runs, self._threads, self._alone
-        return Ways(*counts, self._text)
-
-    def run(
-        self,
-        failed: dict[int, ProgramError] | None = None,
-        each: AbstractContextManager[None] | None = None,
-        first: bool = False,
-    ) -> tuple[Tensor, list[Tensor | None]]:
-        """Return the values and the gradients, with the rows as their first dimension.
-
-        Args:
-            failed: a dict that the errors of rows are added to, by their number; the
-                results of these rows are NaN. None: the first error is raised.
-            each: a context that is entered for each run.
-            first: do not run the rows after the first one that fails.
-
-        Raises:
-            ProgramError: the program fails at a row, and ``failed`` is None.
-        """
-        self._failed, self._each = failed, each or nullcontext()
-        self._first = first
-        starts = range(0, self._count, MAX_ROWS_TOGETHER)
-        rows = np.arange(self._count)
-        waiting = [rows[start : start + MAX_ROWS_TOGETHER] for start in starts][::-1]
-        with default_dtype(self._point.factory.dtype), np.errstate(all="ignore"):
-            while waiting:
-                waiting += reversed(self._run(waiting.pop()))
-                if self._runs == 1 and len(waiting) > 1 and not self._alone:
-                    waiting = self._in_threads(waiting)
-        xp = self._point.factory.xp
-        results = self._results or self._room([np.nan] * (1 + len(self._point.wanted)))
-        value, *grads = (Tensor(each, xp) for each in results)
-        return value, [*grads]
-
-    def _in_threads(self, waiting: list[Host]) -> list[Host]:
-        """Run groups of rows on all cores; return the groups that could not be run."""
-        self._threads = min(cores(), len(waiting))
-        if self._threads < 2:
-            return waiting
-        left = []
-        with ThreadPoolExecutor(self._threads) as pool:
-            tried = pool.map(self._tried, waiting)
-            for rows, found in zip(waiting, tried, strict=True):
-                if found is None:
-                    left.append(rows)
-                else:
-                    self._keep_all(rows, found)
-        return left
-
-    def _tried(self, rows: Host) -> list[Raw] | None:
-        """Return the results of rows that a thread runs together; None if that fails or
-        takes too many steps: only the main thread can be interrupted."""
+    def run(self) -> Tensor:
+        """Return the program's value, with the graph below it."""
         with np.errstate(all="ignore"):
-            try:
-                return self._found(self._xp, rows, MAX_STEPS_IN_THREADS)
-            except Exception:
-                return None
+            return Session(self.prepared, self.of)()
 
-    def _run(self, rows: Host) -> Sequence[Host]:
-        """Run some rows; return the groups of rows that are still to be run."""
-        if self._first and self._failed:
-            return ()
-        if self._xp is None or len(rows) < MIN_ROWS_TOGETHER:
-            self._one_by_one(rows)
-            return ()
-        try:
-            with self._each:
-                found = self._found(self._xp, rows)
-        except Exception as error:
-            return self._parted(rows, error)
-        self._keep_all(rows, found)
-        return ()
+    def by_name(self, found: Sequence[Tensor | None]) -> dict[str, object]:
+        """Return derivatives by input: tensors, arrays or numbers, like the inputs."""
+        taken: list[Any] = []
+        by_name: dict[str, object] = {}
+        for name, g in zip(self.wanted, found, strict=True):
+            if g is not None and isinstance(g.raw, np.ndarray):
+                g = Tensor(_own(g.raw, taken), g.xp)
+                taken.append(g.raw)
+            by_name[name] = None if g is None else self.back(g, name)
+        return by_name
 
-    def _parted(self, rows: Host, error: Exception) -> Sequence[Host]:
-        """Return the groups that rows are to be run in, after a run of all failed with
-        an error; rows that cannot be run in groups are run one by one here."""
-        apart: BaseException | None = error
-        while apart is not None and not isinstance(apart, Apart):
-            apart = apart.__cause__ or apart.__context__
-        if apart is not None and apart.groups:
-            return [rows[group] for group in apart.groups]
-        if apart is not None:
-            span, source = getattr(error, "span", None), getattr(error, "source", "")
-            self._text = self._text or ("" if span is None else source[slice(*span)])
-        limited = isinstance(error, ProgramError) and error.exit_status == LIMIT_REACHED
-        if apart is None and not limited:
-            middle = len(rows) // 2
-            with suppress(Exception), self._each:
-                self._found(None, rows[0])
-                return rows[:middle], rows[middle:]
-        self._one_by_one(rows)
-        return ()
-
-    def _one_by_one(self, rows: Host) -> None:
-        for row in rows.tolist():
-            if self._first and self._failed:
-                return
-            self._alone += 1
-            try:
-                with self._each:
-                    found = self._found(None, row)
-            except Exception as error:
-                told = _told(error)
-                if self._failed is None or told is None:
-                    raise
-                self._failed[row] = told
-            else:
-                self._keep(row, found)
-            lost = (self._failed or {}).get(row)
-            if lost is not None and lost.code == "E403":
-                collect()  # frees the values of the failed run, which are in a cycle
-
-    def _found(
-        self, xp: Columns | None, rows: Any, max_steps: int = MAX_STEPS
-    ) -> list[Raw]:
-        """Return the value and the gradients at several rows, run on columns of ``xp``,
-        or at one row if ``xp`` is None."""
-        point = self._point
-        made = point.factory
-        home: Any = made.xp if xp is None else xp
-        raws = {
-            name: t.raw if name in self._whole else t.raw[rows]
-            for name, t in point.tensors.items()
-        }
-        if xp is not None:
-            alone = [name for name in raws if name not in self._whole]
-            raws |= {name: xp.column(raws[name]) for name in alone}
-        leaves = self._prepared.leaves(home, raws)
-        if xp is None:
-            session = self._session = self._session or Session(self._prepared, point.of)
-            session.rebind(leaves)
-        else:
-            linked = self._prepared.on(leaves, made.on(xp))
-            session = Session(linked, point.of, max_steps=max_steps)
-        y = session()
-        if y.numel() != 1:
-            message = (
-                f"the value has shape {list(y.shape)}, and a gradient is of one number"
-            )
-            raise ProgramError("E596", message, hint="add .sum(), or take an entry")
-        wanted = [leaves[name] for name in point.wanted]
-        grads = grad([y], wanted) if y.edge is not None else [None] * len(wanted)
-        found = [y.raw]
-        for x, g in zip(wanted, grads, strict=True):
-            found.append(home.zeros_like(x.raw) if g is None else g.raw)
-        return found
-
-    def _keep_all(self, rows: Host, found: Sequence[Raw]) -> None:
-        """Store the results of a run of many rows."""
-        assert self._xp is not None
-        self._runs += 1
-        self._keep(rows, [self._xp.spread(raw, len(rows)) for raw in found])
-
-    def _keep(self, rows: Any, found: Sequence[Raw]) -> None:
-        """Store results at the places of their rows."""
-        if not self._results:
-            like = found if np.ndim(rows) == 0 else [part[0] for part in found]
-            self._results = self._room(like)
-        for kept, part in zip(self._results, found, strict=True):
-            kept[rows] = part
-
-    def _room(self, like: Sequence[Any]) -> list[Host]:
-        """Return arrays for the results of all rows, filled with NaN."""
-        full, dtype = self._point.factory.xp.np.full, self._point.factory.dtype
-        shapes = [(self._count, *np.shape(each)) for each in like]
-        dtypes = [getattr(each, "dtype", dtype) for each in like]
-        return [full(shape, np.nan, t) for shape, t in zip(shapes, dtypes, strict=True)]
+    def back(self, y: Tensor, name: str | None = None) -> Any:
+        """Return a result as a tensor, an array or a number: as the inputs are, or the
+        input ``name`` is."""
+        values = self.given.values() if name is None else (self.given[name],)
+        if any(isinstance(value, Tensor) for value in values):
+            return y.detach()
+        raw = y.raw
+        if isinstance(raw, np.ndarray) and raw.ndim:
+            given = (i.tensor.raw for i in self.prepared.inputs)
+            raw = _own(raw, [r for r in given if isinstance(r, np.ndarray)])
+        for value in values:
+            if _is_torch(value):
+                return value.new_tensor(raw)
+        if any(hasattr(value, "dtype") for value in values) or raw.ndim:
+            return raw
+        return float(raw)
 
 
-def _told(error: Exception) -> ProgramError | None:
-    """Return the error of a row without the values it held; None if it is internal."""
-    if isinstance(error, ProgramError):
-        error.__cause__ = error.__context__ = error.__traceback__ = None
-        return error
-    if is_out_of_memory(error):
-        return ProgramError("E403", NO_MEMORY, hint=MORE_MEMORY)
-    return ProgramError("E596", str(error)) if isinstance(error, EngineError) else None
+def _tensor(name: str, value: object, wanted: bool, factory: Factory) -> Tensor:
+    raw = _raw_of(value)
+    if raw is None or raw.dtype.kind == "O":
+        numbers = factory.numbers_of(value if raw is None else raw.tolist())
+        return factory.leaf(numbers) if wanted else factory.constant(numbers)
+    if raw.dtype.kind not in "fiub":
+        message = f"{name} holds {raw.dtype}, not real numbers"
+        raise ProgramError("E302", message)
+    kept = raw.astype(factory.dtype, copy=False)
+    return Tensor(kept, factory.xp, requires_grad=wanted)
 
 
-def _by_name(columns: Any) -> Mapping[str, object]:
-    """Return the columns of a mapping, a data frame or an array with fields, by name.
-
-    Raises:
-        ProgramError: ``columns`` has no names for its columns.
-    """
-    if hasattr(columns, "keys"):
-        return {name: columns[name] for name in columns}
-    fields = getattr(getattr(columns, "dtype", None), "names", None)
-    names = fields or getattr(columns, "column_names", None)
-    if names is None:
-        message = f"columns have names, and {type(columns).__name__} has none"
-        raise ProgramError("E509", message, hint='as in {"x": [1.0, 2.0]}')
-    return {name: columns[name] for name in names}
+def _own(raw: Any, taken: Sequence[Any]) -> Any:
+    """Return an array, or a copy if it is read-only or shares memory with another."""
+    shared = any(np.may_share_memory(raw, other) for other in taken)
+    return raw.copy() if shared or not raw.flags.writeable else raw
 
 
-def _length(columns: Mapping[str, Any]) -> int:
-    """Return the number of rows that the columns have.
-
-    Raises:
-        ProgramError: the columns differ in length, or no column has rows.
-    """
-    lengths = {n: len(c) for n, c in columns.items() if _dimensions(c)}
-    if not lengths:
-        raise ProgramError("E509", "no column has rows", hint="give an array")
-    if len(set(lengths.values())) > 1:
-        listed = ", ".join(f"{name} has {n}" for name, n in lengths.items())
-        raise ProgramError("E509", f"the columns differ in length: {listed}")
-    return next(iter(lengths.values()))
+def _is_torch(value: object) -> TypeGuard[Any]:
+    """Return whether a value is a tensor of PyTorch, which is not imported for that."""
+    return hasattr(value, "new_tensor") and not isinstance(value, Tensor)
 
 
-def _shared(value: Any, count: int, dtype: str) -> object:
-    """Return a shared array as it is, a shared number as a column of ``count`` rows."""
-    if _dimensions(value):
+def _raw_of(value: object) -> Any:
+    """Return a tensor, an array-like object or a range as an array; None for others."""
+    if isinstance(value, Tensor):
+        return value.raw
+    if _is_torch(value):
+        return value.detach().cpu().numpy()
+    if isinstance(value, np.ndarray | np.generic):
         return value
-    raw = raw_of(value)
-    return np.full(count, value, dtype) if raw is None else np.full(count, raw)
+    if hasattr(value, "__cuda_array_interface__") and not hasattr(value, "numpy"):
+        return value
+    known = hasattr(value, "__array__") or isinstance(value, range)
+    return np.asarray(value) if known else None
 
 
 def _dimensions(value: Any) -> int:
-    raw = raw_of(value)
+    raw = _raw_of(value)
     return np.ndim(value if raw is None else raw)
+
+
+def check_names(
+    names: Sequence[str], values: Iterable[str], others: Iterable[str] = ()
+) -> None:
+    """Refuse an input of ``names`` that is in neither ``values`` nor ``others``, which
+    get their values later, and a value without an input."""
+    for name in values:
+        if name not in names:
+            message, hint = unread(name, names)
+            raise ProgramError("E505", message, hint=hint)
+    missing = [name for name in names if name not in {*values, *others}]
+    if missing:
+        message = f"no value for {enumerated(missing)}"
+        raise ProgramError("E506", message, hint=f"add {missing[0]}=...")
+
+
+def _namespace(values: Mapping[str, object], device: str) -> Any:
+    """Return the namespace of the first array's device; without one, of ``device``."""
+    for value in values.values():
+        if isinstance(value, Tensor):
+            return value.xp
+        if hasattr(value, "__cuda_array_interface__"):
+            return cuda()
+        if isinstance(value, np.ndarray):
+            return NUMPY
+    return resolve(device)
+
+
+def _dtype_of(values: Mapping[str, object]) -> str:
+    """Return ``float32`` if that is the dtype of all arrays, else ``float64``."""
+    raws = (v if hasattr(v, "dtype") else None for v in values.values())
+    found = {str(_raw_of(v).dtype) for v in raws if v is not None}
+    return "float32" if found == {"float32"} else "float64"

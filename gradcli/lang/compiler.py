@@ -11,40 +11,32 @@ statement records its value, in case the program ends with it.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from . import steps, syntax
-from .code import Code, Origin, Read, Step
 from .errors import ProgramError
 from .excerpt import Span
+from .machine import Code, Origin, Read, Step
 from .parser import parse
-from .syntax import Literal, Name, Node, Note, assigned_names
-from .trampoline import Steps, bounce, uncollected
+from .steps import Label
+from .syntax import Literal, Name, Node, Steps, assigned_names, bounce, uncollected
 
 Constant = Callable[[Literal], object]
 """A function that returns the value that a literal of the program stands for."""
-
-Jump = Callable[[int], Step]
-"""A function that returns a jump to the step with a given number."""
 
 
 def compile_program(
     program: syntax.Program, constant: Constant = lambda literal: literal.value
 ) -> Code:
-    """Return a program compiled to steps.
-
-    Args:
-        program: the syntax tree.
-        constant: returns the value of a literal; by default the number that was parsed.
-    """
-    assigned = frozenset(assigned_names(program))
-    compiler = _Compiler(program.source, assigned, constant)
+    """Return a program compiled to steps; ``constant`` returns the value of a literal,
+    by default the number that was parsed."""
+    compiler = _Compiler(program, constant)
     with uncollected():
         bounce(compiler.block(program.body))
-        return compiler.code(program.notes)
+        return compiler.code()
 
 
 Into = int | None
@@ -54,8 +46,8 @@ class _Loop(NamedTuple):
     """The labels that `continue` and `break` jump to, and the number of `with` blocks
     that are open there."""
 
-    again: int
-    after: int
+    again: Label
+    after: Label
     modes: int
 
 
@@ -65,13 +57,13 @@ def _method(kind: type[Node]) -> str:
 
 
 class _Compiler:
-    """A list of the steps of one program, with its registers, labels and jumps.
+    """A list of the steps of one program, with its registers and jumps.
 
     A register holds a variable, a constant, a function or an intermediate value; those
-    with intermediate values are reused. A label stands for the number of a step that is
-    not known yet. `has_value` lists the variables that certainly have a value at the
-    present step: an assignment or a `check` adds one, and names that are added in a
-    part that may not run (`maybe`) are removed after it.
+    of intermediate values are numbered from the end, and `depth` of them are in use.
+    `has_value` lists the variables that certainly have a value at the present step: an
+    assignment or a `check` adds one, and names that are added in a part that may not
+    run (`maybe`) are removed after it.
 
     There is one method for each class of nodes. That of an expression returns the
     register that will hold its value: `into`, if it is given, which only the last step
@@ -80,19 +72,14 @@ class _Compiler:
     `into` at the end, because they may still have to read the old value of `into`.
     """
 
-    def __init__(
-        self, source: str, assigned: frozenset[str], constant: Constant
-    ) -> None:
-        self.source = source
-        self.assigned = assigned
+    def __init__(self, program: syntax.Program, constant: Constant) -> None:
+        self.program = program
+        self.assigned = frozenset(assigned_names(program))
         self.value_of = constant
         self.steps: list[Step] = []
         self.origins: list[Origin] = []
-        self.jumps: dict[int, tuple[Jump, int]] = {}
-        self.labels: list[int] = []
-        self.register_count = 0
-        self.spare: list[int] = []
-        self.temporaries: set[int] = set()
+        self.named = 0
+        self.depth = self.deepest = 0
         self.variables: dict[str, Read] = {}
         self.qualified: dict[str, Read] = {}
         self.functions: dict[str, Read] = {}
@@ -102,6 +89,21 @@ class _Compiler:
         self.changes = False
         self.loops: list[_Loop] = []
         self.modes = 0
+
+    def code(self) -> Code:
+        return Code(
+            self.program.source,
+            tuple(self.steps),
+            tuple(self.origins),
+            self.named + self.deepest,
+            self.variables,
+            self.qualified,
+            self.functions,
+            dict(self.constants.values()),
+            self.assigned,
+            self.changes,
+            self.program.notes,
+        )
 
     def visit(self, node: Node, *given: object) -> Any:
         """Return the result, or its steps, of the method named after a node's class."""
@@ -118,29 +120,17 @@ class _Compiler:
         self.steps.append(step)
         self.origins.append(Origin(at, kind, name, reads))
 
-    def jump(
-        self, to: int, make: Jump, at: Span, kind: str, reads: tuple[int, ...] = ()
-    ) -> None:
-        """Emit a step that jumps to the label ``to``, always or on a condition."""
-        self.jumps[len(self.steps)] = make, to
-        self.emit(steps.jump(0, 0), at, kind, "", reads)
+    def jump(self, label: Label, at: Span) -> None:
+        cost = len(self.steps) - label[0] + 1 if label else 0
+        self.emit(steps.jump(label, cost), at)
 
-    def jump_always(self, to: int, at: Span) -> None:
-        number = len(self.steps)
-        self.jump(to, lambda there: steps.jump(there, number - there + 1), at, "")
+    def jump_on(self, wanted: bool, source: int, label: Label, at: Span) -> None:
+        """Emit a jump that is taken if a value's truth is ``wanted``."""
+        self.emit(steps.jump_on(label, wanted, source), at, "truth", "", (source,))
 
-    def jump_on(self, wanted: bool, source: int, to: int, at: Span) -> None:
-        """Emit a jump to the label ``to``, taken if a value's truth is ``wanted``."""
-        make = lambda there: steps.jump_on(there, wanted, source)
-        self.jump(to, make, at, "truth", (source,))
-
-    def label(self) -> int:
-        self.labels.append(-1)
-        return len(self.labels) - 1
-
-    def set_label(self, label: int) -> None:
+    def here(self, label: Label) -> None:
         """Set the step that a label stands for to the next step emitted."""
-        self.labels[label] = len(self.steps)
+        label.append(len(self.steps))
 
     @contextmanager
     def maybe(self) -> Iterator[None]:
@@ -151,28 +141,19 @@ class _Compiler:
             self.has_value.popitem()
 
     def temporary(self) -> int:
-        register = self.spare.pop() if self.spare else self._register()
-        self.temporaries.add(register)
-        return register
-
-    def release(self, *registers: int) -> None:
-        """Free those of the registers that hold intermediate values, for reuse."""
-        for register in registers:
-            if register in self.temporaries:
-                self.temporaries.remove(register)
-                self.spare.append(register)
-
-    def constant(self, value: object) -> int:
-        # Different exact numbers may be equal as floats.
-        key = (type(value), getattr(value, "args", value))
-        if key not in self.constants:
-            self.constants[key] = self._register(), value
-        return self.constants[key][0]
+        self.depth += 1
+        self.deepest = max(self.deepest, self.depth)
+        return -self.depth
 
     def operand(self, node: Literal | Name) -> int:
         """Return the register of a literal or a name, which needs no computation."""
         if isinstance(node, Literal):
-            return self.constant(self.value_of(node))
+            value = self.value_of(node)
+            # Different exact numbers may be equal as floats.
+            key = (type(value), getattr(value, "args", value))
+            if key not in self.constants:
+                self.constants[key] = self._register(), value
+            return self.constants[key][0]
         if node.qualified:
             return self._read(self.qualified, node.name, node.span)
         register = self._read(self.variables, node.name, node.span)
@@ -181,23 +162,6 @@ class _Compiler:
             self.has_value[node.name] = None
         return register
 
-    def code(self, notes: tuple[Note, ...]) -> Code:
-        for number, (make, label) in self.jumps.items():
-            self.steps[number] = make(self.labels[label])
-        return Code(
-            self.source,
-            tuple(self.steps),
-            tuple(self.origins),
-            self.register_count,
-            self.variables,
-            self.qualified,
-            self.functions,
-            dict(self.constants.values()),
-            self.assigned,
-            self.changes,
-            notes,
-        )
-
     def _read(self, known: dict[str, Read], name: str, span: Span) -> int:
         """Return the register of a name; a name not yet in ``known`` gets a new one."""
         if name not in known:
@@ -205,158 +169,172 @@ class _Compiler:
         return known[name].register
 
     def _register(self) -> int:
-        self.register_count += 1
-        return self.register_count - 1
+        self.named += 1
+        return self.named - 1
 
-    def _values(self, *nodes: syntax.Expression) -> Steps[tuple[int, ...]]:
+    def _operation(
+        self,
+        function: steps.Operation,
+        node: Any,
+        into: Into,
+        operands: Iterable[syntax.Expression],
+        kind: str = "",
+        name: str = "",
+        *,
+        told: bool = True,
+    ) -> Steps[int]:
+        """Emit the steps of an expression's operands, and then its own one, which tells
+        the library its result if ``told``; return the register of the result."""
+        before = self.depth
+        reads: tuple[int, ...] = yield self._values(operands)
+        out = self._out(before, into)
+        step = steps.operation(out, reads, function, node.span if told else None)
+        self.emit(step, getattr(node, "op_span", node.span), kind, name, reads)
+        return out
+
+    def _values(self, nodes: Iterable[syntax.Expression]) -> Steps[tuple[int, ...]]:
         registers = []
         for node in nodes:
-            if isinstance(node, syntax.Literal | syntax.Name):
+            if isinstance(node, Literal | Name):
                 registers.append(self.operand(node))
             else:
                 registers.append((yield self.visit(node, None)))
         return tuple(registers)
 
-    def _operation(
-        self,
-        make: Callable[..., Step],
-        node: Any,
-        into: Into,
-        operands: Iterable[syntax.Expression],
-        known: tuple[object, ...],
-        kind: str = "",
-        name: str = "",
-    ) -> Steps[int]:
-        """Emit the steps of an expression's operands, and then its own one, which
-        ``make`` returns; return the register of the result."""
-        reads = yield self._values(*operands)
-        return self._finish(make, node, into, reads, known, kind, name)
+    def _out(self, before: int, into: Into) -> int:
+        """Return the register of a result, after the intermediate values above the
+        depth ``before`` were read for the last time."""
+        self.depth = before
+        return self.temporary() if into is None else into
 
-    def _finish(
-        self,
-        make: Callable[..., Step],
-        node: Any,
-        into: Into,
-        reads: tuple[int, ...],
-        known: tuple[object, ...],
-        kind: str,
-        name: str,
-    ) -> int:
-        self.release(*reads)
-        out = self.temporary() if into is None else into
-        at = getattr(node, "op_span", node.span)
-        self.emit(make(out, reads, *known), at, kind, name, reads)
+    def _deliver(self, result: int, at: Span, before: int, into: Into) -> int:
+        """Emit a move of an intermediate value to ``into``, if that is given."""
+        out = self._out(before, into)
+        if out != result:
+            move = steps.operation(out, (result,), lambda machine, value: value)
+            self.emit(move, at)
         return out
 
-    def _deliver(self, result: int, node: syntax.Expression, into: Into) -> int:
-        """Emit a move of a value to ``into``, if needed; return its register."""
-        if into is None or into == result:
-            return result
-        self.emit(steps.move(into, result), node.span)
-        self.release(result)
-        return into
-
-    def visit_Literal(self, node: syntax.Literal, into: Into) -> int:
-        return self._deliver(self.operand(node), node, into)
+    def visit_Literal(self, node: Literal | Name, into: Into) -> int:
+        result = self.operand(node)
+        return result if into is None else self._deliver(
+            result, node.span, self.depth, into
+        )  # fmt: skip
 
     visit_Name = visit_Literal
 
     def visit_Unary(self, node: syntax.Unary, into: Into) -> Steps[int]:
-        made, sign = (steps.unary, node, into, (node.operand,)), node.operator
-        return self._operation(*made, (sign, node.span), "operator", sign)
+        sign, told = node.operator, node.operator != "not"
+        made = steps.unary(sign), node, into, (node.operand,)
+        return self._operation(*made, "operator", sign, told=told)
 
     def visit_Binary(self, node: syntax.Binary, into: Into) -> Steps[int]:
-        made = steps.binary, node, into, (node.left, node.right)
-        sign = node.operator
-        return self._operation(*made, (sign, node.span, node.op_span), "operator", sign)
+        before = self.depth
+        reads = yield self._values((node.left, node.right))
+        out = self._out(before, into)
+        self._binary(out, reads, node.operator, node.span, node.op_span)
+        return out
+
+    def _binary(
+        self, out: int, reads: tuple[int, ...], sign: str, span: Span, at: Span
+    ) -> None:
+        step = steps.binary(out, reads, sign, span, at)
+        self.emit(step, at, "operator", sign, reads)
 
     def visit_Compare(self, node: syntax.Compare, into: Into) -> Steps[int]:
-        result, done = self.temporary(), self.label()
-        first, *others = node.operands
-        left: int = yield self.visit(first, None)
-        right: int = yield self.visit(others[0], None)
-        self._compared(node, 0, result, left, right)
+        before, result, done = self.depth, self.temporary(), Label()
+        signs = list(zip(node.operators, node.op_spans, strict=True))
+        first, second, *others = node.operands
+        left, right = yield self._values((first, second))
+        self._binary(result, (left, right), signs[0][0], node.span, signs[0][1])
         with self.maybe():
-            for number, other in enumerate(others[1:], 1):
-                self.jump_on(False, result, done, node.op_spans[number - 1])
-                left, right = right, (yield self.visit(other, None))
-                self._compared(node, number, result, left, right)
-        self.release(right)
-        self.set_label(done)
-        return self._deliver(result, node, into)
-
-    def _compared(
-        self, node: syntax.Compare, number: int, out: int, left: int, right: int
-    ) -> None:
-        """Emit one comparison of a chain, and free the register of its left operand."""
-        sign, at, reads = node.operators[number], node.op_spans[number], (left, right)
-        step = steps.binary(out, reads, sign, node.span, at)
-        self.emit(step, at, "operator", sign, reads)
-        self.release(left)
+            for (_, at), (sign, following), other in zip(
+                signs, signs[1:], others, strict=False
+            ):
+                self.jump_on(False, result, done, at)
+                left, (right,) = right, (yield self._values((other,)))
+                self._binary(result, (left, right), sign, node.span, following)
+        self.here(done)
+        return self._deliver(result, node.span, before, into)
 
     def visit_Logic(self, node: syntax.Logic, into: Into) -> Steps[int]:
-        result, done = self.temporary(), self.label()
+        before, result, done = self.depth, self.temporary(), Label()
         yield self.visit(node.operands[0], result)
         with self.maybe():
-            for before, operand in pairwise(node.operands):
-                self.jump_on(node.operator == "or", result, done, before.span)
+            for tested, operand in pairwise(node.operands):
+                self.jump_on(node.operator == "or", result, done, tested.span)
                 yield self.visit(operand, result)
-        self.set_label(done)
-        return self._deliver(result, node, into)
+        self.here(done)
+        return self._deliver(result, node.span, before, into)
 
     def visit_Conditional(self, node: syntax.Conditional, into: Into) -> Steps[int]:
-        result, otherwise, done = self.temporary(), self.label(), self.label()
-        test: int = yield self.visit(node.test, None)
-        self.jump_on(False, test, otherwise, node.test.span)
-        self.release(test)
+        before, result, done = self.depth, self.temporary(), Label()
+        otherwise = yield self._test(node.test)
         with self.maybe():
             yield self.visit(node.then, result)
-            self.jump_always(done, node.span)
-        self.set_label(otherwise)
+            self.jump(done, node.span)
+        self.here(otherwise)
         with self.maybe():
             yield self.visit(node.otherwise, result)
-        self.set_label(done)
-        return self._deliver(result, node, into)
+        self.here(done)
+        return self._deliver(result, node.span, before, into)
 
     def visit_Call(self, node: syntax.Call, into: Into) -> Steps[int]:
-        name = node.function
+        name, at = node.function, node.op_span
         if name in self.assigned_above:
             from .mend import multiplied
 
             message = f"'{name}' is a value here, not a function"
-            error = ProgramError("E102", message, node.op_span, self.source)
-            raise multiplied(error, node.op_span, parse)
-        reads = yield self._values(*node.arguments, *(k.value for k in node.keywords))
-        known = _names(node), node.span, self._read(self.functions, name, node.op_span)
-        made = steps.call, node, into, reads
-        return self._finish(*made, known, "function", name)
+            error = ProgramError("E102", message, at, self.program.source)
+            raise multiplied(error, at, parse)
+        called = (self._read(self.functions, name, at),)
+        return self._call(node, into, node.arguments, "function", name, called)
 
     def visit_MethodCall(self, node: syntax.MethodCall, into: Into) -> Steps[int]:
+        operands = node.receiver, *node.arguments
+        return self._call(node, into, operands, "method", node.method)
+
+    def _call(
+        self,
+        node: syntax.Call | syntax.MethodCall,
+        into: Into,
+        operands: tuple[syntax.Expression, ...],
+        kind: str,
+        name: str,
+        called: tuple[int, ...] = (),
+    ) -> Steps[int]:
+        """Emit a call of the function in the register ``called``, or of a method."""
+        before = self.depth
         named = (keyword.value for keyword in node.keywords)
-        made = steps.method, node, into, (node.receiver, *node.arguments, *named)
-        known, name = (_names(node), node.span, node.method), node.method
-        return self._operation(*made, known, "method", name)
+        reads: tuple[int, ...] = yield self._values((*operands, *named))
+        out, names = self._out(before, into), tuple(k.name for k in node.keywords)
+        find = None if called else steps.method(name)
+        step = steps.call(out, (*called, *reads), names, node.span, find)
+        self.emit(step, node.op_span, kind, name, reads)
+        return out
 
     def visit_Attribute(self, node: syntax.Attribute, into: Into) -> Steps[int]:
-        made, name = (steps.attribute, node, into, (node.value,)), node.name
-        return self._operation(*made, (name, node.span), "attribute", name)
+        made = steps.attribute(node.name), node, into, (node.value,)
+        return self._operation(*made, "attribute", node.name)
 
     def visit_Index(self, node: syntax.Index, into: Into) -> Steps[int]:
-        made = steps.index, node, into, (node.value, node.key)
-        return self._operation(*made, (node.span,), "index")
+        return self._operation(steps.item, node, into, (node.value, node.key), "index")
 
     def visit_Slice(self, node: syntax.Slice, into: Into) -> Steps[int]:
-        absent = syntax.Literal(node.span, None)
+        absent = Literal(node.span, None)
         bounds = (bound or absent for bound in (node.start, node.stop, node.step))
-        make: Callable[..., slice] = lambda bounds: slice(*bounds)
-        return self._operation(steps.sequence, node, into, bounds, (make,), "index")
+        made: steps.Operation = lambda machine, *bounds: slice(*bounds)
+        return self._operation(made, node, into, bounds, "index", told=False)
 
     def visit_Sequence(self, node: syntax.Sequence, into: Into) -> Steps[int]:
-        return self._operation(steps.sequence, node, into, node.items, (node.kind,))
+        made: steps.Operation = lambda machine, *items: node.kind(items)
+        return self._operation(made, node, into, node.items, told=False)
 
     def block(self, block: syntax.Block) -> Steps[None]:
         for statement in block.statements:
+            before = self.depth
             yield self.visit(statement)
+            self.depth = before
 
     def _target(self, target: syntax.Target) -> int:
         self.assigned_above.add(target.name)
@@ -376,90 +354,86 @@ class _Compiler:
         registers = tuple(self._target(target) for target in targets)
         at = Span(targets[0].span.start, targets[-1].span.end)
         self.emit(steps.unpack(registers, value), at, "iterate", "", (value,))
-        self.release(value)
         return registers[-1]
 
     def visit_Augment(self, node: syntax.Augment) -> Steps[None]:
-        before = self.operand(node.before)
-        value: int = yield self.visit(node.value, None)
-        self.release(value)
+        reads = self.operand(node.before), (yield self.visit(node.value, None))
         out = self._target(node.target)
         self.changes = True
-        at, sign, reads = node.op_span, node.operator, (before, value)
+        at, sign = node.op_span, node.operator
         step = steps.augment(out, reads, sign, node.span, at)
         self.emit(step, at, "operator", sign, reads)
         self._mark(out, node, node.target.name)
 
     def visit_Evaluate(self, node: syntax.Evaluate) -> Steps[None]:
-        value: int = yield self.visit(node.value, None)
-        self._mark(value, node, None)
-        self.release(value)
+        self._mark((yield self.visit(node.value, None)), node, None)
 
     def _mark(self, register: int, node: syntax.Statement, name: str | None) -> None:
         self.emit(steps.mark(register, name, node.span), node.span)
 
     def visit_If(self, node: syntax.If) -> Steps[None]:
-        done = self.label()
-        # Only the first condition runs in any case.
-        with ExitStack() as later:
-            for branch in node.branches:
-                other = yield self._test(branch.test)
+        done, branches = Label(), iter(node.branches)
+        branch: syntax.Branch | None = next(branches)
+        other = yield self._test(node.branches[0].test)
+        with self.maybe():  # only the first condition runs in any case
+            while branch is not None:
                 with self.maybe():
                     yield self.block(branch.body)
-                    self.jump_always(done, branch.span)
-                    self.set_label(other)
-                later.enter_context(self.maybe())
+                    self.jump(done, branch.span)
+                self.here(other)
+                branch = next(branches, None)
+                if branch is not None:
+                    other = yield self._test(branch.test)
             if node.otherwise is not None:
                 yield self.block(node.otherwise)
-        self.set_label(done)
+        self.here(done)
 
-    def _test(self, test: syntax.Expression) -> Steps[int]:
+    def _test(self, test: syntax.Expression) -> Steps[Label]:
         """Emit a condition, and return the label that is jumped to if it is false."""
-        other = self.label()
-        register: int = yield self.visit(test, None)
-        self.jump_on(False, register, other, test.span)
-        self.release(register)
+        other, before = Label(), self.depth
+        self.jump_on(False, (yield self.visit(test, None)), other, test.span)
+        self.depth = before
         return other
 
     def visit_For(self, node: syntax.For) -> Steps[None]:
-        loop = _Loop(self.label(), self.label(), self.modes)
-        source: int = yield self.visit(node.iterable, None)
-        self.release(source)
-        iterator = self.temporary()
-        at = node.iterable.span
-        self.emit(steps.iterate(iterator, source), at, "iterate", "", (source,))
+        before, at = self.depth, node.iterable.span
+        reads = ((yield self.visit(node.iterable, None)),)
+        iterator = self._out(before, None)
+        step = steps.operation(iterator, reads, steps.iterate)
+        self.emit(step, at, "iterate", "", reads)
+        loop = _Loop(Label(), Label(), self.modes)
+        self.here(loop.again)
         with self.maybe():
-            self.set_label(loop.again)
             item = self.temporary() if node.unpacks else self._target(node.targets[0])
-            advance = lambda there: steps.advance(there, item, iterator)
-            self.jump(loop.after, advance, at, "iterate", (iterator,))
+            step = steps.advance(loop.after, item, iterator)
+            self.emit(step, at, "iterate", "", (iterator,))
             if node.unpacks:
                 self._unpack(item, node.targets)
             yield self._loop_body(node.body, loop)
-        self.release(iterator)
 
     def visit_While(self, node: syntax.While) -> Steps[None]:
-        loop = _Loop(self.label(), self.label(), self.modes)
-        self.set_label(loop.again)
-        test: int = yield self.visit(node.test, None)
-        self.jump_on(False, test, loop.after, node.test.span)
-        self.release(test)
+        again = Label()
+        self.here(again)
+        after = yield self._test(node.test)
         with self.maybe():
-            yield self._loop_body(node.body, loop)
+            yield self._loop_body(node.body, _Loop(again, after, self.modes))
 
     def _loop_body(self, body: syntax.Block, loop: _Loop) -> Steps[None]:
         self.loops.append(loop)
         yield self.block(body)
         self.loops.pop()
-        self.jump_always(loop.again, body.span)
-        self.set_label(loop.after)
+        self.jump(loop.again, body.span)
+        self.here(loop.after)
 
     def visit_With(self, node: syntax.With) -> Steps[None]:
-        self.emit(steps.open_mode(node.enabled), node.span)
+        self.emit(lambda _, machine: machine.open_mode(node.enabled), node.span)
         self.modes += 1
         yield self.block(node.body)
         self.modes -= 1
-        self.emit(steps.close_modes(1), node.span)
+        self._close(1, node.span)
+
+    def _close(self, count: int, at: Span) -> None:
+        self.emit(lambda _, machine: machine.close_modes(count), at)
 
     def visit_Break(self, node: syntax.Break) -> None:
         self._leave(node, self.loops[-1].after)
@@ -467,16 +441,12 @@ class _Compiler:
     def visit_Continue(self, node: syntax.Continue) -> None:
         self._leave(node, self.loops[-1].again)
 
-    def _leave(self, node: syntax.Statement, label: int) -> None:
+    def _leave(self, node: syntax.Statement, label: Label) -> None:
         """Emit a jump to a loop's label, after closing the modes opened in the loop."""
         inside = self.modes - self.loops[-1].modes
         if inside:
-            self.emit(steps.close_modes(inside), node.span)
-        self.jump_always(label, node.span)
+            self._close(inside, node.span)
+        self.jump(label, node.span)
 
     def visit_Pass(self, node: syntax.Pass) -> None:
         pass
-
-
-def _names(node: syntax.Call | syntax.MethodCall) -> tuple[str, ...]:
-    return tuple(keyword.name for keyword in node.keywords)

@@ -11,7 +11,7 @@ optimizer calls its closure several times.
 
 from collections.abc import Callable, Mapping, Sequence
 from math import hypot, inf, isfinite, sqrt
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -115,26 +115,13 @@ class End(Record):
     lost: Step | Exception | None = None
 
 
-class Program(Protocol):
-    """A program that is minimised; a `gradcli.lang.run.Session` is one."""
-
-    def rebind(self, values: Mapping[str, Tensor]) -> None: ...
-    def __call__(self) -> Tensor: ...
-
-
-class Optimizer(Protocol):
-    """An optimizer: an object that changes the inputs by their gradients."""
-
-    def zero_grad(self) -> None: ...
-    def step(self, closure: Callable[[], Tensor]) -> object: ...
-
-
 class Descent:
     """A minimisation of a program, step by step.
 
     Args:
-        program: returns the loss at the inputs' present values.
-        optimizer: changes the inputs by their gradients.
+        program: a `gradcli.lang.run.Session`, which returns the loss at the inputs'
+            present values.
+        optimizer: an optimizer, which changes the inputs by their gradients.
         inputs: the leaves that the optimizer changes.
         batches: the batches of data, one for each step; None: all data in each step.
         on_step: called with each step, before the next one is taken.
@@ -142,8 +129,8 @@ class Descent:
 
     def __init__(
         self,
-        program: Program,
-        optimizer: Optimizer,
+        program: Any,
+        optimizer: Any,
         inputs: Sequence[Tensor],
         batches: Batches | None = None,
         on_step: Callable[[Step], None] = lambda step: None,
@@ -205,14 +192,13 @@ class Descent:
 
     def _evaluate(self, number: int) -> Step:
         """Compute gradients at the present inputs; return the loss and their norm."""
-        loss = self._differentiated()
-        self._fresh = loss
+        self._fresh = loss = self._differentiated()
         lengths = [_length(x.grad) for x in self._inputs if x.grad is not None]
         return Step(number, float(loss.item()), hypot(*lengths))
 
     def _differentiated(self) -> Tensor:
         self._optimizer.zero_grad()
-        loss = self._program()
+        loss: Tensor = self._program()
         loss.backward()
         return loss
 

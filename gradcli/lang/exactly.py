@@ -18,11 +18,11 @@ import numpy as np
 from ..engine import Tensor
 from ..ops.basis import ARITHMETIC
 from ..ops.exact import PI, E, Exact, decimal, fraction, function, standing_for
-from .arithmetic import OPERATORS, Note, Number, binary
-from .code import Code
 from .compiler import compile_program
 from .factory import Draws, Factory
+from .machine import Code
 from .nested import Floats
+from .plain import OPERATORS, Note, Number, binary, unnoted
 from .syntax import Literal, Program
 from .tensor_library import CONSTANTS, TensorLibrary
 
@@ -31,12 +31,8 @@ _FUNCTIONS = {plain: name for name, plain in ARITHMETIC.items()}
 
 
 def exact_code(program: Program, typed: Callable[[str], float] | None = None) -> Code:
-    """Return a program compiled to steps, with its decimals as exact numbers.
-
-    Args:
-        program: the syntax tree.
-        typed: returns the value of a decimal's text; None: the exact fraction.
-    """
+    """Return a program compiled to steps, with its decimals as exact numbers: the
+    fractions that were typed, or the values that ``typed`` returns for their texts."""
     read = typed or decimal
 
     def constant(node: Literal) -> object:
@@ -84,7 +80,6 @@ class ExactFactory(Factory):
 
 
 def _kept(entries: list[Any], shape: tuple[int, ...]) -> Floats:
-    """Return the numbers in an array of objects, which does not round them."""
     kept: Any = np.empty(len(entries), dtype=object)
     kept[:] = entries
     found: Floats = kept.reshape(shape)
@@ -113,7 +108,9 @@ class ExactLibrary(TensorLibrary):
             return partial(_left, value)
         return super().method(value, name)
 
-    def arithmetic(self, sign: str, left: Any, right: Any, note: Note) -> Number:
+    def arithmetic(
+        self, sign: str, left: Any, right: Any, note: Note = unnoted
+    ) -> Number:
         """Return the exact value of an operator on two plain numbers."""
         value = binary(sign, left, right, note)
         if type(value) is not float:

@@ -145,7 +145,6 @@ def _window(place: Place) -> tuple[str, str]:
 
 
 def _cell(character: str) -> Cell:
-    """Return a character as it is shown: escaped, if it could control a terminal."""
     if character == "\t":
         return Cell(" ", 1)
     if " " <= character <= "~":

@@ -2,9 +2,9 @@
 
 Each operator has a binding power; `_operation(floor)` reads operands joined by the
 operators that bind at least as tightly as `floor`. Methods that return `Steps` are
-generators for `gradcli.lang.trampoline`: they yield where they would recurse. The span
-of a node begins at its first token; parentheses around an operand are in the span of
-the operation, not of the operand.
+generators for `gradcli.lang.syntax.bounce`: they yield where they would recurse. The
+span of a node begins at its first token; parentheses around an operand are in the span
+of the operation, not of the operand.
 
 A number, a closed bracket or a superscript that is followed by a name, a bracket or a
 root makes a product, which binds as `*` does. Text that can be read in two ways is
@@ -18,20 +18,21 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from . import syntax
-from .cursor import AN_EXPRESSION, Cursor
 from .errors import ProgramError, Span
 from .excerpt import shortened
 from .lexicon import (
     BAR,
+    BESIDE,
     CLOSING,
     DOTTED,
     FOREIGN_SIGNS,
+    FOREIGN_WORDS,
     PREFIX_HEADS,
     PREFIXES,
     ROOTS,
 )
-from .tokens import Token
-from .trampoline import Steps
+from .syntax import Steps
+from .tokens import Token, tokenize
 
 COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 LOGIC = {"or": 1, "and": 2}
@@ -45,28 +46,177 @@ BINDING: dict[str, int] = {
 }
 PREFIX_FLOOR = {"-": POWER, "+": POWER, "not": NEGATION}
 CONSTANTS: dict[str, object] = {"True": True, "False": False, "None": None}
+_VALUES = frozenset({"name", "number", "string", *CONSTANTS})
+_OPERAND_STARTS = _VALUES | {"(", "[", *ROOTS}
+_OPERAND_ENDS = _VALUES | {")", "]", "superscript"}
 _OPENERS = frozenset({*"([.", "superscript"})
 _FACTOR_ENDS = frozenset({"number", ")", "superscript", BAR})
 _FACTOR_STARTS = frozenset({"name", "(", BAR, *ROOTS})
-_ARGUMENT_STARTS = _FACTOR_STARTS | {"number"}
 _FOLLOWERS = _OPENERS | _FACTOR_STARTS
 """Kinds of tokens that continue an operand after a number or a name."""
 _QUOTIENTS = frozenset({"/", "//", "%"})
-_ITEM_ENDS = frozenset(",]")
+_UNSEEN = {
+    "newline": "the end of the line",
+    "end": "the end of the program",
+    "indent": "an indented line",
+    "dedent": "the end of the body",
+}
+_AN_EXPRESSION = "an expression"
+_BODY = "':'"
 
 
-class ExpressionParser(Cursor):
-    """A parser that reads expressions from the cursor's position."""
+class ExpressionParser:
+    """A parser that reads expressions from its position in the list of tokens.
+
+    variables  the names that are assigned so far, or have values
+    within     the innermost enclosure of the operand: a bracket, `|` or `for`
+    """
 
     def __init__(self, source: str, variables: Iterable[str]) -> None:
-        super().__init__(source, variables)
+        self.source = source
+        self.tokens = tokenize(source)
+        self.at = 0
+        self.token = self.tokens[0]
+        self.variables = set(variables)
         self.notes: list[syntax.Note] = []
         self.reading_targets = False
         self.within = ""
-        """The innermost enclosure of the present operand: a bracket, `|` or `for`."""
+
+    def take(self) -> Token:
+        taken = self.token
+        self.at += 1
+        if self.at < len(self.tokens):
+            self.token = self.tokens[self.at]
+        return taken
+
+    def take_if(self, kind: str) -> Token | None:
+        return self.take() if self.token.kind == kind else None
+
+    def expect(self, kind: str, hint: str | None = None) -> Token:
+        if self.token.kind != kind:
+            raise self.unexpected(f"'{kind}'", hint)
+        return self.take()
+
+    def _expect_name(self, wanted: str) -> tuple[str, Token]:
+        if self.token.kind != "name":
+            raise self.unexpected(wanted)
+        token = self.take()
+        return str(token.value), token
+
+    def kind_after(self) -> str:
+        at = self.at + 1
+        return self.tokens[at].kind if at < len(self.tokens) else "end"
+
+    def _kind_before(self, distance: int) -> str:
+        at = self.at - distance
+        return self.tokens[at].kind if at >= 0 else ""
+
+    def span_from(self, start: int) -> Span:
+        """Return the span from `start` to the end of the last token taken."""
+        return Span(start, self.tokens[self.at - 1].end)
+
+    def fail(
+        self, code: str, message: str, span: Span, hint: str | None = None
+    ) -> ProgramError:
+        return ProgramError(code, message, span, self.source, hint=hint)
+
+    def unexpected(self, wanted: str, hint: str | None = None) -> ProgramError:
+        """Return the error for the present token, which is not what is wanted here."""
+        # Before the first token stands the last one, the end of the program.
+        token, before = self.token, self.tokens[self.at - 1]
+        if token.kind in FOREIGN_WORDS:
+            return self.foreign_word()
+        side_by_side = before.kind in _OPERAND_ENDS and token.kind in _OPERAND_STARTS
+        if side_by_side and wanted != _BODY:
+            return self._missing_operator(before, token)
+        found = _UNSEEN.get(token.kind) or f"'{self.text(token)}'"
+        doubled = before.kind in ("+", "-") and self._kind_before(2) == before.kind
+        if hint is not None:
+            pass
+        elif before.kind == token.kind == "%":
+            hint = "a remainder is one '%'"
+        elif token.kind == "=":
+            hint = "to compare, write '=='"
+        elif doubled:
+            hint = "to count, write i += 1 or i -= 1"
+        elif wanted.startswith("'"):
+            hint = f"write {wanted} before it"
+        elif wanted == _AN_EXPRESSION and before.kind != "end":
+            hint = f"write a value after '{self.text(before)}'"
+        elif wanted == _AN_EXPRESSION:
+            hint = f'write a value before {found}; a shell takes $x out of "$x"'
+        error = self.fail("E207", f"expected {wanted}, found {found}", token.span, hint)
+        if before.kind == token.kind == "%":
+            return error
+        if token.kind == ";" and wanted == "')'":
+            edit = (*token.span, ",")
+            return error.mended_by(edit, lead="arguments are split by commas: write")
+        if token.kind == "=" and before.kind in ("end", "newline", ";"):
+            lead = "a program begins without '=': write"
+            return error.mended_by((*token.span, ""), lead=lead)
+        if before.kind == "%" and wanted != _BODY:
+            edit = before.start, before.end, "/100"
+            return error.mended_by(edit, lead="a percentage is a number: write")
+        return error
+
+    def foreign_word(self) -> ProgramError:
+        word = self.token.kind
+        message = f"'{word}' is not part of the language"
+        return self.fail("E209", message, self.token.span, FOREIGN_WORDS[word])
+
+    def _missing_operator(self, before: Token, after: Token) -> ProgramError:
+        """Return the error for two operands side by side, with the hint to multiply
+        them, or to call the first one if it is a function's name."""
+        left, right = self.text(before), self.text(after)
+        bracketless = not {before.kind, after.kind} & set("()[]")
+        product = f"{left}*{right}" if bracketless else "'*' between them"
+        message = f"no operator between {left} and {right}"
+        span = Span(before.start, after.end)
+        at = self.tokens.index(after)
+        signed = self.tokens[at - 2].kind in ("+", "-")
+        raised = at > 2 and self.tokens[at - 2 - signed].kind == "**"
+        directly = before.kind == "number" and before.end == after.start
+        ambiguous = raised and directly and after.kind == "name"
+        if ambiguous and not self._function_meant(self.tokens[at - 3 - signed]):
+            message += f"; if both are in the exponent, write ^({left}{right})"
+        outside = "a value {}=3 stands outside the quotes"
+        if after.kind == "name" and self.tokens[at + 1].kind == "=":
+            hint = f"';' ends a statement; {outside.format(right)}"
+            return self.fail("E208", message, span, hint)
+        follows = [token.kind for token in self.tokens[at + 1 : at + 3]]
+        if after.value in BESIDE and follows == ["name", "="]:
+            hint = outside.format(self.text(self.tokens[at + 1]))
+            return self.fail("E208", message, span, hint)
+        error = self.fail("E208", message, span, f"to multiply, write {product}")
+        if "string" in (before.kind, after.kind):
+            return error
+        from .mend import between
+
+        return between(error, self.tokens, at, self._function_meant)
+
+    def _function_meant(self, token: Token) -> str | None:
+        """Return the name of the function that a token means, also in other spellings;
+        None for a variable or another token."""
+        name = str(token.value)
+        if token.kind != "name" or len(name) == 1 or name in self.variables:
+            return None
+        if self._names_function(name):
+            return name
+        from .suggest import other_spelling
+
+        return other_spelling(name, self._names_function)
+
+    def _names_function(self, name: str) -> bool:
+        """Return whether a name is that of a function; a single letter or a variable's
+        name is not."""
+        from .tensor_library import is_function
+
+        return len(name) > 1 and name not in self.variables and is_function(name)
+
+    def text(self, token: Token) -> str:
+        return shortened(self.source[token.start : token.end])
 
     def expressions(self) -> Steps[syntax.Expression]:
-        """Return one expression, or a tuple of several with commas between them."""
         start = self.token.start
         first: syntax.Expression = yield self.expression()
         if self.token.kind != ",":
@@ -79,7 +229,6 @@ class ExpressionParser(Cursor):
         return syntax.Sequence(self.span_from(start), tuple, tuple(items))
 
     def expression(self) -> Steps[syntax.Expression]:
-        """Return one expression, such as `a + b` or `a if c else b`."""
         start = self.token.start
         value: syntax.Expression = yield self._operation(0)
         asked = self.take_if("if")
@@ -150,16 +299,13 @@ class ExpressionParser(Cursor):
             self.notes.append(syntax.Note(message, sign))
 
     def _joins(self, left: syntax.Expression) -> bool:
-        """Return whether the present token begins a factor that no `*` precedes.
-
-        Raises:
-            ProgramError: the text can be read in two ways.
-        """
+        """Return whether the present token begins a factor that no `*` precedes;
+        refuse text that can be read in two ways."""
         token, last = self.token, self.tokens[self.at - 1]
         if token.kind == BAR and (self.within == BAR or last.kind not in _FACTOR_ENDS):
             if self.within != BAR:
                 if last.kind == "name" and self._bar_closes():
-                    raise self.missing_operator(last, token)
+                    raise self._missing_operator(last, token)
                 raise self._refused_bar()
             return False
         if token.kind == BAR and not self._bar_closes():
@@ -175,12 +321,12 @@ class ExpressionParser(Cursor):
         if self.within == "[" and token.start > last.end:
             return False
         # In `x^2 y`, `y` could be a factor or a part of the exponent.
-        signed = self.kind_before(2) in ("+", "-")
-        exponent = last.kind == "number" and self.kind_before(2 + signed) == "**"
+        signed = self._kind_before(2) in ("+", "-")
+        exponent = last.kind == "number" and self._kind_before(2 + signed) == "**"
         base = isinstance(left, syntax.Binary) and left.operator == "**" and left.left
-        function = isinstance(base, syntax.Name) and self.names_function(base.name)
+        function = isinstance(base, syntax.Name) and self._names_function(base.name)
         if exponent or function:
-            raise self.missing_operator(last, token)
+            raise self._missing_operator(last, token)
         return True
 
     def _bar_closes(self) -> bool:
@@ -230,7 +376,6 @@ class ExpressionParser(Cursor):
     def _chain(
         self, first: syntax.Expression, start: int, power: int
     ) -> Steps[syntax.Expression]:
-        """Return a chain such as `a < b < c` or `a and b and c` as one node."""
         operands, signs = [first], []
         opening = self.token.kind
         while BINDING.get(self.token.kind) == power:
@@ -285,15 +430,14 @@ class ExpressionParser(Cursor):
         self, value: syntax.Expression, start: int, opened: bool
     ) -> syntax.Expression:
         exponent = self.take()
-        function = isinstance(value, syntax.Name) and self.names_function(value.name)
-        if function and not opened and self.token.kind in _ARGUMENT_STARTS:
-            raise self.missing_operator(exponent, self.token)
+        function = isinstance(value, syntax.Name) and self._names_function(value.name)
+        if function and not opened and self.token.kind in (*_FACTOR_STARTS, "number"):
+            raise self._missing_operator(exponent, self.token)
         number = syntax.Literal(exponent.span, exponent.value)
         span = self.span_from(start)
         return syntax.Binary(span, "**", value, number, exponent.span)
 
     def _root(self) -> Steps[syntax.Expression]:
-        """Return the call that `√x` means: the root of the operand after the sign."""
         sign = self.take()
         operand: syntax.Expression = yield self._postfixed(raised=False)
         if self.token.kind in ("superscript", "**"):
@@ -321,11 +465,10 @@ class ExpressionParser(Cursor):
         return syntax.Call(span, "abs", (inside,), (), span)
 
     def _no_call(self, value: syntax.Call) -> ProgramError:
-        """Return the error for a call of a layer, such as `ReLU()(x)`."""
         message = f"the layer '{value.function}' is not part of the language"
         lowered = value.function.lower()
         there_is = f"the function is {lowered}(...)"
-        hint = there_is if self.names_function(lowered) else "write its formula"
+        hint = there_is if self._names_function(lowered) else "write its formula"
         return self.fail("E209", message, value.op_span, hint)
 
     def _atom(self) -> syntax.Expression | Steps[syntax.Expression]:
@@ -344,10 +487,10 @@ class ExpressionParser(Cursor):
             return self._root()
         if token.kind == BAR:
             return self._bars()
-        raise self.unexpected(AN_EXPRESSION)
+        raise self.unexpected(_AN_EXPRESSION)
 
     def _name(self) -> syntax.Expression:
-        text, token = self.expect_name("a name")
+        text, token = self._expect_name("a name")
         if text not in PREFIX_HEADS or text in self.variables:
             return syntax.Name(token.span, text, False)
         return self._qualified(text, token)
@@ -384,19 +527,14 @@ class ExpressionParser(Cursor):
         return syntax.Sequence(self.span_from(start), list, items)
 
     def _list_item(self) -> syntax.Expression | Steps[syntax.Expression]:
-        lone = self._lone_operand() if self.kind_after() in _ITEM_ENDS else None
+        lone = self._lone_operand() if self.kind_after() in (",", "]") else None
         return lone or self.expression()
 
     def _items(
         self, within: str, item: Callable[[], object]
     ) -> Steps[tuple[tuple[Any, ...], bool]]:
         """Return what ``item`` reads between the commas in brackets, and whether that
-        is a single one without a comma.
-
-        Args:
-            within: the value of ``self.within`` while the items are read.
-            item: reads one item, or returns the steps that read it.
-        """
+        is a single one without a comma; ``within`` is ``self.within`` meanwhile."""
         closing = CLOSING[self.take().kind]
         outside, self.within = self.within, within
         items, commas = [], 0
@@ -422,7 +560,7 @@ class ExpressionParser(Cursor):
             span = Span(dot.start, self.token.end)
             error = self.fail("E201", message, span, f"write {sign}")
             raise error.mended_by((*dot.span, ""))
-        name, token = self.expect_name("a method or attribute")
+        name, token = self._expect_name("a method or attribute")
         if self.token.kind != "(":
             return syntax.Attribute(self.span_from(start), value, name, token.span)
         arguments, named = yield self._arguments()
@@ -432,7 +570,6 @@ class ExpressionParser(Cursor):
     def _arguments(
         self,
     ) -> Steps[tuple[tuple[syntax.Expression, ...], tuple[syntax.Keyword, ...]]]:
-        """Return the arguments of a call, and those that are passed by name."""
         keywords: dict[str, syntax.Keyword] = {}
         items, _ = yield self._items("(", lambda: self._argument(keywords))
         arguments = [item for item in items if not isinstance(item, syntax.Keyword)]
@@ -452,7 +589,7 @@ class ExpressionParser(Cursor):
                 hint = "put it before the named ones"
                 raise self.fail("E213", message, argument.span, hint)
             return argument
-        name, token = self.expect_name("a name")
+        name, token = self._expect_name("a name")
         self.take()
         if name in keywords:
             message = f"the argument '{name}' is given twice"
@@ -476,7 +613,7 @@ class ExpressionParser(Cursor):
 
     def _refuse_square_call(self, name: syntax.Name, opened: Token) -> None:
         """Refuse `Sin[x]`, Mathematica's notation, with a hint to write `sin(x)`."""
-        function = self.function_meant(self.tokens[self.at - 1])
+        function = self._function_meant(self.tokens[self.at - 1])
         if function is None:
             return
         message = f"'{function}' is a function, and it is called with round brackets"
@@ -492,7 +629,6 @@ class ExpressionParser(Cursor):
         raise error.mended_by(called, (*self.tokens[opened.partner].span, ")"))
 
     def _key(self) -> Steps[syntax.Expression]:
-        """Return the expression, the `...` or the slice of one index."""
         start = self.token.start
         dots = self.take_if("...")
         if dots:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..engine import Tensor
-from ..ops.limits import check_size
+from ..ops.checks import check_size
 from .errors import ProgramError
 from .nested import Floats, NotAnArray, array_of
 from .plain import whole_number
@@ -37,6 +37,9 @@ RANDOM = frozenset({"rand", "randn", "rand_like", "randn_like"})
 
 HASH_BYTES = 32
 """Length of a name's hash, in bytes; a name that is not longer is not hashed."""
+
+Values = Callable[[tuple[int, ...]], object]
+"""A function that returns an array of a given shape."""
 
 _LEFT_OUT = {
     "requires_grad": "leave the line out and bind the name: w=randn(3) on the command "
@@ -76,10 +79,16 @@ class Factory:
         return Tensor(self.raw(own), self.xp, requires_grad=True)
 
     def stream(self, name: str) -> "Generator":
-        """Return the random generator of an input, or of the program itself."""
+        """Return the random generator of an input, or of the program itself; the hash
+        of a name longer than `HASH_BYTES` stands for it."""
         from numpy.random import PCG64, Generator, SeedSequence
 
-        number = int.from_bytes(_key(name), "big")
+        key = name.encode()
+        if len(key) > HASH_BYTES:
+            from hashlib import blake2b
+
+            key = blake2b(key, digest_size=HASH_BYTES).digest()
+        number = int.from_bytes(key, "big")
         return Generator(PCG64(SeedSequence([self.seed, number])))
 
     def draw(self, name: str, shape: tuple[int, ...] = ()) -> Floats:
@@ -100,16 +109,15 @@ class Factory:
                 hint = "join tensors with stack([...]), which keeps their gradients"
             raise ProgramError("E302", problem.message, hint=hint) from None
 
+    # Three ways to fill an array, which a factory of exact numbers has its own of.
+
     def filled(self, shape: tuple[int, ...], number: object) -> Floats:
-        """Return an array of a shape whose entries are all ``number``."""
         return np.full(shape, number)
 
     def spaced(self, first: float, pace: float, count: int) -> Floats:
-        """Return ``count`` numbers, ``pace`` apart, of which the first is ``first``."""
         return first + pace * np.arange(count, dtype=np.float64)
 
     def between(self, start: float, end: float, count: int) -> Floats:
-        """Return ``count`` evenly spaced numbers from ``start`` to ``end``."""
         return np.linspace(start, end, count)
 
     def constructors(
@@ -120,18 +128,21 @@ class Factory:
         drawn = draws or Draws(self, PROGRAM_STREAM)
         rand: Values = lambda shape: drawn.generator.random(shape)
         randn: Values = lambda shape: drawn.generator.standard_normal(shape)
+        shaped: dict[str, Values] = {
+            "ones": np.ones,
+            "zeros": np.zeros,
+            "rand": rand,
+            "randn": randn,
+        }
         bare: dict[str, Callable[..., object]] = {
             "arange": self._arange,
             "eye": self._eye,
             "full": self._full,
             "linspace": self._linspace,
-            "ones": self._of_shape("ones", np.ones),
-            "rand": self._of_shape("rand", rand),
-            "randn": self._of_shape("randn", randn),
             "rand_like": lambda x: self.constant(rand(x.shape)),
             "randn_like": lambda x: self.constant(randn(x.shape)),
             "tensor": self._tensor,
-            "zeros": self._of_shape("zeros", np.zeros),
+            **{name: self._of_shape(name, made) for name, made in shaped.items()},
         }
         return {name: _guarded(name, make) for name, make in bare.items()}
 
@@ -142,7 +153,7 @@ class Factory:
         numbers = self.constant(self.numbers_of(data))
         return numbers != 0 if _all_truths(data) else numbers
 
-    def _of_shape(self, name: str, values: "Values") -> Callable[..., Tensor]:
+    def _of_shape(self, name: str, values: Values) -> Callable[..., Tensor]:
         def make(*sizes: object, size: object = None) -> Tensor:
             return self.constant(values(_shape(name, sizes, size)))
 
@@ -176,17 +187,6 @@ class Factory:
         return self.constant(self.between(_as_float(start), _as_float(end), count))
 
 
-def _key(name: str) -> bytes:
-    """Return the bytes that seed a stream: its name, or the hash of a name that is
-    longer than `HASH_BYTES`."""
-    spelled = name.encode()
-    if len(spelled) <= HASH_BYTES:
-        return spelled
-    from hashlib import blake2b
-
-    return blake2b(spelled, digest_size=HASH_BYTES).digest()
-
-
 class Draws:
     """The random generator of one stream, which can start again from the beginning."""
 
@@ -204,10 +204,6 @@ class Draws:
     def restart(self) -> None:
         """Return to the first random number of the stream."""
         self._generator = None
-
-
-Values = Callable[[tuple[int, ...]], object]
-"""A function that returns an array of a given shape."""
 
 
 def _as_float(number: float) -> float:
@@ -244,7 +240,6 @@ def _guarded(name: str, make: Callable[..., object]) -> Callable[..., object]:
 
 
 def _shape(name: str, sizes: tuple[object, ...], size: object) -> tuple[int, ...]:
-    """Return the shape that is written as ``2, 3``, ``(2, 3)`` or ``size=(2, 3)``."""
     if size is not None:
         sizes = (*sizes, size)
     if len(sizes) == 1 and isinstance(sizes[0], list | tuple):

@@ -15,15 +15,15 @@ import os
 import re
 import sys
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import BufferedReader, BytesIO, TextIOWrapper
 from math import inf, prod
 from stat import S_ISREG
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
-from ..ops.limits import LIMIT, size_text
+from ..ops.checks import LIMIT, size_text
 from .errors import ProgramError
 from .excerpt import enumerated, shortened
 from .filesystem import reason_of, refusal
@@ -37,9 +37,9 @@ from .nested import (
     is_number,
     number_of_json,
 )
-from .points import NoColumn, read_points
-from .points.text_tables import MAX_LINE_BYTES
+from .points import point_blocks
 from .suggest import did_you_mean, nearest
+from .text_tables import MAX_LINE_BYTES, NoColumn
 
 STANDARD_INPUT = "-"
 _NPY_MAGIC = b"\x93NUMPY"
@@ -51,6 +51,7 @@ MAPPED_ENTRIES = 1 << 17
 """Smallest count of numbers in a file that is mapped and not copied into memory."""
 
 _PIECE_BYTES = 1 << 20
+_BYTES_PER_NUMBER = 8
 _COPIES_OF_STREAM = 4
 """Number of copies of a stream that memory holds at once, its numbers included."""
 
@@ -58,6 +59,8 @@ _NOT_BLANK = re.compile(rb"[^\xef\xbb\xbf \t\r\n]")
 _MORE = "take a part of it, or allow more with --max-memory"
 _AGAIN = "save it again: numpy.save"
 _KINDS = "a file of numbers is .npy, .npz, .csv, .tsv or .json"
+_UTF8 = "save it as UTF-8"
+_ROWS = "a row is numbers with commas, tabs or blanks between them"
 _TABLES = (".csv", ".tsv", ".jsonl", ".npy", ".parquet")
 """Suffixes of files whose columns have names."""
 
@@ -122,18 +125,14 @@ def _check_size(count: int, what: str, limit: int) -> None:
 def _by_look(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
     """Return the array in a stream, whose first bytes determine its format."""
     data = _all_of(file, what, limit)
-    head = data.read(len(_NPY_MAGIC))
-    data.seek(0)
-    if head.startswith(_NPY_MAGIC):
-        return _npy(data, what, key, limit)
-    if head.startswith(_ZIP_MAGIC):
-        return _npz(data, what, key, limit)
+    head = bytes(data.getbuffer()[: len(_NPY_MAGIC)])
+    if head.startswith((_NPY_MAGIC, _ZIP_MAGIC)):
+        read = _npy if head == _NPY_MAGIC else _npz
+        return read(data, what, key, limit)
     found = _NOT_BLANK.search(data.getbuffer())
     if found is None:
         raise NotAnArray("E513", f"{what} is empty", _KINDS)
-    if found[0] in b'[{"':
-        return _json(data, what, key, limit)
-    return read_table(data, what, limit)
+    return (_json if found[0] in b'[{"' else _table)(data, what, key, limit)
 
 
 def _all_of(file: IO[bytes], what: str, limit: int) -> BytesIO:
@@ -147,10 +146,8 @@ def _all_of(file: IO[bytes], what: str, limit: int) -> BytesIO:
 
 
 def _part(file: IO[bytes], most: int) -> BytesIO:
-    """Return at most ``most`` bytes of a stream.
-
-    They are read piece by piece, so that memory is allocated only for existing bytes.
-    """
+    """Return at most ``most`` bytes of a stream, read piece by piece, so that memory is
+    allocated only for existing bytes."""
     part = BytesIO()
     while piece := file.read(min(_PIECE_BYTES, most - part.tell())):
         part.write(piece)
@@ -166,10 +163,9 @@ def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
         integer = lambda text: int(text) if len(text) < most else number_of_json(text)
         value = json.loads(data, parse_int=integer, parse_float=floats)
     except NotAnArray as problem:
-        message = f"{what}: {problem.message}"
-        raise NotAnArray(problem.code, message, problem.hint) from None
+        raise _inside(what, problem) from None
     except UnicodeDecodeError:
-        raise NotAnArray("E513", f"{what} is not text in UTF-8", UTF8) from None
+        raise NotAnArray("E513", f"{what} is not text in UTF-8", _UTF8) from None
     except RecursionError:
         message = f"{what} is nested too deeply"
         raise NotAnArray("E513", message, "a tensor has fewer dimensions") from None
@@ -179,17 +175,19 @@ def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
     if key is not None:
         value = _value_of_key(value, what, key)
     if isinstance(value, dict):
-        message = f"{what} is an object, not a number or a list"
-        listed = ", ".join(list(value)[:MAX_SHOWN_NAMES])
         example = f"as in @{what}:{next(iter(value), '')}"
-        hint = f"take one of its values: {listed}, {example}" if value else None
-        raise NotAnArray("E513", message, hint)
+        hint = f"take one of its values: {_listed(value)}, {example}" if value else None
+        raise NotAnArray("E513", f"{what} is an object, not a number or a list", hint)
     try:
         return array_of(value, _json_number)
     except NotAnArray as problem:
-        message = f"{what}: {problem.message}"
-        hint = problem.hint or "as in [1, 2, 3]"
-        raise NotAnArray(problem.code, message, hint) from None
+        raise _inside(what, problem) from None
+
+
+def _inside(what: str, problem: NotAnArray) -> NotAnArray:
+    """Return the error of an entry as one of a file."""
+    message = f"{what}: {problem.message}"
+    return NotAnArray(problem.code, message, problem.hint or "as in [1, 2, 3]")
 
 
 def _value_of_key(value: object, what: str, key: str) -> object:
@@ -197,15 +195,23 @@ def _value_of_key(value: object, what: str, key: str) -> object:
     if isinstance(value, dict):
         if key in value:
             return value[key]
-        listed = ", ".join(list(value)[:MAX_SHOWN_NAMES])
-        hint = did_you_mean(key, value)
-        message = f"{what} has no value {key!r}, it has {listed or 'none'}"
-        raise NotAnArray("E518", message, hint)
+        raise _no_such("value", what, key, list(value))
     if isinstance(value, list) and value and all(isinstance(v, dict) for v in value):
         return [_value_of_key(row, f"{what}, object {nr}", key)
                 for nr, row in enumerate(value, 1)]  # fmt: skip
     message = f"{what} is no object, so it has no value {key!r}"
     raise NotAnArray("E518", message, f"leave :{key} out")
+
+
+def _no_such(kind: str, what: str, key: str, names: Sequence[str]) -> NotAnArray:
+    message = f"{what} has no {kind} {key!r}, it has {_listed(names) or 'none'}"
+    return NotAnArray("E518", message, did_you_mean(key, names))
+
+
+def _listed(names: Iterable[str]) -> str:
+    names = list(names)
+    more = ", …" if len(names) > MAX_SHOWN_NAMES else ""
+    return ", ".join(names[:MAX_SHOWN_NAMES]) + more
 
 
 def _json_number(entry: object) -> object:
@@ -216,54 +222,40 @@ def _npy(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
     """Return an array in NumPy's format; the header is checked before data is read."""
     layout = np.lib.format
     try:
-        version = layout.read_magic(file)
-        read_header = {
-            (1, 0): layout.read_array_header_1_0,
-            (2, 0): layout.read_array_header_2_0,
-        }.get(version)
-        if read_header is None:
-            message = f"{what} has the unknown format version {version}"
-            raise NotAnArray("E513", message, _AGAIN)
-        shape, by_column, dtype = read_header(file)
+        later = layout.read_magic(file) != (1, 0)
+        read = layout.read_array_header_2_0 if later else layout.read_array_header_1_0
+        shape, by_column, dtype = read(file)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         message = f"{what} is not a .npy file, or damaged"
         raise NotAnArray("E513", message, _AGAIN) from None
-    _check_kind(dtype, what)
-    _check_shape(shape, what)
+    _check_header(shape, dtype, what)
     count = prod(shape)
-    _check_size(count * max(dtype.itemsize, 8), what, limit)
-    flat = _mapped(file, dtype, count) if count >= MAPPED_ENTRIES else None
-    if flat is None:
-        flat = _numbers(file, what, dtype, count)
-    return flat.reshape(shape, order="F" if by_column else "C")
-
-
-def _mapped(file: IO[bytes], dtype: np.dtype[np.generic], count: int) -> Floats | None:
-    """Return the numbers that follow in a file as a read-only map of the file; None if
-    they are not float64, or the stream is no file."""
-    start = file.tell()
-    if dtype != np.float64 or not isinstance(file, BufferedReader):
-        return None
-    if os.fstat(file.fileno()).st_size < start + count * dtype.itemsize:
-        return None
-    return np.asarray(np.memmap(file, dtype, "r", start, (count,)))
-
-
-def _numbers(
-    file: IO[bytes], what: str, dtype: np.dtype[np.generic], count: int
-) -> Floats:
-    """Return the ``count`` numbers that follow in a stream; memory is allocated only
-    for bytes that exist."""
     claimed = count * dtype.itemsize
+    _check_size(max(claimed, count * _BYTES_PER_NUMBER), what, limit)
+    large = count >= MAPPED_ENTRIES and dtype == np.float64
+    if large and isinstance(file, BufferedReader):
+        start = file.tell()
+        if os.fstat(file.fileno()).st_size >= start + claimed:
+            mapped = np.memmap(file, dtype, "r", start, (count,))
+            return np.asarray(mapped).reshape(shape, order="F" if by_column else "C")
     data = _part(file, claimed).getbuffer()
     if len(data) < claimed:
         message = f"{what} is cut off: it has {len(data):,} of {claimed:,} bytes"
         raise NotAnArray("E513", message, _AGAIN)
-    return np.frombuffer(data, dtype, count).astype(np.float64, copy=False)
+    flat = np.frombuffer(data, dtype, count).astype(np.float64, copy=False)
+    return flat.reshape(shape, order="F" if by_column else "C")
 
 
-def _check_shape(shape: tuple[int, ...], what: str) -> None:
-    """Refuse a shape that no array has, before sizes are computed from it."""
+def _check_header(shape: tuple[int, ...], dtype: Any, what: str) -> None:
+    """Refuse entries that are no real numbers, and a shape that no array has."""
+    if dtype.hasobject:
+        message = f"{what} holds pickled objects, which may run code when loaded"
+        raise NotAnArray("E514", message, "save numbers: x.astype(float)")
+    if dtype.kind not in "biuf":
+        hint = "numbers are real: save x.real and x.imag" if dtype.kind == "c" else None
+        if dtype.names:
+            hint = f"name one of {enumerated(dtype.names)}: @{what}:{dtype.names[0]}"
+        raise NotAnArray("E514", f"{what} holds {dtype}, not real numbers", hint)
     integers = all(type(length) is int for length in shape)
     if not integers or not all(0 <= length <= sys.maxsize for length in shape):
         raise NotAnArray("E513", f"{what} claims to have the shape {shape}", _AGAIN)
@@ -272,26 +264,25 @@ def _check_shape(shape: tuple[int, ...], what: str) -> None:
         raise NotAnArray("E513", message, "a tensor has fewer dimensions")
 
 
-def _check_kind(dtype: np.dtype[np.generic], what: str) -> None:
-    if dtype.hasobject:
-        message = f"{what} holds pickled objects, which may run code when loaded"
-        raise NotAnArray("E514", message, "save numbers: x.astype(float)")
-    if dtype.kind not in "biuf" or dtype.names:
-        hint = "numbers are real: save x.real and x.imag" if dtype.kind == "c" else None
-        if dtype.names:
-            hint = f"name one of {enumerated(dtype.names)}: @{what}:{dtype.names[0]}"
-        raise NotAnArray("E514", f"{what} holds {dtype}, not real numbers", hint)
-
-
 def _npz(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
-    """Return one member of an archive; it is unpacked only if it is small enough."""
+    """Return one member of an archive, the only one if there is no key; it is unpacked
+    only if it is small enough."""
     from zipfile import BadZipFile, ZipFile
     from zlib import error as CompressionError
 
     try:
         with ZipFile(file) as archive:
             members = {info.filename: info for info in archive.infolist()}
-            name = _member(list(members), what, key)
+            keys = {name.removesuffix(".npy"): name for name in members}
+            if not keys:
+                raise NotAnArray("E518", f"{what} holds no array")
+            if not key and len(keys) > 1:
+                message = f"{what} holds several arrays, name one: {_listed(keys)}"
+                raise NotAnArray("E518", message, f"write @{what}:{next(iter(keys))}")
+            chosen = key or next(iter(keys))
+            name = keys.get(chosen, chosen)
+            if name not in members:
+                raise _no_such("array", what, chosen, list(keys))
             source = f"{what}:{name.removesuffix('.npy')}"
             _check_size(members[name].file_size, source, limit)
             with archive.open(name) as member:
@@ -301,59 +292,23 @@ def _npz(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
         raise NotAnArray("E513", message, _AGAIN) from None
 
 
-def _member(names: list[str], what: str, key: str | None) -> str:
-    """Return the member that `key` names with or without its suffix; the only one if
-    there is no key."""
-    keys = [name.removesuffix(".npy") for name in names]
-    listed = ", ".join(keys[:MAX_SHOWN_NAMES]) + (", …" * (len(keys) > MAX_SHOWN_NAMES))
-    if not keys:
-        raise NotAnArray("E518", f"{what} holds no array")
-    if not key:
-        if len(keys) == 1:
-            return names[0]
-        message = f"{what} holds several arrays, name one: {listed}"
-        raise NotAnArray("E518", message, f"write @{what}:{keys[0]}")
-    if key in keys:
-        return names[keys.index(key)]
-    if key in names:
-        return key
-    hint = did_you_mean(key, keys)
-    raise NotAnArray("E518", f"{what} has no array {key!r}, it has {listed}", hint)
-
-
-_READERS: dict[str, Callable[[IO[bytes], str, str | None, int], Floats]] = {
-    ".npy": _npy,
-    ".npz": _npz,
-    ".csv": lambda file, what, key, limit: read_table(file, what, limit),
-    ".tsv": lambda file, what, key, limit: read_table(file, what, limit, "\t"),
-    ".json": _json,
-}
-
-
 def _column(path: str, key: str, limit: int) -> Floats:
     """Return the numbers of a column of a table, in the order of the rows.
 
     The table is read block by block, so that memory is needed for the column alone.
-
-    Raises:
-        NotAnArray: there is no such table or column, it holds something other than
-            numbers, or more than ``limit`` bytes of them.
-        ProgramError: the table cannot be read.
     """
     parts: list[Floats] = []
-    taken = 0
     try:
         _demand_fields(path, key)
-        for points in read_points(path, [key]):
-            if points.bad:
-                bad = points.bad[0]
+        for block in point_blocks(path, [key]):
+            points = block()
+            for bad in points.bad:
                 hint = (
                     "a column holds a number in each row: write nan for a missing one"
                 )
                 raise NotAnArray("E517", f"{bad.place}: {bad.reason}", hint)
             parts.append(points.columns[key])
-            taken += parts[-1].nbytes
-            if taken > limit:
+            if sum(part.nbytes for part in parts) > limit:
                 message = f"the column {key!r} of {path} has more numbers than allowed"
                 hint = "take fewer rows, or allow more with --max-memory"
                 raise NotAnArray("E515", message, hint)
@@ -409,27 +364,15 @@ def _no_column(path: str, error: NoColumn) -> NotAnArray:
     return NotAnArray("E518", message, hint)
 
 
-_SEPARATORS = "\t;,"
-_BYTES_PER_NUMBER = 8
-_ROWS = "a row is numbers with commas, tabs or blanks between them"
-_CELLS = "a cell is a number, inf or nan"
-UTF8 = "save it as UTF-8"
-
-
-def read_table(
-    file: IO[bytes], what: str, limit: int, separator: str | None = None
+def _table(
+    file: IO[bytes], what: str, key: str | None, limit: int, mark: str | None = None
 ) -> Floats:
     """Return the numbers of a text table: CSV, TSV, or cells with blanks between them.
 
     It is read line by line into one packed array, so memory is what the numbers need.
     A first line of words is a heading; `#` opens a comment. A table of one row or one
-    column is returned as a vector, a table of one cell as a number.
-
-    Args:
-        file: the table.
-        what: its name in errors.
-        limit: the largest size of its numbers, in bytes.
-        separator: the sign between cells; None: the first line determines it.
+    column is returned as a vector, a table of one cell as a number. ``mark`` is the
+    sign between cells; without it, the first line determines that.
 
     Raises:
         NotAnArray: a cell is no number, rows differ in length, or there are more
@@ -437,31 +380,29 @@ def read_table(
     """
     text = TextIOWrapper(file, encoding="utf-8-sig", newline="")
     try:
-        return _table_of(_rows(text, separator), what, limit)
+        return _table_of(_rows(text, mark), what, limit)
     except UnicodeDecodeError:
-        raise NotAnArray("E513", f"{what} is not text in UTF-8", UTF8) from None
+        raise NotAnArray("E513", f"{what} is not text in UTF-8", _UTF8) from None
     except csv.Error as error:
         raise NotAnArray("E513", f"{what} is not a table: {error}", _ROWS) from None
     finally:
         text.detach()
 
 
-def _rows(
-    text: Iterable[str], separator: str | None
-) -> Iterator[tuple[int, list[str]]]:
+def _rows(text: Iterable[str], mark: str | None) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the cells of each line that is not blank."""
     for number, line in enumerate(text, 1):
-        line = line.partition("#")[0].strip(" \r\n" if separator else " \t\r\n")
+        line = line.partition("#")[0].strip(" \r\n" if mark else " \t\r\n")
         if not line.strip():
             continue
-        if separator is None:
-            separator = next((mark for mark in _SEPARATORS if mark in line), " ")
-        if separator == " ":
+        if mark is None:
+            mark = next((mark for mark in "\t;," if mark in line), " ")
+        if mark == " ":
             yield number, line.split()
         elif '"' in line:
-            yield number, next(csv.reader([line], delimiter=separator))
+            yield number, next(csv.reader([line], delimiter=mark))
         else:
-            yield number, line.split(separator)
+            yield number, line.split(mark)
 
 
 def _table_of(rows: Iterator[tuple[int, list[str]]], what: str, limit: int) -> Floats:
@@ -484,15 +425,9 @@ def _table_of(rows: Iterator[tuple[int, list[str]]], what: str, limit: int) -> F
         try:
             row = [float(cell) for cell in cells]
         except ValueError:
-            raise _bad_cell(cells, line, what) from None
+            row = [inf]
         if 0 in row or inf in row or -inf in row:
-            for column, (cell, number) in enumerate(zip(cells, row, strict=True), 1):
-                beyond = beyond_floats(cell, number)
-                if beyond is not None:
-                    place = f"{what}, line {line}, column {column}"
-                    message = f"{place} is {shortened(cell.strip())}, {beyond}"
-                    hint = f"write {'inf' if number else 0}"
-                    raise NotAnArray("E517", message, hint)
+            _check_cells(cells, f"{what}, line {line}")
         numbers.extend(row)
         if len(numbers) * _BYTES_PER_NUMBER > limit:
             allowed = limit // _BYTES_PER_NUMBER
@@ -505,13 +440,36 @@ def _table_of(rows: Iterator[tuple[int, list[str]]], what: str, limit: int) -> F
     return table.reshape([length for length in table.shape if length != 1])
 
 
-def _bad_cell(cells: list[str], line: int, what: str) -> NotAnArray:
-    column = next(i for i, cell in enumerate(cells, 1) if not is_number(cell))
-    cell = cells[column - 1].strip()
-    cell_name = f"{what}, line {line}, column {column}"
-    if not cell:
-        hint = "write nan for a missing value"
-        return NotAnArray("E517", f"{cell_name} is empty", hint)
-    pointed, joined = cell.replace(",", ".", 1), cell.replace(",", "")
-    hint = f"write {pointed} or {joined}" if is_number(pointed) else _CELLS
-    return NotAnArray("E517", f"{cell_name} is {shortened(cell)!r}, not a number", hint)
+def _check_cells(cells: Sequence[str], line: str) -> None:
+    """Refuse a cell that is no number, or that is beyond the range of floats."""
+    for column, cell in enumerate(map(str.strip, cells), 1):
+        place = f"{line}, column {column}"
+        if is_number(cell):
+            beyond = beyond_floats(cell, float(cell))
+            if beyond is None:
+                continue
+            message = f"{place} is {shortened(cell)}, {beyond}"
+            hint = f"write {'inf' if float(cell) else 0}"
+        elif not cell:
+            message, hint = f"{place} is empty", "write nan for a missing value"
+        else:
+            message = f"{place} is {shortened(cell)!r}, not a number"
+            pointed, joined = cell.replace(",", ".", 1), cell.replace(",", "")
+            hint = "a cell is a number, inf or nan"
+            if is_number(pointed):
+                hint = f"write {pointed} or {joined}"
+        raise NotAnArray("E517", message, hint)
+
+
+def _tabbed(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
+    return _table(file, what, key, limit, "\t")
+
+
+_READERS: dict[str, Callable[[IO[bytes], str, str | None, int], Floats]] = {
+    ".npy": _npy,
+    ".npz": _npz,
+    ".csv": _table,
+    ".tsv": _tabbed,
+    ".json": _json,
+}
+"""Readers of whole arrays, by the file's suffix."""

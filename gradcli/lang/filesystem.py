@@ -62,11 +62,7 @@ def abandon() -> None:
 
 def _beside(path: str, place: str) -> str | None:
     """Make a temporary file beside the file ``place``; return its path, or None where
-    ``path`` is to be written to directly.
-
-    Raises:
-        OSError: the file at ``path`` cannot be written.
-    """
+    ``path`` is to be written to directly."""
     if os.path.abspath(path).startswith(_OPEN_FILES):
         return None
     try:
@@ -126,7 +122,6 @@ def reason_of(error: Exception) -> str:
 
 
 def _near(folder: str, name: str) -> str | None:
-    """Return the path of a file of the folder with a similar name; None without one."""
     try:
         found = nearest(name, os.listdir(folder or "."))
     except OSError:

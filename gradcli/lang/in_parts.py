@@ -145,12 +145,8 @@ def _reduced(value: Expression) -> tuple[Expression, str]:
 
 
 def in_parts(prepared: Prepared, known: Known) -> InParts | Obstacle:
-    """Return the value and the gradients, computed in parts, or why that is not done.
-
-    Args:
-        prepared: the program and its inputs.
-        known: the traces of the program, to which a new one is added.
-    """
+    """Return the value and the gradients, computed in parts, or why that is not done; a
+    new trace of the program is added to those that are ``known``."""
     factory = prepared.factory
     if factory.xp is not NUMPY:
         return Obstacle("the arrays are not in the processor's memory")
@@ -186,7 +182,6 @@ def in_parts(prepared: Prepared, known: Known) -> InParts | Obstacle:
 def _traced_before(
     prepared: Prepared, arrays: dict[str, Raw], names: list[str], known: Known
 ) -> Traced | Obstacle:
-    """Return the known trace of the program, or a new one, which becomes known."""
     if len(arrays) < len(prepared.inputs):
         return _traced(prepared, arrays, names)  # a trace keeps numbers as constants
     dtypes = [(raw.dtype.str, raw.shape, name) for name, raw in arrays.items()]

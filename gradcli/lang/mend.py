@@ -35,12 +35,8 @@ _OF_STATEMENT = frozenset({"newline", ";", "=", "indent", "dedent", ":"})
 
 
 def mended(error: ProgramError, read: Reader) -> ProgramError:
-    """Return the error with the corrected line as its hint, if one is found.
-
-    Args:
-        error: an error with edits.
-        read: parses a text, or raises a `ProgramError` if it cannot be parsed.
-    """
+    """Return an error that has edits with the corrected line as its hint, if one is
+    found; ``read`` parses a text, or raises a `ProgramError`."""
     text, line = error.source, _line_of(error)
     edits = error.edits
     for _ in range(MAX_MENDS):
@@ -93,14 +89,9 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
 def between(
     error: ProgramError, tokens: Sequence[Token], at: int, meant: Meant
 ) -> ProgramError:
-    """Return the error about a missing operator, with the edits that correct it.
-
-    Args:
-        error: the error.
-        tokens: all tokens.
-        at: the number of the token that has no operator before it.
-        meant: returns the name of the function that a token means, or None.
-    """
+    """Return the error about a missing operator before the token number ``at``, with
+    the edits that correct it; ``meant`` returns the function that a token means, or
+    None."""
     start = at
     while start and tokens[start - 1].kind not in _OF_STATEMENT:
         start -= 1

@@ -78,9 +78,8 @@ def number_of_json(text: str) -> float:
 def array_of(
     value: object, number: Callable[[object], object] = lambda entry: entry
 ) -> Floats:
-    """Return a number or a nested list of numbers as a float64 array.
-
-    `number` is called on the entries, to convert those that stand for a number.
+    """Return a number or a nested list of numbers as a float64 array; ``number`` is
+    called on the entries, to convert those that stand for a number.
 
     Raises:
         NotAnArray: an entry is no number, or rows differ in length.
@@ -120,7 +119,6 @@ def _nested(
 
 
 def _shape(value: object) -> tuple[int, ...]:
-    """Return the shape of a nested list, from the first entry at every depth."""
     shape: list[int] = []
     while isinstance(value, (list, tuple)):
         if len(shape) == MAX_LIST_DEPTH:
@@ -168,7 +166,6 @@ def _number(entry: object, at: int, shape: tuple[int, ...]) -> float:
 
 
 def _entry_name(at: int, shape: tuple[int, ...]) -> str:
-    """Return in words the entry number `at` of an array, by its index from 1."""
     index = []
     for length in reversed(shape):
         at, digit = divmod(at, length)

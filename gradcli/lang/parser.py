@@ -16,7 +16,7 @@ from . import syntax
 from .errors import ProgramError, Span
 from .expressions import ExpressionParser
 from .lexicon import AUGMENTED, DERIVATIVE, FOREIGN_WORDS, GRAD_MODES
-from .trampoline import Steps, bounce, uncollected
+from .syntax import Steps, bounce, uncollected
 
 _BUILD_ANEW = "build a new value, for example with where(...) or cat([...])"
 _A_NAME = "give the value a name instead"
@@ -88,7 +88,6 @@ class _Parser(ExpressionParser):
         return syntax.Program(span, self.source, body, tuple(self.notes))
 
     def _line(self) -> Steps[list[syntax.Statement]]:
-        """Return the statements of one line, with the indented body below it."""
         if self.token.kind == "indent":
             message = "this line is indented, but no body begins here"
             raise self.fail("E206", message, self.token.span, "remove the indentation")

@@ -1,21 +1,134 @@
-"""Python's own functions on plain numbers, such as `len`, `range`, `int` and `max`.
+"""Plain Python numbers in programs: their operators, and functions such as `max`.
 
-They are called when every argument is a number or a list of numbers; otherwise the
-library's function of the same name is called. Their time and memory are limited for
-all numbers.
+Division by zero gives the IEEE value (`1/0` is inf, `0/0` nan) and a note; a negative
+number to the power of a fraction is nan. A result that would need more than 4096 bits
+is refused before it is computed, such as `9**9**9`; the time and memory of functions
+are limited for all numbers. The functions are called when every argument is a number or
+a list of numbers; otherwise the library's function of the same name is called.
 
+    binary("/", 1, 0, note)          # inf, and note("division by zero") was called
     FUNCTIONS["max"]([1, 3, 2])      # 3
 """
 
 import math
 import operator
 from collections.abc import Callable
-from typing import Any
+from types import EllipsisType, NoneType
+from typing import Any, TypeVar
 
-from .arithmetic import NUMBERS, Number, binary, bounded
 from .errors import ProgramError
-from .frame import described
 from .maxima import MAX_INTEGER_BITS, MAX_RANGE_ENTRIES, MAX_ROUND_DIGITS
+
+Number = int | float
+Note = Callable[[str], None]
+Value = TypeVar("Value")
+
+NUMBERS = (int, float)
+
+OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "@": operator.matmul,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+
+IN_PLACE: dict[str, Callable[[object, object], object]] = {
+    "+": operator.iadd,
+    "-": operator.isub,
+    "*": operator.imul,
+    "/": operator.itruediv,
+    "//": operator.ifloordiv,
+    "%": operator.imod,
+    "**": operator.ipow,
+    "@": operator.imatmul,
+}
+
+SIGNS: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos}
+
+_KIND_NAMES: dict[type, str] = {
+    str: "a string",
+    list: "a list",
+    tuple: "a tuple",
+    range: "a range",
+    NoneType: "None",
+    EllipsisType: "'...'",
+    bool: "a truth value",
+    int: "a number",
+    float: "a number",
+}
+
+
+def described(value: object) -> str:
+    """Return the kind of a value in words, such as "a list"."""
+    for kind, words in _KIND_NAMES.items():
+        if isinstance(value, kind):
+            return words
+    return f"a {type(value).__name__}"
+
+
+def unnoted(text: str) -> None:
+    """Ignore a note."""
+
+
+def binary(sign: str, left: Number, right: Number, note: Note = unnoted) -> Number:
+    """Return the value of `left sign right` for two plain numbers."""
+    if sign == "@":
+        message = "'@' multiplies matrices and vectors, not two numbers"
+        raise ProgramError("E301", message, hint="write '*'")
+    if sign == "**" and isinstance(left, int) and isinstance(right, int) and right > 0:
+        least_bits = (left.bit_length() - 1) * right
+        if least_bits > MAX_INTEGER_BITS:
+            raise _too_large()
+    try:
+        result: Number | complex = OPERATORS[sign](left, right)
+    except ZeroDivisionError:
+        note("division by zero")
+        return _by_zero(sign, left, right)
+    except OverflowError:
+        if sign == "/":
+            return -math.inf if (left < 0) != (right < 0) else math.inf
+        if sign == "**" and isinstance(left, float):
+            return -math.inf if left < 0 and right % 2 == 1 else math.inf
+        message = f"an integer in '{sign}' is too large to become a float"
+        hint = "compute with floats from the start"
+        raise ProgramError("E402", message, hint=hint) from None
+    if isinstance(result, complex):
+        note("a negative number to the power of a fraction")
+        return math.nan
+    return _bounded(result)
+
+
+def _by_zero(sign: str, left: Number, right: Number) -> float:
+    """Return the IEEE value of a division by zero, or of zero to a negative power."""
+    if sign == "**":
+        odd = float(right).is_integer() and right % 2 == 1
+        return math.copysign(math.inf, left) if odd else math.inf
+    if sign == "%" or left == 0 or left != left:
+        return math.nan
+    negative = (left < 0) != (math.copysign(1.0, right) < 0)
+    return -math.inf if negative else math.inf
+
+
+def _bounded(result: Value) -> Value:
+    """Return the result, or refuse an integer of more than `MAX_INTEGER_BITS` bits."""
+    if isinstance(result, int) and result.bit_length() > MAX_INTEGER_BITS:
+        raise _too_large()
+    return result
+
+
+def _too_large() -> ProgramError:
+    message = f"an integer would have more than {MAX_INTEGER_BITS} bits"
+    return ProgramError("E402", message, hint="compute with floats: 9.0 instead of 9")
 
 
 def is_plain(value: object) -> bool:
@@ -34,10 +147,10 @@ def whole_number(value: Any) -> int:
     if not number.is_integer():
         message = f"an integer is needed, not {number!r}"
         raise ProgramError("E307", message, hint="round it: int(...)")
-    return bounded(int(number))
+    return _bounded(int(number))
 
 
-def make_range(*bounds: object) -> range:
+def _range(*bounds: object) -> range:
     """Return a `range`; its bounds may be floats or tensors with integer values."""
     if not 1 <= len(bounds) <= 3:
         message = f"range takes one to three numbers, not {len(bounds)}"
@@ -49,7 +162,7 @@ def make_range(*bounds: object) -> range:
     return range(*numbers)
 
 
-def _limited(values: tuple[object, ...]) -> tuple[Any, ...]:
+def _limited(values: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the values; refuse a range of more than `MAX_RANGE_ENTRIES` numbers."""
     for value in values:
         if isinstance(value, range) and value[MAX_RANGE_ENTRIES:]:
@@ -74,12 +187,11 @@ def _float(value: Number = 0.0) -> float:
         raise ProgramError("E307", message) from None
 
 
-def _sum(items: Any, start: Number = 0) -> float:
+def _sum(items: Any, start: Number = 0) -> Number:
     (items,) = _limited((items,))
-    total = start
     for item in items:
-        total = binary("+", total, item, _unnoted)
-    return total
+        start = binary("+", start, item)
+    return start
 
 
 def _round(value: Number, digits: int | None = None) -> Number:
@@ -98,51 +210,6 @@ def _choose(n: Number, k: Number) -> object:
     return NotImplemented
 
 
-def _unnoted(text: str) -> None:
-    pass
-
-
-def called(
-    name: str, values: tuple[Any, ...], arithmetic: Callable[..., object] = binary
-) -> object:
-    """Return the value of one of `FUNCTIONS`; NotImplemented leaves it to the library.
-
-    Args:
-        name: the function's name.
-        values: its arguments, numbers or lists of numbers.
-        arithmetic: applies an operator to two numbers.
-
-    Raises:
-        ProgramError: the function does not take these arguments.
-    """
-    try:
-        if name in _OPERATORS:
-            left, right = values
-            return arithmetic(_OPERATORS[name], left, right, _unnoted)
-        return FUNCTIONS[name](*values)
-    except (TypeError, ValueError):
-        message = f"{name} does not take {', '.join(map(_described, values))}"
-        hint = f"write {_USAGES.get(name, f'{name}(x)')}"
-        needs = message if values else f"{name} needs a value"
-        raise ProgramError("E302", needs, hint=hint) from None
-
-
-def _described(value: object) -> str:
-    empty = isinstance(value, list | tuple) and not value
-    return "an empty list" if empty else described(value)
-
-
-_USAGES = {
-    "max": "max(a, b) or max([a, b])",
-    "min": "min(a, b) or min([a, b])",
-    "pow": "pow(x, n)",
-    "round": "round(x) or round(x, digits)",
-    "sum": "sum([a, b])",
-}
-
-_OPERATORS = {"pow": "**"}
-"""Operators, by the functions that do the same."""
-
 FUNCTIONS: dict[str, Callable[..., object]] = {
     "abs": abs,
     "bool": bool,
@@ -153,13 +220,47 @@ FUNCTIONS: dict[str, Callable[..., object]] = {
     "nCr": _choose,
     "min": lambda *values: min(*_limited(values)),
     "pow": pow,
-    "range": make_range,
+    "range": _range,
     "round": _round,
     "sum": _sum,
 }
 
-# Functions for other values, used if the library has none of the same name.
 CONVERSIONS: dict[str, Callable[..., object]] = {
     **{made.__name__: made for made in (abs, bool, float, int, len, round)},
-    "range": make_range,
+    "range": _range,
 }
+"""Functions for other values, used if the library has none of the same name."""
+
+_OPERATORS = {"pow": "**"}
+"""Operators, by the functions that do the same."""
+
+_USAGES = {
+    "max": "max(a, b) or max([a, b])",
+    "min": "min(a, b) or min([a, b])",
+    "pow": "pow(x, n)",
+    "round": "round(x) or round(x, digits)",
+    "sum": "sum([a, b])",
+}
+
+
+def called(
+    name: str, values: tuple[Any, ...], arithmetic: Callable[..., object]
+) -> object:
+    """Return the value of one of `FUNCTIONS` on numbers or lists of numbers, computed
+    by ``arithmetic`` where it is an operator's; NotImplemented leaves it to the
+    library.
+
+    Raises:
+        ProgramError: the function does not take these arguments.
+    """
+    try:
+        if name in _OPERATORS:
+            left, right = values
+            return arithmetic(_OPERATORS[name], left, right)
+        return FUNCTIONS[name](*values)
+    except (TypeError, ValueError):
+        kinds = [described(v) if v not in ([], ()) else "an empty list" for v in values]
+        message = f"{name} does not take {', '.join(kinds)}"
+        hint = f"write {_USAGES.get(name, f'{name}(x)')}"
+        needs = message if values else f"{name} needs a value"
+        raise ProgramError("E302", needs, hint=hint) from None

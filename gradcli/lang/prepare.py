@@ -4,10 +4,18 @@ An input is a name that the program reads before it assigns to it; inputs are in
 of first use. The value of an input without a binding is drawn at random, from the seed.
 No step of the program runs here.
 
+The value of a binding is a number, a list, an expression, or a file. Numbers and lists
+of numbers, however long, are read directly and in linear time; any other text is a
+program of one expression that reads no names. Errors point at a place in the argument
+as it was typed.
+
     prepared = prepare("y = x**3 + b", read_bindings(["x=2", "b=1"]))
-    [given.name for given in prepared.inputs]     # ["x", "b"]
+    [given.name for given in prepared.inputs]                 # ["x", "b"]
+    value_of(read_binding("x=[[1, 2], [3, 4]]"), factory)     # float64, shape (2, 2)
+    value_of(read_binding("x=@points.csv:x"), factory)        # a column of a table
 """
 
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -18,21 +26,23 @@ import numpy as np
 from ..engine import Tensor, resolve
 from ..engine.dtypes import default_dtype
 from ..engine.errors import DeviceError
-from ..ops.limits import LimitError, check_size
+from ..ops.checks import LimitError, check_size
 from .bindings import Binding
-from .code import Code
 from .compiler import compile_program
-from .errors import Edit, ProgramError, Span
+from .errors import MORE_MEMORY, NO_MEMORY, Edit, ProgramError, Span
 from .excerpt import enumerated
 from .factory import Factory
-from .inputs import Array, value_of
+from .machine import Code, Machine
 from .maxima import MAX_LIST_DEPTH, MAX_SHOWN_NAMES
+from .nested import EXTREME, Floats, array_of
 from .parser import parse
+from .process import relieve
 from .record import Record
 from .suggest import did_you_mean
-from .syntax import Call, Evaluate, Literal, Name, Program, read_names, walk
-from .tensor_library import CONSTANTS, is_function
+from .syntax import Call, Evaluate, Literal, Name, Program, free_names, read_names, walk
+from .tensor_library import CONSTANTS, TensorLibrary, is_function
 
+Array = Floats | np.float64
 DTYPES = ("float64", "float32")
 
 
@@ -124,7 +134,16 @@ def prepare(
     Raises:
         ProgramError: the program, a value or an option is wrong.
     """
-    factory = _factory(device, dtype, seed)
+    if dtype not in DTYPES:
+        hint = f"the dtypes are {' and '.join(DTYPES)}"
+        raise ProgramError("E509", f"unknown dtype {dtype!r}", hint=hint)
+    if seed < 0:
+        raise ProgramError("E509", f"the seed {seed} is negative", hint="use 0 or more")
+    try:
+        factory = Factory(resolve(device), dtype, seed)
+    except DeviceError as error:
+        hint = "leave --device out, or use --device cpu"
+        raise ProgramError("E509", str(error), hint=hint) from None
     given = {binding.name: binding for binding in bindings}
     program = parse(source, {*given, *shapes})
     _refuse_quoted(program)
@@ -139,8 +158,7 @@ def prepare(
         values = " ".join(f"{name}=VALUE" for name in missing[:MAX_SHOWN_NAMES])
         raise ProgramError("E506", message, hint=f"add {values}")
     readers = [binding for binding in bindings if binding.text.strip() == "@-"]
-    if len(readers) > 1:
-        _, second, *_ = readers
+    for second in readers[1:]:
         message = f"standard input is read for '{readers[0].name}' already"
         hint = "save one of them to a file"
         raise ProgramError("E508", message, second.value, second.argument, hint=hint)
@@ -168,19 +186,6 @@ def input_names(program: Program, bound: Iterable[str] = ()) -> tuple[str, ...]:
     return tuple(n for n in names if n in bound or len(n) == 1 or not is_function(n))
 
 
-def _factory(device: str, dtype: str, seed: int) -> Factory:
-    if dtype not in DTYPES:
-        hint = f"the dtypes are {' and '.join(DTYPES)}"
-        raise ProgramError("E509", f"unknown dtype {dtype!r}", hint=hint)
-    if seed < 0:
-        raise ProgramError("E509", f"the seed {seed} is negative", hint="use 0 or more")
-    try:
-        return Factory(resolve(device), dtype, seed)
-    except DeviceError as error:
-        hint = "leave --device out, or use --device cpu"
-        raise ProgramError("E509", str(error), hint=hint) from None
-
-
 def data_among(names: Sequence[str], bindings: Iterable[Binding]) -> frozenset[str]:
     """Return the inputs that are read from files or from standard input, and so are
     data; none if all inputs are."""
@@ -190,11 +195,7 @@ def data_among(names: Sequence[str], bindings: Iterable[Binding]) -> frozenset[s
 
 
 def _drawn(name: str, shape: tuple[int, ...], factory: Factory) -> Array:
-    """Return random entries for an input without a value.
-
-    Raises:
-        ProgramError: the shape has too many entries or dimensions.
-    """
+    """Return random entries for an input without a value, unless it is too large."""
     try:
         check_size(shape)
     except LimitError as error:
@@ -236,14 +237,13 @@ def _refuse_unread(
         name = binding.name
         if name in names:
             continue
-        calls = (node for node in walk(program) if isinstance(node, Call))
-        for node in calls:
-            if node.function == name and not is_function(name):
-                from .mend import multiplied
+        called = code.functions.get(name)
+        if called is not None and not is_function(name):
+            from .mend import multiplied
 
-                at, message = node.op_span, f"'{name}' is a value, not a function"
-                error = ProgramError("E102", message, at, program.source)
-                raise multiplied(error, at, parse)
+            at, message = called.span, f"'{name}' is a value, not a function"
+            error = ProgramError("E102", message, at, program.source)
+            raise multiplied(error, at, parse)
         if name in code.assigned:
             message = f"the program gives '{name}' a value itself"
             hint = "leave the argument out, or the assignment"
@@ -303,3 +303,97 @@ def differentiated(
             message = f"{where}: no input is called '{name}'"
             raise ProgramError("E507", message, hint=hint)
     return frozenset(chosen)
+
+
+_NUMBER = re.compile(r"\s*[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?\s*")
+_LIST = re.compile(r"\s*\[[-+0-9.eE,\[\]\s]*\]\s*")
+
+
+def value_of(binding: Binding, factory: Factory) -> Array:
+    """Return the binding's value as a NumPy array of real numbers.
+
+    Raises:
+        ProgramError: the text or the file is wrong, or has no real numbers.
+    """
+    text = binding.text
+    try:
+        place = binding.place
+        if place is not None:
+            from .files import read_file
+
+            return read_file(place)
+        number = np.float64(text) if _NUMBER.fullmatch(text) else None
+        if number and np.isfinite(number):
+            return number
+        listed = _numbers_listed(text)
+        return _evaluated(binding, factory) if listed is None else array_of(listed)
+    except ProgramError as error:
+        raise _in_argument(error, binding) from error.__cause__
+    except MemoryError:
+        relieve()
+        lack = ProgramError("E403", NO_MEMORY, hint=MORE_MEMORY)
+        raise _in_argument(lack, binding) from None
+
+
+def _numbers_listed(text: str) -> object:
+    """Return a nested list of numbers, read as JSON; None for any other text.
+
+    Lists that are not JSON, as with `.5` or a trailing comma, are left to the language;
+    so are numbers that may be too large or too small for a float.
+    """
+    if not _LIST.fullmatch(text) or EXTREME.search(text):
+        return None
+    import json
+
+    try:
+        return json.loads(text, parse_int=float)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _evaluated(binding: Binding, factory: Factory) -> Array:
+    """Return the value of an expression that reads no names."""
+    program = parse(binding.text)
+    first, *others = program.body.statements
+    if others or not isinstance(first, Evaluate):
+        message = "a value is one expression"
+        advice = "the statements belong in the program"
+        raise ProgramError("E519", message, program.span, program.source, hint=advice)
+    for name in free_names(program, known=CONSTANTS):
+        read = (node for node in walk(program) if isinstance(node, Name))
+        span = next(node.span for node in read if node.name == name)
+        hint, text = did_you_mean(name, CONSTANTS), program.source.strip()
+        if hint is None and os.path.exists(text):
+            hint = f"to read the file, write {binding.name}=@{text}"
+        hint = hint or "a value cannot use other names"
+        message = f"unknown name '{name}' in a value"
+        raise ProgramError("E101", message, span, program.source, hint=hint)
+    library = TensorLibrary(factory, stream=binding.name)
+    value = Machine(compile_program(program), {}, library).run().value
+    if isinstance(value, Tensor):
+        # Nested lists would lose the shape of an array without entries.
+        return np.asarray(value.detach().cpu().raw, dtype=np.float64)
+    if isinstance(value, int | float | list | tuple):
+        # An entry may be a tensor, as in `[sin(1), cos(1)]`.
+        number = lambda e: e.tolist() if isinstance(e, Tensor) else e
+        return array_of(value, number)
+    kind, hint = repr(value), None
+    if isinstance(value, str):
+        kind, hint = "a string", f"to read a file, write {binding.name}=@FILE"
+    message = f"the value of '{binding.name}' is {kind}, not numbers"
+    raise ProgramError("E519", message, program.span, program.source, hint=hint)
+
+
+def _in_argument(error: ProgramError, binding: Binding) -> ProgramError:
+    """Return an error in VALUE with its span moved to the whole argument NAME=VALUE."""
+    span = error.span or Span(0, len(binding.text))
+    start = binding.value.start
+    right = f"{error.lead} {binding.name}={error.right}" if error.right else None
+    return ProgramError(
+        error.code,
+        error.message,
+        Span(span.start + start, span.end + start),
+        binding.argument,
+        hint=right or error.hint,
+        exit_status=error.exit_status,
+    )

@@ -58,10 +58,6 @@ class Record(metaclass=RecordType):
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"{type(self).__name__} is immutable: {name!r}")
 
-    def __repr__(self) -> str:
-        shown = ", ".join(f"{f}={_brief(getattr(self, f))}" for f in type(self)._fields)
-        return f"{type(self).__name__}({shown})"
-
 
 def _arrange(
     kind: RecordType, values: tuple[object, ...], named: dict[str, object]
@@ -70,20 +66,8 @@ def _arrange(
     fields = kind._fields
     given = {**kind._defaults, **dict(zip(fields, values, strict=False)), **named}
     doubled = [f for f in fields[: len(values)] if f in named]
-    missing = [f for f in fields if f not in given]
-    unknown = [f for f in named if f not in fields]
-    if doubled or missing or unknown or len(values) > len(fields):
-        raise TypeError(
-            f"{kind.__name__} has the fields {', '.join(fields)}; missing {missing}, "
-            f"unknown {unknown}, given twice {doubled}, {len(values)} in order"
-        )
+    wrong = [f for f in (*fields, *named) if f not in given or f not in fields]
+    if doubled or wrong or len(values) > len(fields):
+        message = f"{kind.__name__} has the fields {', '.join(fields)}"
+        raise TypeError(f"{message}; wrong {doubled + wrong}, {len(values)} in order")
     return tuple(given[f] for f in fields)
-
-
-def _brief(value: object) -> str:
-    """Return a field's text in `repr`: the class of a record, the count of several."""
-    if isinstance(value, Record):
-        return f"<{type(value).__name__}>"
-    if type(value) is tuple and any(isinstance(item, Record) for item in value):
-        return f"<{len(value)} items>"
-    return repr(value)

@@ -20,16 +20,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine import NUMPY, Tensor, grad
+from ..engine import NUMPY, Node, Tensor, grad
 from ..engine.dtypes import default_dtype
 from ..engine.errors import NOT_SCALAR, EngineError, UnknownSlope
-from .code import Code
+from ..engine.walk import inputs_first
+from ..ops import FUNCTIONS
 from .compiler import compile_program
 from .errors import OTHER_ARGUMENTS, ProgramError, Span
-from .excerpt import enumerated, place_of
+from .excerpt import enumerated, place_of, shortened
 from .factory import Factory
-from .machine import Machine, Result, Trace
-from .maxima import MAX_STEPS
+from .machine import Code, Machine, Result, Trace
+from .maxima import MAX_STEP_QUOTE_CHARACTERS, MAX_STEPS
 from .parser import parse
 from .prepare import Input as Input
 from .prepare import Prepared as Prepared
@@ -53,7 +54,8 @@ class Session:
     """A program with its inputs, which can be run any number of times.
 
     Inputs are read anew at each run, so that a change in place, or another tensor given
-    to `rebind`, counts from the next run on.
+    to `rebind`, counts from the next run on. Whatever is called raises a `ProgramError`
+    if the program fails, or has no output.
 
     Args:
         prepared: the program and its inputs.
@@ -86,25 +88,17 @@ class Session:
         self._machine.rebind(values)
 
     def __call__(self) -> Tensor:
-        """Run the program, and return its output with the recorded graph.
-
-        Raises:
-            ProgramError: the program fails, or has no output.
-        """
+        """Run the program, and return its output with the recorded graph."""
         return self._ran()[1]
 
     def run(self) -> Run:
-        """Run the program, and return the run with all its variables and notes.
-
-        Raises:
-            ProgramError: the program fails, or has no output.
-        """
+        """Run the program, and return the run with all its variables and notes."""
         with np.errstate(all="ignore"):
             result, output, name = self._ran()
         prepared = self.prepared.on(self._rebound)
-        source, inputs = prepared.source, prepared.environment
+        inputs = prepared.environment
         notes = [
-            f"{note.message} ({place_of(note.span, source)})"
+            f"{note.message} ({place_of(note.span, prepared.source)})"
             for note in (*prepared.code.notes, *result.notes)
         ]
         own = {k: v for k, v in result.environment.items() if inputs.get(k) is not v}
@@ -155,6 +149,11 @@ class Run(Record):
         return [given for given in self.inputs if given.requires_grad]
 
     @property
+    def leaves(self) -> list[Tensor]:
+        """The tensors that derivatives are taken for."""
+        return [given.tensor for given in self.differentiated]
+
+    @property
     def names_output(self) -> bool:
         """True if the program named its output, False if it is called `OUTPUT`."""
         return self.output_name in {*self.variables, *self.prepared.environment}
@@ -197,16 +196,11 @@ class Run(Record):
         raise ProgramError("E596", message, hint=hint)
 
     def require_scalar(self, other: str = "or choose one entry, as [0]") -> None:
-        """Refuse an output of several entries.
-
-        Args:
-            other: the alternatives to a sum, for the hint.
-
-        Raises:
-            ProgramError: the output has several entries; with PyTorch's message.
-        """
+        """Refuse an output of several entries, with PyTorch's message; ``other`` is the
+        alternative to a sum, for the hint."""
         if self.output.numel() != 1:
-            raise self._vector_output(other)
+            hint = f"shape {list(self.output.shape)}: add .sum(), {other}"
+            raise self._refusal(NOT_SCALAR, hint)
 
     def cotangent(self, text: str) -> Tensor:
         """Return the value of ``--grad-output``; refuse one of another shape."""
@@ -228,7 +222,7 @@ class Run(Record):
     def gradients(self, cotangent: Tensor | None = None) -> list[Tensor | None]:
         """Return the gradient of the output by each differentiated input, in order."""
         with self.explained():
-            return grad([self.output], self._leaves(), [cotangent])
+            return grad([self.output], self.leaves, [cotangent])
 
     def jacobian(self, mode: Mode = "auto") -> Jacobian:
         """Return the Jacobian of the output by the differentiated inputs."""
@@ -236,7 +230,7 @@ class Run(Record):
 
         self.require_graph()
         with self.explained():
-            return jacobian(self.output, self._leaves(), mode)
+            return jacobian(self.output, self.leaves, mode)
 
     def hessian(self) -> list[list[Block]]:
         """Return the second derivatives of a scalar: a block per pair of inputs."""
@@ -245,10 +239,7 @@ class Run(Record):
         self.require_graph()
         self.require_scalar()
         with self.explained():
-            return hessian(self.output, self._leaves())
-
-    def _leaves(self) -> list[Tensor]:
-        return [given.tensor for given in self.differentiated]
+            return hessian(self.output, self.leaves)
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -262,16 +253,11 @@ class Run(Record):
                 hint = "restrict the inputs with --wrt, or ask for gradcli grad"
                 raise ProgramError("E403", str(error), hint=hint) from error
             if str(error) == NOT_SCALAR:
-                raise self._vector_output() from error
+                self.require_scalar(_CONTRACTED)
             named = OTHER_ARGUMENTS if isinstance(error, UnknownSlope) else None
             raise self._refusal(str(error), named) from error
 
-    def _vector_output(self, other: str = _CONTRACTED) -> ProgramError:
-        shape = list(self.output.shape)
-        return self._refusal(NOT_SCALAR, f"shape {shape}: add .sum(), {other}")
-
     def _refusal(self, message: str, hint: str | None = None) -> ProgramError:
-        """Return an error that points at the operation that computed the output."""
         return ProgramError("E596", message, self.output_span, self.source, hint=hint)
 
 
@@ -414,12 +400,61 @@ def _with_points(error: ProgramError) -> ProgramError:
 
     assert error.span is not None
     commas = re.compile(r"(?<=\d),(?=\d)").finditer(error.source, *error.span)
-    edits = [(*comma.span(), ".") for comma in commas]
-    if not edits:
-        return error
-    lead = "a decimal number has a point: write"
-    thousands = _THOUSANDS.sub("", error.source[slice(*error.span)])
-    if not re.search(r"\d,\d", thousands):
-        edits = [(start, end, "") for start, end, _ in edits]
-        lead = "thousands have no comma: write"
-    return mended(error.mended_by(*edits, lead=lead), parse)
+    lead, put = "a decimal number has a point: write", "."
+    if not re.search(r"\d,\d", _THOUSANDS.sub("", error.source[slice(*error.span)])):
+        lead, put = "thousands have no comma: write", ""
+    edits = [(*comma.span(), put) for comma in commas]
+    return mended(error.mended_by(*edits, lead=lead), parse) if edits else error
+
+
+class _Found(Exception):
+    """An exception that ends a run at the first value that is not finite."""
+
+    def __init__(self, value: Tensor, span: Span) -> None:
+        self.value = value
+        self.span = span
+
+
+class _Watching(TensorLibrary):
+    def on_result(self, value: object, span: Span) -> None:
+        super().on_result(value, span)
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, Tensor) and not all_finite(part):
+                raise _Found(part, span)
+
+
+def first_not_finite(run: Run, max_steps: int = MAX_STEPS) -> list[str]:
+    """Return sentences on what is not finite; an empty list if the output is finite.
+
+    The program is run once more, and the first step whose result is not finite is
+    reported with its text, its place and, if known, the reason.
+    """
+    if all_finite(run.output):
+        return []
+    prepared = run.prepared
+    given = [i.name for i in prepared.inputs if not all_finite(i.tensor)]
+    if given:
+        return [f"the input {name} is not finite" for name in given]
+    library = _Watching(prepared.factory)
+    try:
+        Session(prepared, run.of, max_steps=max_steps, library=library).run()
+    except ProgramError as error:
+        found = error.__cause__
+        if isinstance(found, _Found):
+            return [_sentence(found.value, found.span, prepared.source)]
+    return []
+
+
+def _sentence(value: Tensor, span: Span, source: str) -> str:
+    kind = "-inf" if bool((value.raw == -np.inf).any()) else "inf"
+    if bool(value.xp.isnan(value.raw).any()):
+        kind = "nan"
+    # One operator can make several nodes: 1/x is a Mul of a Reciprocal.
+    edges = inputs_first([] if value.edge is None else [value.edge])
+    made = [e for e in reversed(edges) if isinstance(e, Node) and e.span == span]
+    known = [FUNCTIONS[n.op.base].not_finite for n in made if n.op.base in FUNCTIONS]
+    reasons = [facts[kind] for facts in known if kind in facts]
+    because = f": {reasons[0]}" if reasons else ""
+    text = " ".join(source[span.start : span.end].split())
+    quoted = shortened(text, MAX_STEP_QUOTE_CHARACTERS)
+    return f"{quoted} is {kind}{because} ({place_of(span, source)})"

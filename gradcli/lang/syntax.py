@@ -3,15 +3,18 @@
 `program.source[node.span.start:node.span.end]` is the text of a node, without the
 parentheses around it. `op_span` is the span of the operator or of the called name, for
 errors to point at. A sum of n terms is a tree of depth n: go through it with `walk` or
-`gradcli.lang.trampoline`, never by recursion.
+`bounce`, never by recursion.
 
 The fields of a class are in the order in which they are run, which is that of the text
 except that a value comes before the targets that it is assigned to.
 """
 
-from collections.abc import Container, Iterator
+import gc
+from collections.abc import Container, Generator, Iterator
+from contextlib import contextmanager
 from functools import cache
-from typing import Any, NamedTuple, get_args, get_type_hints
+from types import GeneratorType
+from typing import Any, NamedTuple, TypeVar, get_args, get_type_hints
 
 from .errors import Span
 from .record import Record
@@ -313,3 +316,55 @@ def assigned_names(program: Program) -> tuple[str, ...]:
     """Return the names that a program assigns to, in order of first assignment."""
     targets = (node.name for node in walk(program) if isinstance(node, Target))
     return tuple(dict.fromkeys(targets))
+
+
+Result = TypeVar("Result")
+Steps = Generator[Any, Any, Result]
+
+
+def bounce(root: Steps[Result]) -> Result:
+    """Return the value of a generator, after running all generators that it yields.
+
+    A generator yields another generator where a function would call it, and receives
+    the value that the other one returns; a value that it yields, it receives. Where it
+    returns a generator, that one runs in its place. Only the list ``stack`` grows with
+    the depth, so ten thousand nested parentheses can be parsed and compiled.
+
+        def depth(node):
+            deepest = 0
+            for child in children(node):
+                deepest = max(deepest, (yield depth(child)))
+            return deepest + 1
+
+        bounce(depth(tree))
+    """
+    stack: list[Steps[Any]] = [root]
+    value: Any = None
+    while stack:
+        try:
+            value = stack[-1].send(value)
+        except StopIteration as finished:
+            value = finished.value
+            stack.pop()
+        if type(value) is GeneratorType:
+            stack.append(value)
+            value = None
+    result: Result = value
+    return result
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Return a context that pauses the collector of cycles.
+
+    Trees and code of a hundred thousand terms are millions of small objects, none of
+    them garbage; the collector would visit them all repeatedly (measured: three
+    quarters of the time). Reference counting is not affected.
+    """
+    was_running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_running:
+            gc.enable()

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from ..engine import AccumulateGrad, Node, Port, Tensor, function, set_grad_enabled
 from ..engine.call import Named
@@ -20,8 +21,10 @@ from ..engine.operators import TRANSPOSES
 from ..ops import ALIASES, FUNCTIONS, offered
 from .errors import ProgramError, Span
 from .factory import CONSTRUCTORS, Draws, Factory
-from .frame import Explanation
 from .maxima import MAX_LIST_DEPTH
+
+if TYPE_CHECKING:
+    from .wording import Explanation
 
 CONSTANTS: dict[str, object] = {
     "pi": math.pi,
@@ -209,7 +212,12 @@ def _is_data(args: tuple[object, ...], keywords: dict[str, object]) -> bool:
 
 
 class TensorLibrary:
-    """The functions, methods and values of one run: a `frame.Library` on tensors."""
+    """The functions, methods and values of one run, for the machine.
+
+    functions  the functions by name; those of a module have names like `linalg.inv`
+    constants  values by name; a program or a binding can still redefine these names
+    sampled    the inputs that were drawn at random
+    """
 
     def __init__(self, factory: Factory, stream: str = "") -> None:
         self.factory = factory
@@ -278,7 +286,7 @@ class TensorLibrary:
 
     def explain(
         self, error: Exception, kind: str, name: str, args: tuple[object, ...]
-    ) -> Explanation | None:
+    ) -> "Explanation | None":
         from .wording import explain
 
         return explain(error, kind, name, args, self.sampled)

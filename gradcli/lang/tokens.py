@@ -15,26 +15,9 @@ from collections.abc import Iterator
 from math import inf
 from typing import NamedTuple
 
+from . import lexicon
 from .errors import Edit, ProgramError, Span
-from .lexicon import (
-    AUGMENTED,
-    BAR,
-    CHARACTER_HINTS,
-    CLOSING,
-    DEGREES,
-    DERIVATIVE,
-    FOREIGN_CHARACTERS,
-    FOREIGN_PHRASES,
-    FOREIGN_SIGNS,
-    FRACTIONS,
-    KEYWORDS,
-    NO_LATEX,
-    ROOTS,
-    SAME_SIGN,
-    SIGNS_OF_NAMES,
-    STRING_ESCAPES,
-    SUPERSCRIPTS,
-)
+from .lexicon import CLOSING, FOREIGN_CHARACTERS, KEYWORDS, SUPERSCRIPTS
 from .maxima import MAX_INTEGER_BITS, MAX_INTEGER_DIGITS, MAX_NAME_CHARACTERS
 
 
@@ -59,11 +42,14 @@ class Token(NamedTuple):
 
 _DIGITS = r"[0-9](?:_?[0-9])*"
 _OWN_SIGNS = (
-    *("...", "**", "//", "<=", ">=", "==", "!=", *AUGMENTED, *SAME_SIGN),
+    *("...", "**", "//", "<=", ">=", "==", "!="),
+    *(*lexicon.AUGMENTED, *lexicon.SAME_SIGN),
     *"+-*/%@<>=()[],.:;",
-    *(BAR, *ROOTS, *SIGNS_OF_NAMES),
+    *(lexicon.BAR, *lexicon.ROOTS, *lexicon.SIGNS_OF_NAMES),
 )
-_FOREIGN = {sign: told for sign, told in FOREIGN_SIGNS.items() if BAR not in sign}
+_FOREIGN = {
+    s: told for s, told in lexicon.FOREIGN_SIGNS.items() if lexicon.BAR not in s
+}
 """Signs of other languages, except bars, which the parser handles."""
 _SIGNS = sorted({*_OWN_SIGNS, *_FOREIGN}, key=len, reverse=True)
 _RAISED = "".join(SUPERSCRIPTS)
@@ -93,6 +79,8 @@ def tokenize(source: str) -> list[Token]:
 
 
 class _Tokenizer:
+    """The tokens read so far; a method that reads one returns where the next begins."""
+
     def __init__(self, source: str) -> None:
         self.source = source
         self.tokens: list[Token] = []
@@ -104,7 +92,7 @@ class _Tokenizer:
         handlers = {
             "name": self._name,
             "number": self._number,
-            "based": self._based,
+            "based": self._number,
             "newline": self._newline,
             "sign": self._sign,
             "superscript": self._superscript,
@@ -130,29 +118,16 @@ class _Tokenizer:
     def _add(
         self, kind: str, value: int | float | str | None, start: int, end: int
     ) -> int:
-        """Add a token, and return its end, where the next one is looked for."""
         self.tokens.append(Token(kind, value, start, end))
         return end
 
     def _name(self, start: int, end: int) -> int:
-        follower = self.source[end : end + 1]
-        if not follower.isascii():
-            return self._wide_name(start, end)
-        if follower in ("'", '"'):
-            raise self._prefixed_string(self.source[start:end], start, end)
-        return self._add_name(self.source[start:end], start, end)
-
-    def _add_name(self, text: str, start: int, end: int) -> int:
-        if end - start > MAX_NAME_CHARACTERS:
-            message = f"a name of {end - start:,} characters"
-            hint = f"a name has {MAX_NAME_CHARACTERS:,} characters at most"
-            raise self.fail("E404", message, start, end, hint)
-        return self._add(text if text in KEYWORDS else "name", text, start, end)
-
-    def _wide_name(self, start: int, end: int) -> int:
-        """Add a name with characters beyond ASCII, in the form NFC; return its end."""
+        """Add a name, in the form NFC if it has characters beyond ASCII."""
         source = self.source
-        while end < len(source) and _continues_name(source[end]):
+        if source[end : end + 1] in ("'", '"'):
+            raise self._prefixed_string(source[start:end], start, end)
+        wide = not source[start : end + 1].isascii()
+        while wide and end < len(source) and _continues_name(source[end]):
             if _is_raised(source[end]):
                 self._add_name(source[start:end], start, end)
                 self._refuse_raised(end)
@@ -164,26 +139,25 @@ class _Tokenizer:
             text = unicodedata.normalize("NFC", text)
         return self._add_name(text, start, end)
 
+    def _add_name(self, text: str, start: int, end: int) -> int:
+        if end - start > MAX_NAME_CHARACTERS:
+            message = f"a name of {end - start:,} characters"
+            hint = f"a name has {MAX_NAME_CHARACTERS:,} characters at most"
+            raise self.fail("E404", message, start, end, hint)
+        return self._add(text if text in KEYWORDS else "name", text, start, end)
+
     def _unmatched(self, start: int) -> int:
         character = self.source[start]
         self._refuse_phrase(start)
         self._refuse_raised(start)
-        if character == DEGREES:
-            raise self._degrees(start)
-        replacement = FOREIGN_CHARACTERS.get(character)
-        if replacement is not None:
-            message = f"'{character}' is a typographic character"
-            hint = CHARACTER_HINTS.get(replacement, f"type {replacement.strip()!r}")
-            if start == 0 and replacement in ("'", '"'):
-                hint = f"a shell knows straight quotes alone: type {replacement}"
-            error = self.fail("E202", message, start, start + 1, hint)
-            if character in FRACTIONS:
-                raise error.mended_by(*self._fraction(start, replacement))
-            if replacement == ".T" and _continues_name(self.source[start + 1 :][:1]):
-                replacement += " @ "
-            raise error.mended_by((start, start + 1, replacement))
+        if character == lexicon.DEGREES:
+            message = "an angle in degrees, and functions take radians"
+            error = self.fail("E202", message, start, start + 1, "write 30*pi/180")
+            raise error.mended_by(*self._degrees(start))
+        if character in FOREIGN_CHARACTERS:
+            raise self._typographic(start, character, FOREIGN_CHARACTERS[character])
         if character.isidentifier():
-            return self._wide_name(start, start + 1)
+            return self._name(start, start + 1)
         if character in "\"'":
             end = start + len(re.split(r"[\r\n]", self.source[start:], maxsplit=1)[0])
             hint = f"close it with {character} on the same line"
@@ -192,26 +166,30 @@ class _Tokenizer:
         message = f"unexpected character {character!r}"
         raise self.fail("E201", message, start, start + 1, hint)
 
-    def _fraction(self, start: int, text: str) -> Iterator[Edit]:
-        """Yield the edits that replace a fraction of one character by digits; after a
-        number it is added."""
+    def _typographic(self, start: int, character: str, meant: str) -> ProgramError:
+        hint = lexicon.CHARACTER_HINTS.get(meant, f"type {meant.strip()!r}")
+        if start == 0 and meant in ("'", '"'):
+            hint = f"a shell knows straight quotes alone: type {meant}"
+        message = f"'{character}' is a typographic character"
+        error = self.fail("E202", message, start, start + 1, hint)
         before = self.tokens[-1] if self.tokens else None
-        if before and before.kind == "number" and before.end == start:
-            yield before.start, before.start, "("
-            yield start, start + 1, f"+{text[1:]}"
-        else:
-            factor = before is not None and before.kind in _OPERAND_ENDS
-            yield start, start + 1, "*" * factor + text
+        if character in lexicon.FRACTIONS and before is not None:
+            if before.kind == "number" and before.end == start:
+                opened = before.start, before.start, "("
+                return error.mended_by(opened, (start, start + 1, f"+{meant[1:]}"))
+            meant = "*" * (before.kind in _OPERAND_ENDS) + meant
+        if meant == ".T" and _continues_name(self.source[start + 1 :][:1]):
+            meant += " @ "
+        return error.mended_by((start, start + 1, meant))
 
-    def _degrees(self, start: int) -> ProgramError:
-        message = "an angle in degrees, and functions take radians"
-        error = self.fail("E202", message, start, start + 1, "write 30*pi/180")
+    def _degrees(self, start: int) -> Iterator[Edit]:
+        """Yield the edits that make radians of an operand in degrees."""
         at = self._operand_start()
-        if at is None:
-            return error
-        alone = self.source[at - 1 : at] == "(" and self.source[start + 1 :][:1] == ")"
-        opened, closed = ("", "") if alone else ("(", ")")
-        return error.mended_by((at, at, opened), (start, start + 1, f"*pi/180{closed}"))
+        if at is not None:
+            alone = self.source[at - 1 : at] == "("
+            alone = alone and self.source[start + 1 :][:1] == ")"
+            yield at, at, "" if alone else "("
+            yield start, start + 1, "*pi/180" if alone else "*pi/180)"
 
     def _refuse_raised(self, start: int) -> None:
         """Refuse raised letters such as `ˣ`, with a hint to write a power."""
@@ -227,10 +205,9 @@ class _Tokenizer:
 
         written = self.source[start:end]
         text = unicodedata.normalize("NFKC", written).replace("\u2212", "-")
-        if text[0] == "(" and text[-1] == ")":
-            text = text[1:-1]
-        error = self.fail("E202", f"'{written}' stands above the line", start, end)
-        error.hint = f"write ^({text})"
+        text = text.removeprefix("(").removesuffix(")")
+        message, hint = f"'{written}' stands above the line", f"write ^({text})"
+        error = self.fail("E202", message, start, end, hint)
         if not re.search(r"\w\d", text):
             power = f"^{text}" if len(text) == 1 else f"^({text})"
             error.mended_by((start, end, power))
@@ -239,32 +216,30 @@ class _Tokenizer:
     def _number(self, start: int, end: int) -> int:
         text = self.source[start:end]
         self._check_number_ends(start, end)
-        if not text.replace("_", "").isdigit():
-            value = float(text)
-            if not value or value == inf:
+        digits = text.replace("_", "")
+        if text[:2].lower() in ("0x", "0o", "0b"):
+            value = int(text, 0)
+            if value.bit_length() > MAX_INTEGER_BITS:
+                raise self.fail("E402", _HUGE, start, end)
+            return self._add("number", value, start, end)
+        if not digits.isdigit():
+            number = float(text)
+            if not number or number == inf:
                 from .nested import beyond_floats
 
-                beyond = beyond_floats(text, value)
+                beyond = beyond_floats(text, number)
                 if beyond is not None:
-                    hint = f"write {'inf' if value else 0}"
+                    hint = f"write {'inf' if number else 0}"
                     raise self.fail("E214", f"{text} is {beyond}", start, end, hint)
-            return self._add("number", value, start, end)
+            return self._add("number", number, start, end)
         if len(text) > MAX_INTEGER_DIGITS:
             raise self.fail("E402", _HUGE, start, end, "write it as a float: 1e30")
-        if text[0] == "0" and text.strip("0_"):
+        if text[0] == "0" and digits.strip("0"):
             hint = f"write {text.lstrip('0_')}"
             raise self.fail("E203", "leading zeros in an integer", start, end, hint)
         return self._add("number", int(text), start, end)
 
-    def _based(self, start: int, end: int) -> int:
-        self._check_number_ends(start, end)
-        value = int(self.source[start:end], 0)
-        if value.bit_length() > MAX_INTEGER_BITS:
-            raise self.fail("E402", _HUGE, start, end)
-        return self._add("number", value, start, end)
-
     def _superscript(self, start: int, end: int) -> int:
-        """Add an exponent of raised digits, and return its end."""
         digits = "".join(SUPERSCRIPTS[each] for each in self.source[start:end])
         if len(digits) > MAX_INTEGER_DIGITS:
             raise self.fail("E402", _HUGE, start, end)
@@ -305,8 +280,8 @@ class _Tokenizer:
             raise self.fail("E204", message, start, end + 1, "use '...' or \"...\"")
 
         def meaning(escape: re.Match[str]) -> str:
-            if escape[0][1] in STRING_ESCAPES:
-                return STRING_ESCAPES[escape[0][1]]
+            if escape[0][1] in lexicon.STRING_ESCAPES:
+                return lexicon.STRING_ESCAPES[escape[0][1]]
             at = start + 1 + escape.start()
             message = f"unknown escape {escape[0]!r} in a string"
             hint = r"write '\\' for a backslash"
@@ -335,20 +310,16 @@ class _Tokenizer:
             error = self.fail("E201", message, start, end, hint)
             if meant is not None:
                 raise error.mended_by((start, end, meant))
-            edits = (
-                _braces(self.source, start)
-                if sign in "{}"
-                else self._factorial(sign, start, end)
-            )
-            raise error.mended_by(*edits)
-        if sign in SIGNS_OF_NAMES:
-            return self._add_name(SIGNS_OF_NAMES[sign], start, end)
+            put_right = _braces if sign in "{}" else self._factorial
+            raise error.mended_by(*put_right(self.source, start))
+        if sign in lexicon.SIGNS_OF_NAMES:
+            return self._add_name(lexicon.SIGNS_OF_NAMES[sign], start, end)
         partner = None
         if sign in CLOSING:
             self.brackets.append(len(self.tokens))
         elif sign in ")]":
             partner = self._close(sign, start, end)
-        return self._add(SAME_SIGN.get(sign, sign), partner, start, end)
+        return self._add(lexicon.SAME_SIGN.get(sign, sign), partner, start, end)
 
     def _close(self, sign: str, start: int, end: int) -> int:
         """Return the number of the bracket that this one closes, and tell that one."""
@@ -364,13 +335,13 @@ class _Tokenizer:
         self.tokens[at] = opened._replace(value=len(self.tokens))
         return at
 
-    def _factorial(self, sign: str, start: int, end: int) -> Iterator[Edit]:
+    def _factorial(self, source: str, start: int) -> Iterator[Edit]:
         """Yield the edits that replace `n!` by `exp(lgamma(n + 1))`."""
         at = self._operand_start()
-        lone = sign == "!" and not self.source.startswith("!", end)
+        lone = source[start] == "!" and not source.startswith("!", start + 1)
         if lone and at is not None and self.tokens[-1].end == start:
             yield at, at, "exp(lgamma("
-            yield start, end, " + 1))"
+            yield start, start + 1, " + 1))"
 
     def _operand_start(self) -> int | None:
         """Return the start of the operand that the last token ends, or None."""
@@ -385,23 +356,25 @@ class _Tokenizer:
 
     def _refuse_phrase(self, start: int) -> None:
         """Refuse a phrase of another notation, such as LaTeX, if one begins here."""
-        for pattern, message, hint in FOREIGN_PHRASES:
-            found = re.compile(pattern).match(self.source, start)
-            if found:
-                error = self.fail("E201", message, start, found.end(), hint)
-                derived = DERIVATIVE.match(self.source, start)
-                if derived is not None:
-                    error.mended_by((start, derived.end(), ""))
-                elif message == NO_LATEX:
-                    from .from_latex import plain
+        source = self.source
+        for pattern, message, hint in lexicon.FOREIGN_PHRASES:
+            found = re.compile(pattern).match(source, start)
+            if not found:
+                continue
+            error = self.fail("E201", message, start, found.end(), hint)
+            derived = lexicon.DERIVATIVE.match(source, start)
+            if derived is not None:
+                raise error.mended_by((start, derived.end(), ""))
+            if message == lexicon.NO_LATEX:
+                from .from_latex import plain
 
-                    begin = 1 + max(self.source.rfind(end, 0, start) for end in "\r\n")
-                    line = re.split(r"[\r\n]", self.source[begin:], maxsplit=1)[0]
-                    text = plain(line)
-                    if text is not None:
-                        margin = len(line) - len(line.lstrip())
-                        error.mended_by((begin + margin, begin + len(line), text))
-                raise error
+                begin = 1 + max(source.rfind(end, 0, start) for end in "\r\n")
+                line = re.split(r"[\r\n]", source[begin:], maxsplit=1)[0]
+                text = plain(line)
+                if text is not None:
+                    margin = len(line) - len(line.lstrip())
+                    error.mended_by((begin + margin, begin + len(line), text))
+            raise error
 
     def _newline(self, start: int, end: int) -> int:
         if self.brackets:
@@ -409,8 +382,7 @@ class _Tokenizer:
         return self._line_start(self._add("newline", None, start, end))
 
     def _line_start(self, position: int) -> int:
-        """Skip empty lines, add tokens for the indentation of the next line, and return
-        where its text begins."""
+        """Skip empty lines, and add tokens for the indentation of the next line."""
         source = self.source
         while True:
             found = _LINE_START.match(source, position)
@@ -483,5 +455,5 @@ def _continues_name(character: str) -> bool:
     """Return whether a character can be inside a name; False for an empty text."""
     if not character:
         return False
-    foreign = character in FOREIGN_CHARACTERS or character in SAME_SIGN
+    foreign = character in FOREIGN_CHARACTERS or character in lexicon.SAME_SIGN
     return not foreign and ("a" + character).isidentifier()

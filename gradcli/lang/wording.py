@@ -21,8 +21,11 @@ from ..engine.errors import (
 )
 from ..ops import ALIASES, FUNCTIONS, checks
 from .errors import MORE_MEMORY, OTHER_ARGUMENTS
-from .frame import Explanation, described
+from .plain import described
 from .suggest import did_you_mean
+
+Explanation = tuple[str, str, str | None]
+"""The code, the message and the hint of an error."""
 
 Sampled = Mapping[str, Tensor]
 
@@ -95,37 +98,28 @@ def _limit(failure: Failure) -> Explanation:
 
 
 def _shape(failure: Failure) -> Explanation:
-    shapes = failure.shapes
-    if len(shapes) == 2:
-        listed = f"{list(shapes[0])} and {list(shapes[1])}"
-        entry = FUNCTIONS.get(ALIASES.get(failure.name, failure.name))
-        if "@" in (failure.name if entry is None else entry.formula):
-            message = f"shapes {listed} do not multiply: {failure.text}"
-            return "E303", message, _product_hint(*shapes)
-        if failure.name in _BROADCASTING or "must match the size" in failure.text:
-            message = f"shapes {listed} do not broadcast: {failure.text}"
-            return "E303", message, _broadcast_hint(*shapes)
-    return "E303", failure.text, None
-
-
-def _product_hint(a: tuple[int, ...], b: tuple[int, ...]) -> str | None:
-    """Return a hint on how to multiply arrays of two shapes; None if none is known."""
-    if len(a) == len(b) == 2:
-        if a[1] == b[1]:
-            return "transpose the second one: .T"
-        if a[0] == b[0]:
-            return "transpose the first one: .T"
-    return None if a and b else "to multiply by a number, write '*'"
-
-
-def _broadcast_hint(a: tuple[int, ...], b: tuple[int, ...]) -> str | None:
-    """Return a hint on how to broadcast two shapes; None if none is known."""
-    for which, one, other in (("second", b, a), ("first", a, b)):
+    if len(failure.shapes) != 2:
+        return "E303", failure.text, None
+    (a, b), hint = failure.shapes, None
+    listed = f"{list(a)} and {list(b)}"
+    entry = FUNCTIONS.get(ALIASES.get(failure.name, failure.name))
+    matrices = len(a) == len(b) == 2
+    if "@" in (failure.name if entry is None else entry.formula):
+        if matrices and a[1] == b[1]:
+            hint = "transpose the second one: .T"
+        elif matrices and a[0] == b[0]:
+            hint = "transpose the first one: .T"
+        elif not (a and b):
+            hint = "to multiply by a number, write '*'"
+        return "E303", f"shapes {listed} do not multiply: {failure.text}", hint
+    if failure.name not in _BROADCASTING and "must match the size" not in failure.text:
+        return "E303", failure.text, None
+    for which, one, other in (("first", a, b), ("second", b, a)):
         if len(one) == 1 and len(other) == 2 and one[0] == other[0]:
-            return f"to pair it with the rows, use .unsqueeze(1) on the {which}"
-    if len(a) == len(b) == 2 and a == (b[1], b[0]):
-        return "transpose the second one: .T"
-    return None
+            hint = f"to pair it with the rows, use .unsqueeze(1) on the {which}"
+    if matrices and a == (b[1], b[0]):
+        hint = "transpose the second one: .T"
+    return "E303", f"shapes {listed} do not broadcast: {failure.text}", hint
 
 
 def _index(failure: Failure) -> Explanation:
@@ -145,27 +139,21 @@ def _index(failure: Failure) -> Explanation:
 
 
 def _value(failure: Failure) -> Explanation:
-    """Return the explanation of a parameter's value that an operation refuses."""
     known = failure.name in FUNCTIONS
     hint = f"'gradcli ops {failure.name}' shows what it takes" if known else None
     return "E302", failure.text, hint
 
 
-def _truth(failure: Failure) -> Explanation | None:
-    if failure.kind != "truth" or not failure.shapes:
-        return None
-    message = f"a tensor of shape {list(failure.shapes[0])} is neither true nor false"
-    return "E305", message, "choose per entry with where(...), or reduce with .all()"
-
-
 def _argument(failure: Failure) -> Explanation:
+    if failure.kind == "iterate" and isinstance(failure.error, TypeError):
+        message = "a loop cannot run over a single number"
+        return "E306", message, "to count, write range(n)"
     code = {"index": "E304", "operator": "E301"}.get(failure.kind, "E302")
     return code, failure.text, failure.list_hint
 
 
-def _not_a_tensor(failure: Failure) -> Explanation | None:
-    """Return the explanation of a missing attribute of a value that is no tensor; None
-    for other values."""
+def _attribute(failure: Failure) -> Explanation | None:
+    """Return the explanation of a missing attribute of a value that is no tensor."""
     asked = getattr(failure.error, "obj", None)
     of_none = asked is None and "'NoneType'" in failure.text
     if not of_none and not isinstance(asked, _PLAIN):
@@ -174,69 +162,65 @@ def _not_a_tensor(failure: Failure) -> Explanation | None:
     return "E302", message, failure.list_hint or "write numbers as tensor([...])"
 
 
-def _other_runtime_error(failure: Failure) -> Explanation:
+def _runtime(failure: Failure) -> Explanation:
     """Return the explanation of a RuntimeError that no earlier rule applies to."""
-    if "in-place" in failure.text and failure.kind == "operator":
+    text = failure.text
+    if failure.kind == "truth" and failure.shapes:
+        shape = list(failure.shapes[0])
+        hint = "choose per entry with where(...), or reduce with .all()"
+        return "E305", f"a tensor of shape {shape} is neither true nor false", hint
+    if "in-place" in text and failure.kind == "operator":
         hint = f"give the new value a name of its own: y = x {failure.name} ..."
-        return "E399", failure.text, hint
+        return "E399", text, hint
     if failure.list_hint is not None:
         message = f"{failure.name} takes tensors, not a list of them"
         return "E302", message, failure.list_hint
-    return "E399", failure.text, None
+    return "E399", text, None
 
 
-Rule = Callable[[Failure], Explanation | None]
+def _matrix(failure: Failure) -> Explanation:
+    singular = "singular" in failure.text
+    return "E399", failure.text, "add a small multiple of eye(n)" if singular else None
 
 
-def _if_said(
-    part: str, code: str, hint: str | None, message: str | None = None
-) -> Rule:
-    """Return a rule for exceptions whose message contains ``part``; it is kept unless
-    there is another ``message``."""
-
-    def rule(failure: Failure) -> Explanation | None:
-        return (code, message or failure.text, hint) if part in failure.text else None
-
-    return rule
+def _scalar(failure: Failure) -> Explanation | None:
+    if "to Scalar" not in failure.text and "to Python scalars" not in failure.text:
+        return None
+    return "E307", failure.text, "choose one, as x[0], or reduce them, as x.sum()"
 
 
-def _if_iterating(failure: Failure) -> Explanation | None:
-    message = "a loop cannot run over a single number"
-    asked = failure.kind == "iterate"
-    return ("E306", message, "to count, write range(n)") if asked else None
+def _overflow(failure: Failure) -> Explanation | None:
+    if "too large to convert" not in failure.text:
+        return None
+    message = "an integer is too large to become a float"
+    return "E402", message, "compute with floats from the start"
 
 
-_ONE_NUMBER = "choose one, as x[0], or reduce them, as x.sum()"
-_AS_FLOATS = "compute with floats from the start"
-_ON_DEVICE = "write lists as tensor([...]), which are on the device"
+def _slope(failure: Failure) -> Explanation:
+    return "E596", failure.text, OTHER_ARGUMENTS
 
-_RULES: tuple[tuple[type[Exception], Rule], ...] = (
+
+def _device(failure: Failure) -> Explanation:
+    hint = "write lists as tensor([...]), which are on the device"
+    return "E399", failure.text, hint
+
+
+_RULES: tuple[tuple[type[Exception], Callable[[Failure], Explanation | None]], ...] = (
     (LimitError, _limit),
     (CallError, _call),
     (ShapeError, _shape),
     (checks.ShapeError, _shape),
-    (LinAlgError, _if_said("singular", "E399", "add a small multiple of eye(n)")),
-    (LinAlgError, _if_said("", "E399", None)),
-    (RuntimeError, _if_said("to Scalar", "E307", _ONE_NUMBER)),
-    (RuntimeError, _if_said("to Python scalars", "E307", _ONE_NUMBER)),
-    (checks.NoSlope, _if_said("", "E596", OTHER_ARGUMENTS)),
+    (LinAlgError, _matrix),
+    (RuntimeError, _scalar),
+    (checks.NoSlope, _slope),
     (ValueRangeError, _value),
     (checks.ArgumentError, _value),
-    (
-        OverflowError,
-        _if_said(
-            "too large to convert",
-            "E402",
-            _AS_FLOATS,
-            "an integer is too large to become a float",
-        ),
-    ),
-    (DeviceError, _if_said("", "E399", _ON_DEVICE)),
+    (OverflowError, _overflow),
+    (DeviceError, _device),
     (IndexError, _index),
-    (RuntimeError, _truth),
-    (TypeError, _if_iterating),
     (TypeError, _argument),
     (ValueError, _argument),
-    (AttributeError, _not_a_tensor),
-    (RuntimeError, _other_runtime_error),
+    (AttributeError, _attribute),
+    (RuntimeError, _runtime),
 )
+"""Rules by the class of the exception that they word; the first that applies counts."""

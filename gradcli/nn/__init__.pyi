@@ -29,6 +29,7 @@ from .recurrent import RNN as RNN
 from .recurrent import RNNBase as RNNBase
 from .recurrent import RNNCell as RNNCell
 from .recurrent import RNNCellBase as RNNCellBase
+from .shaping import MaxUnpool2d as MaxUnpool2d
 from .shaping import Unflatten as Unflatten
 from .shaping import Upsample as Upsample
 from .shaping import UpsamplingBilinear2d as UpsamplingBilinear2d
@@ -69,12 +70,10 @@ from .table import Fold as Fold
 from .table import GELU as GELU
 from .table import GLU as GLU
 from .table import GRU as GRU
-from .table import GaussianNLLLoss as GaussianNLLLoss
 from .table import Hardshrink as Hardshrink
 from .table import Hardsigmoid as Hardsigmoid
 from .table import Hardswish as Hardswish
 from .table import Hardtanh as Hardtanh
-from .table import HingeEmbeddingLoss as HingeEmbeddingLoss
 from .table import HuberLoss as HuberLoss
 from .table import InstanceNorm1d as InstanceNorm1d
 from .table import InstanceNorm2d as InstanceNorm2d
@@ -91,15 +90,11 @@ from .table import MarginRankingLoss as MarginRankingLoss
 from .table import MaxPool1d as MaxPool1d
 from .table import MaxPool2d as MaxPool2d
 from .table import MaxPool3d as MaxPool3d
-from .table import MaxUnpool1d as MaxUnpool1d
-from .table import MaxUnpool2d as MaxUnpool2d
-from .table import MaxUnpool3d as MaxUnpool3d
 from .table import Mish as Mish
 from .table import NLLLoss as NLLLoss
 from .table import PairwiseDistance as PairwiseDistance
 from .table import PixelShuffle as PixelShuffle
 from .table import PixelUnshuffle as PixelUnshuffle
-from .table import PoissonNLLLoss as PoissonNLLLoss
 from .table import RReLU as RReLU
 from .table import ReLU as ReLU
 from .table import ReLU6 as ReLU6

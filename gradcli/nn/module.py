@@ -24,11 +24,10 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 from ..engine import dtypes
 from ..engine.creation import empty_like
 from ..engine.hooks import RemovableHandle
-from ..engine.leaves import clear_grad
 from ..engine.modes import no_grad
 from ..engine.raw import Params, Run
 from ..engine.signatures import Parameters
-from ..engine.tensor import Tensor
+from ..engine.tensor import Tensor, clear_grad
 from .hooks import Hook, Hooks, Shelf, put
 from .parameter import Parameter
 

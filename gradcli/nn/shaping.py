@@ -7,7 +7,7 @@ Invariant: widths of a border come in pairs, the last dimension's first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from ..engine.record import call
@@ -124,28 +124,25 @@ class _ConstantPadNd(_PadNd):
     extra_repr = saying("padding={padding}, value={value}")
 
 
-class _MaxUnpoolNd(Module):
+class MaxUnpool2d(Module):
     """The largest entries back where they were found, zeros beside them.
 
     Args:
         kernel_size, stride, padding: those of the pooling.
     """
 
-    rank: ClassVar[int]
-    function: ClassVar[Callable[..., Tensor]]
-
     @head()
     def __init__(
         self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0
     ) -> None:
-        self.kernel_size = each(kernel_size, self.rank)
-        self.stride = self.kernel_size if stride is None else each(stride, self.rank)
-        self.padding = each(padding, self.rank)
+        self.kernel_size = each(kernel_size, 2)
+        self.stride = self.kernel_size if stride is None else each(stride, 2)
+        self.padding = each(padding, 2)
 
     def forward(
         self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
     ) -> Tensor:
-        return type(self).function(
+        return F.max_unpool2d(
             input, indices, self.kernel_size, self.stride, self.padding, output_size
         )
 

@@ -26,7 +26,7 @@ from .families import (
 )
 from .norm import _BatchNorm, _InstanceNorm
 from .recurrent import network
-from .shaping import _ConstantPadNd, _MaxUnpoolNd, _PadNd
+from .shaping import _ConstantPadNd, _PadNd
 
 _FUNCTIONS = {
     name.replace("_", ""): getattr(F, name)
@@ -84,11 +84,6 @@ ReflectionPad1d, ReflectionPad2d, ReflectionPad3d = ranks(
 ReplicationPad1d, ReplicationPad2d, ReplicationPad3d = ranks(
     "ReplicationPad", _PadNd, mode=("replicate",) * 3
 )
-MaxUnpool1d, MaxUnpool2d, MaxUnpool3d = ranks(
-    "MaxUnpool",
-    _MaxUnpoolNd,
-    function=(F.max_unpool1d, F.max_unpool2d, F.max_unpool3d),
-)
 
 GRU = network("GRU", "Gated recurrent units.", "proj_size")
 LSTM = network("LSTM", "Long short-term memories; the state is (h, c).")
@@ -97,9 +92,7 @@ LSTM = network("LSTM", "Long short-term memories; the state is (h, c).")
 
 Flatten = module("Flatten", "flatten", start_dim=1)
 _offer("CosineSimilarity PairwiseDistance", operands=2, shown="")
-_offer("MSELoss L1Loss HuberLoss", _Loss, hidden="weight")
-_offer("SmoothL1Loss SoftMarginLoss PoissonNLLLoss HingeEmbeddingLoss", _Loss)
-_offer("GaussianNLLLoss", _Loss, operands=3, keyword_only=True)
+_offer("MSELoss L1Loss HuberLoss SmoothL1Loss SoftMarginLoss", _Loss)
 _offer("MarginRankingLoss", _Loss, operands=3, margin=0.0)
 _offer("TripletMarginLoss", _Loss, operands=3, p=2.0)
 _offer("NLLLoss", _WeightedLoss)

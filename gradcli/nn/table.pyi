@@ -22,7 +22,6 @@ from gradcli.nn.norm import _BatchNorm
 from gradcli.nn.norm import _InstanceNorm
 from gradcli.nn.recurrent import RNNBase
 from gradcli.nn.shaping import _ConstantPadNd
-from gradcli.nn.shaping import _MaxUnpoolNd
 from gradcli.nn.shaping import _PadNd
 
 class ReLU(Applied):
@@ -378,15 +377,6 @@ class ReplicationPad2d(_PadNd):
 class ReplicationPad3d(_PadNd):
     ...
 
-class MaxUnpool1d(_MaxUnpoolNd):
-    ...
-
-class MaxUnpool2d(_MaxUnpoolNd):
-    ...
-
-class MaxUnpool3d(_MaxUnpoolNd):
-    ...
-
 class GRU(RNNBase):
     input_size: int
     hidden_size: int
@@ -453,27 +443,6 @@ class SoftMarginLoss(_Loss):
     reduction: str
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
     def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
-
-class PoissonNLLLoss(_Loss):
-    log_input: bool
-    full: bool
-    eps: float
-    reduction: str
-    def __init__(self, log_input: bool = True, full: bool = False, size_average: bool | None = None, eps: float = 1e-08, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
-    def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
-
-class HingeEmbeddingLoss(_Loss):
-    margin: float
-    reduction: str
-    def __init__(self, margin: float = 1.0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
-    def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
-
-class GaussianNLLLoss(_Loss):
-    full: bool
-    eps: float
-    reduction: str
-    def __init__(self, *, full: bool = False, eps: float = 1e-06, reduction: str = 'mean') -> None: ...
-    def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor: ...
 
 class MarginRankingLoss(_Loss):
     margin: float

@@ -102,8 +102,8 @@ def is_infinite(b: Ball) -> bool:
 
 
 def is_known(b: Ball, bits: int) -> bool:
-    """Tell whether the first ``bits`` bits of a number are sure, or whether it is
-    exactly 0, an infinity or `NAN`."""
+    """Tell whether a number's first ``bits`` bits are sure, or it is exactly 0 or no
+    number."""
     if b.is_finite():
         return bool(b.rel_accuracy_bits() >= bits or b.is_zero())
     return bool(b.is_exact())
@@ -154,7 +154,6 @@ def decimal(b: Ball, digits: int) -> str:
 
 
 def _plain(shown: str, digits: int) -> str:
-    """Return ``1.5e+2`` as ``150.0``, and any number without needless zeros."""
     number, _, power = shown.partition("e")
     sign, number = ("-", number[1:]) if number[:1] == "-" else ("", number)
     front, _, fraction = number.partition(".")
@@ -204,7 +203,6 @@ def _taylor(coefficients: Sequence[Ball], x: Moving) -> arb_series:
 def _own_taylor(
     function: Callable[[arb_series], Any], b: Ball, terms: int
 ) -> list[Ball]:
-    """Return the first coefficients of a function's power series at a ball."""
     with working(ctx.prec, terms):
         found = function(arb_series([b, 1]))
         return [found[k] for k in range(terms)]
@@ -291,8 +289,7 @@ def softplus(x: Moving) -> Moving:
 
 
 def log_add_exp(a: Moving, b: Moving) -> Moving:
-    """Return ``log(exp(a) + exp(b))``, computed from the larger operand, so that a
-    result near 0 keeps its digits."""
+    """Return ``log(exp(a) + exp(b))`` so that a result near 0 keeps its digits."""
     return a + softplus(b - a) if at(a) > at(b) else b + softplus(a - b)
 
 
@@ -403,15 +400,13 @@ def hurwitz_zeta(s: Moving, a: Moving) -> Moving:
 
 
 def polylog(order: Ball, x: Moving) -> Moving:
-    """Return the polylogarithm. Its derivative times ``x`` is the polylogarithm of the
-    order below (DLMF 25.12.10)."""
+    """Return the polylogarithm, whose slope is that of the order below over ``x``."""
     if isinstance(x, arb):
         return x.polylog(order)
     return _taylor(_coefficients_of_polylog(order, at(x), ctx.cap), x)
 
 
 def _coefficients_of_polylog(order: Ball, b: Ball, terms: int) -> list[Ball]:
-    """Return the first ``terms`` coefficients of a polylogarithm's series at a ball."""
     value: Ball = b.polylog(order)
     if terms < 2:
         return [value]
@@ -452,7 +447,6 @@ class Function:
 
 
 def _spelled(word: Any) -> Run:
-    """Return a function that calls FLINT's method ``word``, or the formula ``word``."""
     if isinstance(word, str):
         return operator.methodcaller(word)
     return partial(word, sys.modules[__name__])
@@ -490,13 +484,10 @@ def _first(x: Any, *others: object) -> Any:
 
 
 def _behind(count: int) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    """Return a function that returns arguments without the first ``count``."""
     return lambda args: args[count:]
 
 
 def _bounded(function: Run) -> Run:
-    """Return a function that uses at most `MAX_EIGENVALUE_BITS` of precision."""
-
     def run(*args: object) -> Any:
         with working(min(ctx.prec, MAX_EIGENVALUE_BITS), ctx.cap):
             return function(*args)

@@ -27,15 +27,13 @@ from .balls import (
     ZERO,
     Ball,
     ball,
-    is_infinite,
-    is_nan,
     to_float,
     working,
 )
 from .decided import ratio
-from .graph import Evaluation
+from .graph import Elsewhere, Evaluation
 from .namespace import ObjectNamespace
-from .system import RELATIONS, Number
+from .system import Number, compared
 from .terms import Term, Terms, chosen
 
 MAX_WAYS: Final = 32
@@ -52,9 +50,7 @@ Result = TypeVar("Result")
 
 class Unresolved(BaseException):
     """An error: a program's values on a box cannot be enclosed by following its ways.
-
-    It is no `Exception`, so that the engine does not report it as its own failure.
-    """
+    It is no `Exception`, so that the engine does not report it as its own failure."""
 
 
 class Enclosures(Evaluation):
@@ -83,6 +79,13 @@ class Enclosures(Evaluation):
         """Return all arguments: detached values change with an entry all the same."""
         return enumerate(self.graph.args(step))
 
+    def moved(self, box: Mapping[str, Ball]) -> Enclosures:
+        """Return the same run's evaluation on another part of its box."""
+        symbols = self.graph.symbols  # type: ignore[attr-defined]
+        return Enclosures(
+            Elsewhere(self.graph, {symbols[name]: b for name, b in box.items()})
+        )
+
 
 class BoxTerms(Terms):
     """Terms whose inputs lie in intervals; open comparisons follow a script."""
@@ -103,7 +106,6 @@ class BoxTerms(Terms):
         self._known: dict[Hashable, int] = {}
 
     def _outcome(self, key: object, outcomes: int) -> int:
-        """Return the outcome of an open decision; each ``key`` has one outcome."""
         if key not in self._known:
             place = len(self.taken)
             if place >= MAX_OPEN:
@@ -129,28 +131,21 @@ class BoxTerms(Terms):
         raise Unresolved("a value has no bound")
 
     def compare(self, relation: str, a: Term, b: Term) -> bool:
-        holds = RELATIONS[relation]
-        a, b = chosen(a), chosen(b)
-        left, right = self.value(a), self.value(b)
-        if is_nan(left) or is_nan(right):
-            return relation == "!="
+        return compared(self, relation, chosen(a), chosen(b))
+
+    def side(self, a: Term, b: Term) -> int:
         if a is b:
-            return bool(holds(0, 0))
-        if is_infinite(left) or is_infinite(right):
-            return bool(holds(to_float(left), to_float(right)))
-        gap = self.gap(a, b)
+            return 0
+        with working(START_BITS):
+            gap = a.value - b.value
         if gap.is_zero():
             self.tied = self.tied or not (a.constant and b.constant)
-            return bool(holds(0, 0))
+            return 0
         if gap.contains(0):
             key = (a.serial, b.serial) if a.serial < b.serial else (b.serial, a.serial)
             side = self._outcome(key, 3) - 1
-            return bool(holds(side if key[0] == a.serial else -side, 0))
-        return bool(holds(1 if gap > 0 else -1, 0))
-
-    def gap(self, a: Term, b: Term) -> Ball:
-        with working(START_BITS):
-            return a.value - b.value
+            return side if key[0] == a.serial else -side
+        return 1 if gap > 0 else -1
 
     def is_zero(self, element: Term) -> bool:
         if element.value.contains(0) and not element.value.is_zero():
@@ -161,7 +156,6 @@ class BoxTerms(Terms):
         return bool(element.value.contains(ball(number)))
 
     def rounded(self, element: Term) -> Any:
-        """Return the lower or upper end of a value in which at most one jump lies."""
         low, high = element.value.lower(), element.value.upper()
         if not high - low < 1:
             raise Unresolved("a value passes several jumps")
@@ -184,23 +178,6 @@ class BoxTerms(Terms):
         return super().fixed(element, value)
 
 
-class Moved:
-    """The graph of a run, with the inputs in another part of the run's box."""
-
-    def __init__(self, terms: BoxTerms, box: Mapping[str, Ball]) -> None:
-        self.name, self.args, self.carrying = terms.name, terms.args, terms.carrying
-        self.steps = terms.steps
-        self._leaf = terms.leaf
-        self._moved = {terms.symbols[label]: value for label, value in box.items()}
-
-    def leaf(self, step: int) -> Any:
-        return self._moved[step] if step in self._moved else self._leaf(step)
-
-    @property
-    def evaluation(self) -> Enclosures:
-        return Enclosures(self)
-
-
 class BoxNamespace(ObjectNamespace):
     """The namespace in which programs run over a box."""
 
@@ -215,11 +192,8 @@ class BoxNamespace(ObjectNamespace):
 def ways(
     run: Callable[[BoxTerms], Result], box: Mapping[str, Ball]
 ) -> Iterator[tuple[BoxTerms, Result]]:
-    """Yield the terms of each way through a program on a box, and what ``run`` returns.
-
-    Raises:
-        Unresolved: there are too many, or one of them cannot be followed.
-    """
+    """Yield the terms of each way through a program on a box, and what ``run`` returns;
+    raise `Unresolved` if there are too many, or one cannot be followed."""
     script: list[int] = []
     for _ in range(MAX_WAYS):
         terms = BoxTerms(box, script)

@@ -56,7 +56,6 @@ def _is_nan(system: System[Element], e: Element) -> bool:
 def _asked(
     question: Callable[[Ball], bool], system: System[Element], e: Element
 ) -> bool:
-    """Return the answer to a question, such as `is_nan`, about a value, and note it."""
     system.classify(e)
     return question(system.value(e))
 
@@ -114,12 +113,10 @@ def product(system: System[Element], row: list[Element]) -> Element:
 
 
 def order(system: System[Element], row: list[Element], descending: bool) -> list[int]:
-    """Return the positions that sort a row; comparing neighbours is what is decided.
-
-    In a run of equal entries whose ties are decided against their order, each position
-    moves up by one, so that every rank gets another entry. As in NumPy's order, nan
-    counts as the largest.
-    """
+    """Return the positions that sort a row; comparing neighbours is what is decided. In
+    a run of equal entries whose ties are decided against their order, each position
+    moves up by one, so that every rank gets another entry. As in NumPy's order, nan is
+    the largest."""
 
     @cache
     def kept(a: int, b: int) -> bool:
@@ -143,7 +140,6 @@ def order(system: System[Element], row: list[Element], descending: bool) -> list
 
 
 def _runs(positions: list[int], linked: Callable[[int, int], bool]) -> list[list[int]]:
-    """Return the positions in lists, cut where one is not linked to the next."""
     runs: list[list[int]] = []
     for position in positions:
         if runs and linked(runs[-1][-1], position):
@@ -197,7 +193,6 @@ def whole(system: System[Element], e: Element) -> Element:
 
 
 def _jumps_around(rounding: str, value: Fraction) -> tuple[Fraction, Fraction]:
-    """Return the nearest jumps of a rounding below and above a value."""
     row = _row(rounding)
     shift = Fraction(row.jumps_at or 0)
     lower = math.floor(value - shift) + shift
@@ -416,7 +411,6 @@ class Deciding(System[Step]):
         return self.roundings.slack(int(element))
 
     def _underflow(self, element: Step) -> float:
-        """Return the smallest float if the element underflows in floats, else 0."""
         if self.roundings is None or self.is_constant(element):
             return 0.0
         value = abs(self.value(element))

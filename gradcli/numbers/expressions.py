@@ -41,7 +41,6 @@ from .terms import Term, ordered
 
 
 def _in_sympy(word: str) -> Run:
-    """Return SymPy's function for a name, with arguments if any: ``besseli 0``."""
     head, *given = word.split()
     function: Run = getattr(sympy, head)
     return partial(function, *map(int, given)) if given else function
@@ -59,11 +58,7 @@ FORMULAS: Final[Mapping[str, Run]] = {
 
 @cache
 def formula_of(name: str) -> Run:
-    """Return SymPy's formula of a scalar function.
-
-    Raises:
-        NoMeaning: SymPy has no such function.
-    """
+    """Return SymPy's formula of a scalar function; raise `NoMeaning` if it has none."""
     entry = FUNCTIONS.get(name)
     if entry is not None and entry.sym:
         return partial(entry.sym, sympy)
@@ -95,11 +90,8 @@ class Expressions:
         self._stopped: dict[sympy.Dummy, Term] = {}
 
     def released(self, expression: sympy.Expr) -> sympy.Expr:
-        """Return the expression with the symbols of stopped terms written out.
-
-        The symbol of a choice is replaced by 0, because the expression's value does not
-        depend on the choice.
-        """
+        """Return the expression with stopped terms written out, and with 0 for the
+        symbol of a choice, which the value does not depend on."""
         expression = expression.xreplace(dict.fromkeys(self.chosen, sympy.S.Zero))
         while stopped := expression.free_symbols & self._stopped.keys():
             expression = expression.xreplace(
@@ -160,11 +152,7 @@ class Program:
         self, values: Mapping[object, object], bits: int = START_BITS,
         calculator: Calculator = BALLS,
     ) -> Any:  # fmt: skip
-        """Return the expression's value.
-
-        Raises:
-            NoMeaning: a symbol has no value.
-        """
+        """Return the expression's value; raise `NoMeaning` if a symbol has none."""
         results: list[Any] = [None] * self.size
         with working(bits):
             for register, symbol in self.symbols:
@@ -223,11 +211,8 @@ _HEADS: Final[dict[type[sympy.Expr], str]] = {
 
 
 def compiled(expression: sympy.Expr) -> Program:
-    """Return an expression as a program, in which equal parts are one step.
-
-    Raises:
-        NoMeaning: there is no function that computes a part.
-    """
+    """Return an expression as a program, in which equal parts are one step; raise
+    `NoMeaning` if there is no function that computes a part."""
     registers: dict[sympy.Expr, int] = {}
     symbols = []
     numbers: list[tuple[int, Any]] = []
@@ -256,7 +241,6 @@ def compiled(expression: sympy.Expr) -> Program:
 
 
 def _step(part: sympy.Expr) -> Step:
-    """Return the name of the function that computes a part, and its arguments."""
     rewrite = _REWRITTEN.get(part.func)
     if rewrite is not None:
         return rewrite(*part.args)

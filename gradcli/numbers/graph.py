@@ -20,7 +20,7 @@ Where a deviation is too large there is no result, and more bits are taken inste
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from math import factorial
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
@@ -66,10 +66,7 @@ LONG_BITS: Final = 1024
 """Precision, in bits, above which steps are computed with only as many as are sure."""
 
 MAX_STEPS_TIMES_BITS: Final = 1_500_000_000
-"""Largest product of steps and bits of precision that one attempt may take."""
-
 MAX_GRAPH_BITS: Final = 1 << 17
-"""Highest precision of a graph's numbers, in bits."""
 
 MIN_POWER_OF_TWO: Final = -1200
 """Exponent of two below which a number is 0 in every type of float."""
@@ -117,14 +114,8 @@ def compute(
     graph: Graph, steps: Iterable[int], known: dict[int, Value],
     leaf: Callable[[int], Value], applied: Callable[[str, list[Value]], Value],
 ) -> None:  # fmt: skip
-    """Add the values of steps, in any arithmetic, to those that are known.
-
-    Args:
-        steps: the steps, each after its arguments.
-        known: values by step.
-        leaf: returns the value of a leaf.
-        applied: returns the value of a function, given its name and arguments.
-    """
+    """Add the values of steps, each after its arguments, to those that are ``known`` by
+    step; ``leaf`` gives the value of a leaf, ``applied`` that of a function by name."""
     for step in steps:
         name = graph.name(step)
         if name in LEAVES:
@@ -137,6 +128,24 @@ def leaf_ball(graph: Graph, step: int) -> Ball:
     """Return the value of a leaf: an input's float is the exact number that it is."""
     leaf = graph.leaf(step)
     return ball(leaf if graph.name(step) == "symbol" else exact(leaf))
+
+
+class Elsewhere:
+    """A graph with other values in some leaves, given by step; with ``all_carry``
+    derivatives go through every argument, detached ones included."""
+
+    def __init__(
+        self, graph: Graph, leaves: Mapping[int, Any], all_carry: bool = False
+    ) -> None:
+        self.name, self.args, self.steps = graph.name, graph.args, graph.steps
+        self.carrying = self._every if all_carry else graph.carrying
+        self._leaf, self._leaves = graph.leaf, leaves
+
+    def leaf(self, step: int) -> Any:
+        return self._leaves[step] if step in self._leaves else self._leaf(step)
+
+    def _every(self, step: int) -> Iterable[tuple[int, int]]:
+        return enumerate(self.args(step))
 
 
 class Evaluation:
@@ -191,13 +200,9 @@ class Evaluation:
         return [known[s] for s in steps]
 
     def settled(self, steps: Sequence[int], followed: bool = True) -> list[Ball]:
-        """Return the values of steps, accurate as far as the limits on work allow.
-
-        Args:
-            steps: the steps whose values are returned.
-            followed: whether values of a long loop may come from `Centred`, in which
-                case the steps on the way are not computed with more bits.
-        """
+        """Return the values of steps, accurate as far as the limits on work allow. If
+        ``followed``, those of a long loop may come from `Centred`, and the steps on the
+        way are not computed with more bits."""
         known = self.known[START_BITS]
         work = len(self.below(steps, known)) or len(known)
         if followed and self._loses(steps):
@@ -216,7 +221,6 @@ class Evaluation:
         )
 
     def _centred(self, steps: Sequence[int]) -> list[Ball] | None:
-        """Return values found by `Centred`; None where a deviation is too large."""
         key = tuple(steps)
         if key not in self._forms:
             centred = Centred(self.graph)
@@ -229,14 +233,9 @@ class Evaluation:
         self, compute: Callable[[int], list[Ball]], steps: Sequence[int], work: int,
         passes: int = 1,
     ) -> list[Ball]:  # fmt: skip
-        """Return what ``compute`` gives with the precision that its numbers need.
-
-        Args:
-            compute: returns the numbers, given a precision in bits.
-            steps: the steps that the numbers are made of.
-            work: how many steps one attempt takes.
-            passes: how often an attempt goes through the steps; each pass loses bits.
-        """
+        """Return what ``compute`` gives with the bits that its numbers need. An attempt
+        takes ``work`` steps and goes through them ``passes`` times; each pass loses
+        bits."""
         for bits in self.precisions(steps, work, passes):
             found = compute(bits)
             missing = self._missing(found, bits)
@@ -265,8 +264,8 @@ class Evaluation:
             bits = min(most, max(self._wanted or 2 * bits, lost, bits + bits // 2))
 
     def _missing(self, found: Sequence[Ball], bits: int) -> int | None:
-        """Return the precision that the numbers seem to need; None if they are accurate
-        already, 0 if nothing can be said."""
+        """Return the precision that numbers seem to need; None: they are accurate, 0:
+        unknown."""
         most = None
         for b in found:
             # With fewer bits no cancellation, but only underflow, comes so close to 0.
@@ -281,8 +280,8 @@ class Evaluation:
         return most
 
     def _is_sure(self, steps: Sequence[int], bits: int) -> bool:
-        """Tell whether all steps below are known, so that more bits would not give a
-        value to a step that has none."""
+        """Tell whether all steps below are known, so that more bits would change
+        nothing."""
         last = max(steps, default=0)
         graph, open_ = self.graph, set[int]()
         for step, b in sorted(self.known[bits].items()):
@@ -365,7 +364,6 @@ class Evaluation:
     def _seeds(
         self, outputs: Sequence[int], weights: Sequence[object]
     ) -> dict[int, Ball]:
-        """Return the cotangents of the outputs."""
         seeds: dict[int, Ball] = {}
         for output, weight in zip(outputs, weights, strict=True):
             if weight:
@@ -377,7 +375,7 @@ class Evaluation:
         followed: bool = True,
     ) -> list[Ball]:  # fmt: skip
         """Return the derivative of ``sum(weight * output)`` by every entry, accurate as
-        far as the limits on work allow; ``followed`` is explained at `settled`."""
+        far as the limits on work allow; ``followed`` is as for `settled`."""
         if any(weights):
             # In a row of a Jacobian only one output has a weight that is not 0.
             pairs = zip(outputs, weights, strict=True)
@@ -480,7 +478,6 @@ def _product(a: Ball, b: Ball, bits: int) -> Ball:
 
 
 def _are_sure(found: Iterable[Ball]) -> bool:
-    """Tell whether numbers have enough sure bits to be compared with floats."""
     return all(is_known(b, ACCURATE_BITS) or _is_nothing(b) for b in found)
 
 
@@ -632,11 +629,8 @@ class Centred:
 
 
 def _checked(form: Form) -> Form:
-    """Return a form of the same value that is its own base.
-
-    Raises:
-        Lost: its deviation is too large.
-    """
+    """Return a form of the same value that is its own base; raise `Lost` if its
+    deviation is too large."""
     b = form.ball()
     if not (b.is_finite() and b.rad() <= abs(b.mid()) * LOST_RADIUS):
         raise Lost

@@ -25,7 +25,6 @@ import numpy as np
 from ..engine import NUMPY
 from ..engine.raw import Host, Raw
 from ..ops.checks import KindError
-from .arrays import boxed
 from .decided import floats, largest
 from .system import Element, System
 
@@ -51,6 +50,15 @@ MAX_ENTRIES: Final = MAX_SIZE * MAX_SIZE
 """Most entries of a matrix whose singular values are computed from it directly."""
 
 
+def boxed(data: object) -> Host:
+    """Return an array as it is, and an element in an object array of shape ()."""
+    if isinstance(data, np.ndarray):
+        return data
+    box = np.empty((), dtype=object)
+    box[()] = data
+    return box
+
+
 # products
 
 
@@ -73,13 +81,8 @@ def inner_product(system: System[Element], row: Host, column: Host) -> Element:
 
 
 def einsum(system: System[Element], equation: str, operands: Sequence[Host]) -> Host:
-    """Return products summed over the letters that the result lacks, one sum per entry.
-
-    Args:
-        system: the elements' arithmetic.
-        equation: the letters of the operands' dimensions, and of the result's.
-        operands: the arrays; dimensions with the same letter broadcast.
-    """
+    """Return products summed over the letters that the result lacks, one sum per entry;
+    dimensions with the same letter broadcast."""
     left, _, result = equation.partition("->")
     given = left.split(",")
     summed = "".join(dict.fromkeys(c for c in "".join(given) if c not in result))
@@ -99,7 +102,6 @@ def sums_nothing(equation: str) -> bool:
 
 
 def _contracted(system: System[Element], factors: Sequence[Host], summed: int) -> Host:
-    """Return the product of arrays that broadcast, summed over the last dimensions."""
     shape = np.broadcast_shapes(*[factor.shape for factor in factors])
     factors = [np.broadcast_to(factor, shape) for factor in factors]
     out = np.empty(shape[: len(shape) - summed], dtype=object)
@@ -120,13 +122,8 @@ def over_matrices(
     *stacks: Host,
     empty: tuple[int, ...] | None = None,
 ) -> tuple[Host, ...]:
-    """Return the results of a rule on the matrices of stacks, stacked.
-
-    Args:
-        rule: a function of one matrix of each stack, which returns several results.
-        stacks: arrays of matrices, whose leading dimensions broadcast.
-        empty: the shape of the one result in a stack of none; None: there is none.
-    """
+    """Return the results of a rule on one matrix of each stack, stacked; the leading
+    dimensions broadcast. In a stack of none the one result has the shape ``empty``."""
     lead = np.broadcast_shapes(*[stack.shape[:-2] for stack in stacks])
     stacks = tuple([np.broadcast_to(s, (*lead, *s.shape[-2:])) for s in stacks])
     found = [rule(*[stack[at] for stack in stacks]) for at in np.ndindex(*lead)]
@@ -183,14 +180,9 @@ def _refuse_large(name: str, what: str, size: int) -> None:
 def _eliminated(
     system: System[Element], work: Host, pick: Callable[[Host], int]
 ) -> Iterator[tuple[int, int]]:
-    """Yield each pivot's row and the one it came from, and then clear its column below.
-
-    Below the diagonal ``work`` gets the factors by which rows were subtracted.
-
-    Args:
-        work: a matrix, which is changed; further columns may stand to its right.
-        pick: returns the position of the pivot among a column's entries.
-    """
+    """Yield each pivot's row and the one it came from, and then clear its column below,
+    where ``work`` gets the factors by which rows were subtracted. Further columns may
+    stand to its right; ``pick`` finds the pivot among a column's entries."""
     for k in range(min(work.shape)):
         p = k + pick(work[k:, k])
         work[[k, p]] = work[[p, k]]
@@ -205,7 +197,6 @@ def _eliminated(
 
 
 def _undecided(system: System[Element], column: Host) -> int:
-    """Return the position of a column's largest entry, without deciding anything."""
     sizes = abs(floats(system, column)).tolist()
     return max(range(len(sizes)), key=sizes.__getitem__)
 
@@ -301,7 +292,6 @@ def _substituted(
 
 
 def _cramer(system: System[Element], m: Host, right: Host) -> Host:
-    """Return ``adj(m) @ right / det(m)``."""
     n = m.shape[0]
     det = _cofactors(system, m)
     if system.is_zero(det):
@@ -314,13 +304,8 @@ def _cramer(system: System[Element], m: Host, right: Host) -> Host:
 
 
 def symmetric(system: System[Element], a: Host) -> Host:
-    """Return the symmetric part of matrices that are symmetric up to rounding.
-
-    Through it a function that reads one triangle has the gradient that PyTorch gives.
-
-    Raises:
-        KindError: a matrix is not symmetric.
-    """
+    """Return the symmetric part of matrices that are symmetric up to rounding: through
+    it a function that reads one triangle has the gradient that PyTorch gives."""
     _square(a)
     found = a.copy()
     half = system.lift(Fraction(1, 2))
@@ -365,7 +350,7 @@ def cholesky(system: System[Element], a: Host) -> Host:
 # orthogonal factors
 
 
-def qr(system: System[Element], m: Host, complete: bool) -> tuple[Host, Host]:
+def qr(system: System[Element], m: Host, mode: str = "reduced") -> tuple[Host, Host]:
     """Return the factors q and r by Householder's reflections, with LAPACK's signs."""
     rows, columns = m.shape
     k = min(rows, columns)
@@ -388,7 +373,7 @@ def qr(system: System[Element], m: Host, complete: bool) -> tuple[Host, Host]:
             part[:] = _each(system, "sub", part,
                             _each(system, "mul", v[:, np.newaxis], along))  # fmt: skip
         r[i + 1 :, i] = _zeros(system, rows - i - 1)
-    kept = rows if complete else k
+    kept = rows if mode == "complete" else k
     for i in range(1, rows):
         r[i, : min(i, columns)] = system.lift(0)
     return q.T[:, :kept].copy(), r[:kept].copy()
@@ -413,11 +398,18 @@ def eigh(system: System[Element], m: Host) -> tuple[Host, Host]:
     return values, _beside_one(system, vectors)
 
 
+def _each_place(
+    system: System[Element], name: str, count: int, *given: Element
+) -> Host:
+    """Return what a function of a matrix's entries gives at each of its places."""
+    places = map(system.lift, range(count))
+    found = [system.apply(name, place, *given) for place in places]
+    return np.array(found, dtype=object)
+
+
 def _eigenvalues(system: System[Element], m: Host) -> Host:
     triangle = m[np.tril_indices(len(m))]
-    orders = map(system.lift, range(len(m)))
-    found = [system.apply("eigenvalue", order, *triangle) for order in orders]
-    return np.array(found, dtype=object)
+    return _each_place(system, "eigenvalue", len(m), *triangle)
 
 
 def _singular_values(system: System[Element], m: Host, gram: Host) -> Any:
@@ -425,10 +417,8 @@ def _singular_values(system: System[Element], m: Host, gram: Host) -> Any:
     small ``m`` are computed from it directly, so that their rounding is known."""
     if m.size > MAX_ENTRIES:
         return _each(system, "sqrt", _eigenvalues(system, gram)[::-1])
-    columns, orders = system.lift(len(gram)), map(system.lift, range(len(gram)))
-    given = columns, *m.reshape(-1)
-    found = [system.apply("singular_value", order, *given) for order in orders]
-    return np.array(found, dtype=object)
+    columns = system.lift(len(gram))
+    return _each_place(system, "singular_value", len(gram), columns, *m.reshape(-1))
 
 
 def _vectors(
@@ -450,7 +440,6 @@ def _may_vanish(system: System[Element], element: Element) -> bool:
 
 
 def _lost(system: System[Element], m: Host, value: Element) -> Host:
-    """Return unknown entries for the vector of a value that occurs several times."""
     return np.full(len(m), system.apply("lost_vector", value), dtype=object)
 
 
@@ -493,7 +482,7 @@ def _of_two(system: System[Element], m: Host, like: Host | Raw) -> tuple[Host, H
 
 
 def svd(
-    system: System[Element], m: Host, full_matrices: bool
+    system: System[Element], m: Host, full_matrices: bool = True
 ) -> tuple[Host, Host, Host]:
     """Return u, the singular values, falling, and vh, by the eigenvectors of m.T@m."""
     rows, columns = m.shape
@@ -539,14 +528,15 @@ def exponential(system: System[Element], m: Host) -> tuple[Host]:
     if n > MAX_EXPONENTIAL_ROWS:
         raise KindError("linalg.matrix_exp: exponentials are computed exactly of up to "
                         f"{MAX_EXPONENTIAL_ROWS} rows, not of {n}")  # fmt: skip
+    steps = partial(_each_place, system, "exponential", m.size, *m.reshape(-1))
     if n > FORMULA_SIZE:
-        return (_entries_of_exponential(system, m),)
+        return (steps().reshape(m.shape),)
     two = system.lift(2)
     t = apply("div", apply("add", m[0, 0], m[1, 1]), two)
     half = apply("div", apply("sub", m[0, 0], m[1, 1]), two)
     square = apply("add", apply("mul", half, half), apply("mul", m[0, 1], m[1, 0]))
     if system.is_zero(square):
-        return (_entries_of_exponential(system, m),)
+        return (steps().reshape(m.shape),)
     grows = bool(floats(system, boxed(square)) > 0)
     r = apply("sqrt", square if grows else apply("neg", square))
     even = apply("cosh" if grows else "cos", r)
@@ -555,10 +545,3 @@ def exponential(system: System[Element], m: Host) -> tuple[Host]:
     out[0, 0] = apply("add", even, apply("mul", odd, half))
     out[1, 1] = apply("sub", even, apply("mul", odd, half))
     return (_each(system, "mul", out, apply("exp", t)),)
-
-
-def _entries_of_exponential(system: System[Element], m: Host) -> Host:
-    places = map(system.lift, range(m.size))
-    entries = m.reshape(-1)
-    found = [system.apply("exponential", place, *entries) for place in places]
-    return np.array(found, dtype=object).reshape(m.shape)

@@ -1,10 +1,12 @@
-"""The namespace of object arrays: what formulas call, on elements of a number system.
+"""Arrays whose entries are elements of a number system, used like NumPy's, and their
+namespace: what formulas call on them.
 
 Invariants: every name of the array basis is here, with the same parameters, so that a
-row, the engine and a program run unchanged. Numbers are `ObjectArray`; masks and
-indices are NumPy arrays, and either may be given where the other is expected. What
-NumPy gives as a view shares its memory with its source, so that a change of the one is
-seen in the other; elements themselves never change.
+row, the engine and a program run unchanged. Numbers are `ObjectArray`, which never
+turns into a NumPy array by itself, also for shape (); masks and indices are NumPy
+arrays, and either may be given where the other is expected. What NumPy gives as a view
+shares its memory with its source, so that a change of the one is seen in the other;
+elements themselves never change.
 
     xp = ObjectNamespace(Balls())
     x = xp.array([0.5, 2.0])
@@ -19,7 +21,8 @@ from contextlib import AbstractContextManager, contextmanager
 from fractions import Fraction
 from functools import partial
 from math import isfinite
-from typing import Any, Final, TypeVar
+from operator import attrgetter
+from typing import Any, Final, Literal, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -27,16 +30,18 @@ from ..engine import NUMPY
 from ..engine.arrays import ArrayNamespace
 from ..engine.modes import MODE
 from ..engine.namespace import Namespace
-from ..engine.raw import Host, Raw, Run
+from ..engine.raw import Flags, Host, Raw, Run
 from ..engine.versions import owner
-from ..ops.basis import ARITHMETIC
+from ..ops.basis import ARITHMETIC, put_on
 from ..ops.exact import Exact
 from ..ops.types import Dims, Index, Shape
 from . import balls, decided, matrices
-from .arrays import Numbers, ObjectArray, boxed
-from .balls import ONE, Ball, apply, ball, is_infinite, is_nan, to_float
+from .balls import to_float
 from .decided import Extreme
-from .system import RELATIONS, Number, System, lifted
+from .matrices import boxed
+from .system import System
+
+OBJECT: Final = np.dtype(object)
 
 Given = TypeVar("Given")
 
@@ -53,6 +58,109 @@ CALLED: Final = {
 """Names of scalar functions, by the names under which rows call them."""
 
 
+class ObjectArray:
+    """An array of elements of a number system, kept in the NumPy array ``data``.
+
+    base     the array whose memory this one shares; None: it has memory of its own
+    stopped  True: no derivative is taken through its elements; the array whose memory
+             it shares is not affected
+    """
+
+    __slots__ = ("__gradcli_namespace__", "__weakref__", "base", "data", "stopped")
+    __gradcli_namespace__: Any
+    shape: tuple[int, ...]
+    ndim: int
+    size: int
+    strides: tuple[int, ...]
+    flags: Flags
+
+    # With this, NumPy's arrays leave every operator to this class.
+    __array_ufunc__ = None
+
+    def __init__(
+        self, data: Host, namespace: object, source: ObjectArray | None = None
+    ) -> None:
+        """Wrap ``data``; ``source`` is the array that it may be a view of."""
+        self.data = data
+        self.base = None if source is None else source.seen_as(data)
+        self.stopped = False
+        self.__gradcli_namespace__ = namespace
+
+    def seen_as(self, data: object) -> ObjectArray | None:
+        """Return the owner of this array's memory if ``data`` shares it, else None."""
+        if not np.may_share_memory(data, self.data):
+            return None
+        return self if self.base is None else self.base
+
+    @property
+    def dtype(self) -> np.dtype[np.object_]:
+        return OBJECT
+
+    @property
+    def T(self) -> ObjectArray:
+        return self._like(self.data.T)
+
+    def reshape(self, *shape: Any) -> ObjectArray:
+        return self._like(self.data.reshape(*shape))
+
+    def copy(self, order: Literal["C", "K"] = "C") -> ObjectArray:
+        return self._like(self.data.copy(order))
+
+    def astype(self, dtype: object) -> ObjectArray:
+        """Return the array itself: all elements are of one kind."""
+        return self
+
+    def tolist(self) -> Any:
+        """Return the values, rounded to floats, as nested lists."""
+        return self._values().tolist()
+
+    def item(self) -> float:
+        return float(self._values())
+
+    def __getitem__(self, index: Any) -> ObjectArray:
+        return self._like(self.data[index])
+
+    def __setitem__(self, index: Any, value: object) -> None:
+        self.data[index] = self.__gradcli_namespace__.elements(value)[()]
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __bool__(self) -> bool:
+        return bool(self.__gradcli_namespace__.ne(self, 0))
+
+    def __float__(self) -> float:
+        return self.item()
+
+    def __repr__(self) -> str:
+        return f"ObjectArray({self.tolist()})"
+
+    def __array__(self, *args: object, **kwargs: object) -> NoReturn:
+        raise TypeError("an ObjectArray is not a NumPy array; ask for its tolist()")
+
+    def _like(self, data: object) -> ObjectArray:
+        found: ObjectArray = self.__gradcli_namespace__.arranged(data, self)
+        return found
+
+    def _values(self) -> Host:
+        found: Host = self.__gradcli_namespace__.floats(self.data)
+        return found
+
+
+Numbers: TypeAlias = "ObjectArray | Host"
+"""Array of elements, or a NumPy array of truth values or indices."""
+
+
+def _applying(name: str) -> Run:
+    called = f"elementwise_{name}" if name in ARITHMETIC else name
+    return lambda array, *both: getattr(array.__gradcli_namespace__, called)(*both)
+
+
+for _name in ("shape", "ndim", "size", "strides", "flags"):
+    setattr(ObjectArray, _name, property(attrgetter(f"data.{_name}")))
+put_on(ObjectArray, _applying)
+
+
 @contextmanager
 def setting(holder: object, name: str, value: object) -> Iterator[None]:
     """Set an attribute to a value in this block."""
@@ -65,7 +173,6 @@ def setting(holder: object, name: str, value: object) -> Iterator[None]:
 
 
 def _arranging(name: str) -> Run:
-    """Return a function of arrays that puts entries into another order or shape."""
     arrange = getattr(NUMPY, name)
 
     def run(
@@ -74,6 +181,21 @@ def _arranging(name: str) -> Run:
         return self._shaped(x, lambda data: arrange(data, *args, **params))
 
     return run
+
+
+def _reducing(how: str, rule: Run) -> Run:
+    def run(xp: Any, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
+        return getattr(xp, how)(rule, x, dim, keepdim)
+
+    return run
+
+
+def _computing(rule: Callable[..., Host]) -> Run:
+    return lambda xp, *arrays: xp._of(rule(xp.system, *map(xp.elements, arrays)))
+
+
+def _factoring(rule: Callable[..., tuple[Host, ...]]) -> Run:
+    return lambda xp, a, *options: xp._factored(rule, a, *options)
 
 
 class ObjectNamespace(Namespace):
@@ -213,11 +335,8 @@ class ObjectNamespace(Namespace):
     def seen(
         self, x: Any, shape: tuple[int, ...], strides: tuple[int, ...], address: int
     ) -> Numbers:
-        """Return a view, of a given shape, of an array's memory from an address on.
-
-        Args:
-            strides: the steps of the view's dimensions, in bytes.
-        """
+        """Return a view of an array's memory from an address on, with strides in
+        bytes."""
         base = owner(x)
         flat = _memory(base).ravel("K")
         start = (address - self.address(base)) // flat.itemsize
@@ -275,31 +394,25 @@ class ObjectNamespace(Namespace):
         reshaped = np.reshape(memory, tuple(shape))
         return np.bool_(memory.size < 2 or np.may_share_memory(memory, reshaped))
 
-    def cat(self, tensors: Sequence[object], dim: int = 0) -> Numbers:
-        return self._joined(tensors, lambda parts: np.concatenate(parts, axis=dim))
+    def cat(
+        self, tensors: Sequence[object], dim: int = 0, join: Run = np.concatenate
+    ) -> Numbers:
+        objects = [isinstance(t, ObjectArray) for t in tensors]
+        if True not in objects:
+            joined: Host = join(tensors, axis=dim)
+            return joined
+        return self._of(join([self.elements(t) for t in tensors], axis=dim))
 
     def stack(self, tensors: Sequence[object], dim: int = 0) -> Numbers:
-        return self._joined(tensors, lambda parts: np.stack(parts, axis=dim))
+        return self.cat(tensors, dim, np.stack)
 
-    def _joined(
-        self, tensors: Sequence[object], join: Callable[[Any], Host]
-    ) -> Numbers:
-        if not any(isinstance(t, ObjectArray) for t in tensors):
-            return join(tensors)
-        return self._of(join([self.elements(t) for t in tensors]))
-
-    def tril(self, x: object, diagonal: int = 0) -> ObjectArray:
-        return self._triangle(np.tril, x, diagonal)
-
-    def triu(self, x: object, diagonal: int = 0) -> ObjectArray:
-        return self._triangle(np.triu, x, diagonal)
-
-    def _triangle(
-        self, cut: Callable[[Host, int], Host], x: object, diagonal: int
-    ) -> ObjectArray:
+    def tril(self, x: object, diagonal: int = 0, cut: Run = np.tril) -> ObjectArray:
         data = self.elements(x)
         mask = cut(np.ones(data.shape[-2:], dtype=bool), diagonal)
         return self._of(np.where(mask, data, self.system.lift(0)))
+
+    def triu(self, x: object, diagonal: int = 0) -> ObjectArray:
+        return self.tril(x, diagonal, np.triu)
 
     # elementwise, and reductions; dim None means all
 
@@ -321,16 +434,12 @@ class ObjectNamespace(Namespace):
         return made
 
     def _reduce(
-        self,
-        rule: Callable[[list[object]], object],
-        x: object,
-        dim: Dims,
-        keepdim: bool,
+        self, rule: Extreme[Any], x: object, dim: Dims, keepdim: bool
     ) -> ObjectArray:
         rows, shape, full = self._rows(x, dim)
         out = np.empty(shape, dtype=object)
         for index in np.ndindex(*shape):
-            out[index] = rule(list(rows[index]))
+            out[index] = rule(self.system, list(rows[index]))
         return self._of(out.reshape(full) if keepdim else out)
 
     def _rows(self, x: object, dim: Dims) -> tuple[Host, Shape, Shape]:
@@ -345,43 +454,32 @@ class ObjectNamespace(Namespace):
         full = tuple(1 if i in axes else n for i, n in enumerate(data.shape))
         return rows, shape, full
 
-    def sum(self, x: object, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
-        return self._reduce(self.system.total, x, dim, keepdim)
-
-    def prod(self, x: Numbers, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
-        return self._reduce(partial(decided.product, self.system), x, dim, keepdim)
-
-    def amax(self, x: object, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
-        return self._extreme(decided.largest, x, dim, keepdim)
-
-    def amin(self, x: object, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
-        return self._extreme(decided.smallest, x, dim, keepdim)
+    sum: Run = _reducing("_reduce", lambda system, row: system.total(row))
+    prod: Run = _reducing("_reduce", decided.product)
+    amax: Run = _reducing("_extreme", decided.largest)
+    amin: Run = _reducing("_extreme", decided.smallest)
+    argmax: Run = _reducing("_position", decided.largest)
+    argmin: Run = _reducing("_position", decided.smallest)
+    all: Run = _reducing("_answered", np.all)
+    any: Run = _reducing("_answered", np.any)
 
     def _extreme(
         self, rule: Extreme[Any], x: object, dim: Dims, keepdim: bool
     ) -> ObjectArray:
-        def chosen(row: list[object]) -> object:
-            return self.system.choice(lambda: rule(self.system, row))
+        def chosen(system: System[Any], row: list[object]) -> object:
+            return system.choice(lambda: rule(system, row))
 
         return self._reduce(chosen, x, dim, keepdim)
 
-    def all(self, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
-        return np.all(self.truth(x), axis=as_tuple(dim), keepdims=keepdim)
-
-    def any(self, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
-        return np.any(self.truth(x), axis=as_tuple(dim), keepdims=keepdim)
-
-    def argmax(self, x: object, dim: int | None = None, keepdim: bool = False) -> Host:
-        return self._position(decided.largest, x, dim, keepdim)
-
-    def argmin(self, x: object, dim: int | None = None, keepdim: bool = False) -> Host:
-        return self._position(decided.smallest, x, dim, keepdim)
+    def _answered(self, ask: Run, x: object, dim: Dims, keepdim: bool) -> Any:
+        axes = tuple(dim) if isinstance(dim, list) else dim
+        return ask(self.truth(x), axis=axes, keepdims=keepdim)
 
     def _position(
         self, rule: Extreme[Any], x: object, dim: int | None, keepdim: bool
     ) -> Host:
-        def find(row: list[object]) -> int:
-            best = rule(self.system, row)
+        def find(system: System[Any], row: list[object]) -> int:
+            best = rule(system, row)
             return next(i for i, e in enumerate(row) if e is best)
 
         found = self._reduce(find, x, dim, keepdim).data
@@ -395,7 +493,7 @@ class ObjectNamespace(Namespace):
             order[index] = decided.order(self.system, list(data[index]), descending)
         return np.moveaxis(order, -1, dim)
 
-    def cumsum(self, x: Numbers, dim: int) -> ObjectArray:
+    def cumsum(self, x: object, dim: int) -> ObjectArray:
         return self._scan("add", x, dim)
 
     def cumprod(self, x: object, dim: int) -> ObjectArray:
@@ -445,10 +543,24 @@ class ObjectNamespace(Namespace):
 
     # linear algebra, on the last two dimensions
 
-    def matmul(self, a: object, b: object) -> ObjectArray:
-        return self._of(
-            matrices.matmul(self.system, self.elements(a), self.elements(b))
-        )
+    matmul: Run = _computing(matrices.matmul)
+    solve: Run = _computing(matrices.solve)
+    det: Run = _computing(matrices.determinant)
+    cholesky: Run = _computing(matrices.cholesky)
+    lu_factors: Run = _factoring(matrices.lu)
+    qr_factors: Run = _factoring(matrices.qr)
+    eigh_factors: Run = _factoring(matrices.eigh)
+    svd_factors: Run = _factoring(matrices.svd)
+
+    def matrix_exp(self, a: Numbers) -> Numbers:
+        return self._factored(matrices.exponential, a)[0]
+
+    def _factored(
+        self, rule: Callable[..., tuple[Host, ...]], a: Numbers, *rest: object
+    ) -> tuple[Numbers, ...]:
+        run = lambda m: rule(self.system, m, *rest)
+        parts = matrices.over_matrices(run, self.elements(a).astype(object))
+        return tuple([p if p.dtype != object else self._of(p) for p in parts])
 
     def einsum(self, equation: str, *operands: object) -> Numbers:
         if len(operands) == 1 and matrices.sums_nothing(equation):
@@ -456,15 +568,8 @@ class ObjectNamespace(Namespace):
         arrays = [self.elements(o) for o in operands]
         return self._of(matrices.einsum(self.system, equation, arrays))
 
-    def inverse(self, a: Numbers) -> ObjectArray:
+    def inverse(self, a: Numbers) -> Any:
         return self.solve(a, self.eye(a.shape[-1], a))
-
-    def solve(self, a: object, b: object) -> ObjectArray:
-        arrays = self.elements(a), self.elements(b)
-        return self._of(matrices.solve(self.system, *arrays))
-
-    def det(self, a: object) -> ObjectArray:
-        return self._of(matrices.determinant(self.system, self.elements(a)))
 
     def slogdet(self, a: object) -> tuple[Raw, Raw]:
         det = self.det(a)
@@ -474,39 +579,8 @@ class ObjectNamespace(Namespace):
         return self.permute(x, tuple(range(x.ndim))[::-1])
 
     def read_in_triangle(self, a: Numbers, upper: bool = False) -> ObjectArray:
-        """Return the symmetric part of a symmetric matrix.
-
-        Raises:
-            KindError: the matrix is not symmetric.
-        """
+        """Return the symmetric part of a symmetric matrix."""
         return self._of(matrices.symmetric(self.system, self.elements(a)))
-
-    def cholesky(self, a: object) -> ObjectArray:
-        return self._of(matrices.cholesky(self.system, self.elements(a)))
-
-    def _factors(
-        self, rule: Callable[..., tuple[Host, ...]], a: Numbers, *rest: object
-    ) -> tuple[Numbers, ...]:
-        run = lambda m: rule(self.system, m, *rest)
-        parts = matrices.over_matrices(run, self.elements(a).astype(object))
-        return tuple([p if p.dtype != object else self._of(p) for p in parts])
-
-    def lu_factors(self, a: Numbers) -> tuple[Numbers, ...]:
-        return self._factors(matrices.lu, a)
-
-    def qr_factors(self, a: Numbers, mode: str = "reduced") -> tuple[Numbers, ...]:
-        return self._factors(matrices.qr, a, mode == "complete")
-
-    def eigh_factors(self, a: Numbers) -> tuple[Numbers, ...]:
-        return self._factors(matrices.eigh, a)
-
-    def svd_factors(
-        self, a: Numbers, full_matrices: bool = True
-    ) -> tuple[Numbers, ...]:
-        return self._factors(matrices.svd, a, full_matrices)
-
-    def matrix_exp(self, a: Numbers) -> Numbers:
-        return self._factors(matrices.exponential, a)[0]
 
     def zero_pivots(self, a: Numbers) -> Host:
         """Return zeros: `solve` and `cholesky` themselves refuse a matrix."""
@@ -555,61 +629,10 @@ def are_indices(*operands: object) -> bool:
 
 
 def _axes(dim: Dims, ndim: int) -> tuple[int, ...]:
-    """Return ``dim`` as non-negative dimensions; None stands for all of them."""
     if dim is None:
         return tuple(range(ndim))
     return tuple(np.lib.array_utils.normalize_axis_tuple(dim, ndim))
 
 
-def as_tuple(dims: Dims) -> int | Shape | None:
-    return tuple(dims) if isinstance(dims, list) else dims
-
-
 def _memory(x: object) -> Host:
     return x.data if isinstance(x, ObjectArray) else np.asarray(x)
-
-
-class Balls(System[Ball]):
-    """The system whose elements are balls; run it in ``working(bits)``."""
-
-    def __init__(self) -> None:
-        self.undecided = 0
-
-    def lift(self, number: Number) -> Ball:
-        return lifted(number, self.leaf, apply, {})
-
-    def leaf(self, number: Number, off: float) -> Ball:
-        return ball(number)
-
-    def apply(self, name: str, *elements: Ball) -> Ball:
-        return apply(name, *elements)
-
-    def total(self, elements: Sequence[Ball]) -> Ball:
-        return apply("total", *elements)
-
-    def value(self, element: Ball) -> Ball:
-        return element
-
-    def nearest(self, element: Ball, number: Number) -> bool:
-        met = bool(element.contains(ball(number)))
-        self.undecided += met and not element.is_exact()
-        return met and bool(element.is_exact())
-
-    def is_zero(self, element: Ball) -> bool:
-        near = bool(element.contains(0))
-        self.undecided += near and not element.is_exact()
-        return near
-
-    def rounded(self, element: Ball) -> float:
-        return to_float(element)
-
-    def compare(self, relation: str, a: Ball, b: Ball) -> bool:
-        holds = RELATIONS[relation]
-        if is_nan(a) or is_nan(b):
-            return relation == "!="
-        if is_infinite(a) or is_infinite(b):
-            return bool(holds(to_float(a), to_float(b)))
-        gap = a - b
-        if gap.contains(0) and not gap.is_zero():
-            self.undecided += 1
-        return bool(holds(gap.mid(), 0 * ONE))

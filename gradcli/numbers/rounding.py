@@ -41,7 +41,7 @@ from .balls import (
     to_float,
     working,
 )
-from .graph import LOST_BITS, Evaluation, compute
+from .graph import LOST_BITS, Elsewhere, Evaluation, compute
 from .system import exact, is_float
 
 SIGN_TRIALS: Final = 2
@@ -76,7 +76,7 @@ MAX_POWERS: Final = {"float64": 1024, "float32": 128, "float16": 16}
 
 
 def roundings_of(name: str) -> int:
-    """Return the largest error of a function in units of rounding; 0 for a choice."""
+    """Return the largest error of a function in units of rounding."""
     if name in ("choice", "stop", "symbol"):
         return 0
     own = FUNCTIONS[name].roundings if name in FUNCTIONS else None
@@ -97,23 +97,15 @@ def _parts_of(name: str) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
     return STEPS[name].parts if name in STEPS else None
 
 
-class NumbersMoved:
-    """A graph in which each of the program's numbers that are off by more than their
-    own rounding lies at one end or the other of what it may be."""
-
-    def __init__(self, graph: Any, seed: int) -> None:
-        self.name, self.args, self.carrying = graph.name, graph.args, graph.carrying
-        self.steps, self._graph, self._draw = graph.steps, graph, Random(seed)
-        self._moved: dict[int, Ball] = {}
-
-    def leaf(self, step: int) -> Any:
-        off = self._graph.lost.get(step, (0.0, 0.0))[0]
-        if not off:
-            return self._graph.leaf(step)
-        if step not in self._moved:
-            up = self._draw.choice((-1, 1)) * ball(off)
-            self._moved[step] = ball(self._graph.leaf(step)) + up
-        return self._moved[step]
+def numbers_moved(graph: Any, seed: int) -> Elsewhere:
+    """Return a graph in which each of the program's numbers that are off by more than
+    their own rounding lies at one end or the other of what it may be."""
+    draw = Random(seed)
+    moved = {
+        step: ball(exact(graph.leaf(step))) + draw.choice((-1, 1)) * ball(off)
+        for step, (off, _) in graph.lost.items() if off
+    }  # fmt: skip
+    return Elsewhere(graph, moved)
 
 
 class Roundings:
@@ -164,8 +156,6 @@ class Roundings:
         self._drift = {s: v for s, v in self._drift.items() if s < size}
         self._rounded = {s: v for s, v in self._rounded.items() if s < size}
 
-    # errors of random signs, for all numbers at once
-
     def _drifts(self, step: int) -> tuple[float, ...]:
         if step not in self._drift:
             bits = self._bits(step)
@@ -175,7 +165,6 @@ class Roundings:
         return self._drift[step]
 
     def _bits(self, step: int) -> int:
-        """Return a precision, in bits, with which a step's value has some sure bits."""
         evaluation = self.evaluation
         if not is_known(evaluation.value(step, evaluation.bits), LOST_BITS):
             evaluation.settled([step], followed=False)
@@ -186,28 +175,22 @@ class Roundings:
         return evaluation.bits
 
     def _drift_of(self, step: int, bits: int) -> tuple[float, ...]:
-        own = self._own(step, bits)
-        drifts = [own * self._unit_drawn() for _ in range(SIGN_TRIALS)]
-        graph = self.evaluation.graph
-        args = graph.args(step)
         # A sum's roundings are measured by its addends, whatever their order.
-        for part in self._parts(step, bits):
-            error = part * self.unit
-            drifts = [d + error * self._unit_drawn() for d in drifts]
-        for position, arg in enumerate(args):
+        parts = [part * self.unit for part in self._parts(step, bits)]
+        drifts, draw = [0.0] * SIGN_TRIALS, self._draw
+        for error in (self._own(step, bits), *parts):
+            # No two random numbers near 1 or -1 always cancel.
+            drifts = [d + error * (draw.choice((-1, 1)) * draw.uniform(0.75, 1.25))
+                      for d in drifts]  # fmt: skip
+        for position, arg in enumerate(self.evaluation.graph.args(step)):
             arriving = self._drift[arg]
             if any(arriving):
                 slope = to_float(self.evaluation.slope(step, position, bits))
                 drifts = [d + slope * a for d, a in zip(drifts, arriving, strict=True)]
         return tuple(drifts)
 
-    def _unit_drawn(self) -> float:
-        """Return a random number near 1 or -1, so that no two always cancel."""
-        return self._draw.choice((-1, 1)) * self._draw.uniform(0.75, 1.25)
-
     def _parts(self, step: int, bits: int) -> list[float]:
-        """Return the sizes that measure a step's own rounding: those of a sum's addends
-        or a matrix's entries; none where the value's own size does."""
+        """Return the sizes that measure a step's own rounding, beside its value's."""
         graph = self.evaluation.graph
         parts = _parts_of(graph.name(step))
         if parts is None:
@@ -216,7 +199,6 @@ class Roundings:
         return [abs(part) for part in parts([to_float(v) for v in values])]
 
     def _own(self, step: int, bits: int) -> float:
-        """Return how far a step's float may be off by its own rounding alone."""
         graph = self.evaluation.graph
         name = graph.name(step)
         value = abs(to_float(self.evaluation.value(step, bits)))
@@ -227,14 +209,12 @@ class Roundings:
         return roundings_of(name) * value * self.unit + self._inner(step, bits)
 
     def _of_number(self, step: int, value: float) -> float:
-        """Return how far from a program's number the engine's float may be."""
         graph: Any = self.evaluation.graph
         off, units = graph.lost.get(step, (0.0, 0.0))
         own = is_float(exact(graph.leaf(step)), BITS[self.dtype])
         return float(off + (units + (0 if own else value)) * self.unit)
 
     def _inner(self, step: int, bits: int) -> float:
-        """Return a step's error from roundings of its operand within its formula."""
         graph = self.evaluation.graph
         name = graph.name(step)
         count = FUNCTIONS[name].inner_roundings if name in FUNCTIONS else 0
@@ -245,14 +225,8 @@ class Roundings:
         slope = to_float(self.evaluation.slope(step, 0, bits))
         return abs(count * operand * slope) * self.unit
 
-    # the sum over all steps, for one number
-
     def bound(self, step: int) -> Ball:
         """Return a first-order bound of one step's error, from those of all steps."""
-        return self._to_first_order(step, self._error)
-
-    def _to_first_order(self, step: int, error: Callable[[int, int], Ball]) -> Ball:
-        """Return the sum of the largest effects of all steps' errors on one step."""
         evaluation, graph = self.evaluation, self.evaluation.graph
         bits = self._bits(step)
         order = evaluation.below([step])
@@ -272,7 +246,7 @@ class Roundings:
             total = ZERO
             for each, g in arrived.items():
                 if not g.is_zero():
-                    total = total + size(g) * error(each, bits)
+                    total = total + size(g) * self._error(each, bits)
             return total
 
     def is_linear(self, step: int) -> bool:
@@ -292,10 +266,8 @@ class Roundings:
             if each not in sums:
                 value = abs(to_float(evaluation.value(each, bits)))
                 drift = max(map(abs, self._drift[each]))
-                if (
-                    not SLACK_FACTOR * drift
-                    <= LOST_RELATIVE_ERROR * value + VANISHING_SIZE
-                ):
+                allowed = LOST_RELATIVE_ERROR * value + VANISHING_SIZE
+                if not SLACK_FACTOR * drift <= allowed:
                     return False
         return True
 
@@ -339,7 +311,6 @@ class Roundings:
         return value, value * roundings_of(name)
 
     def _is_exact(self, step: int, bits: int) -> bool:
-        """Tell whether a step is a leaf that the engine's floats represent exactly."""
         name = self.evaluation.graph.name(step)
         return name in LEAVES and bool(self._error(step, bits).is_zero())
 

@@ -44,23 +44,14 @@ matrix's exponential, which solves one linear system."""
 
 
 def eigenvalue(below: Any, *triangle: Any) -> Any:
-    """Return the eigenvalue of a symmetric matrix with ``below`` smaller ones.
-
-    Args:
-        below: how many eigenvalues are smaller.
-        triangle: the symmetric matrix's lower triangle, row by row.
-    """
+    """Return the eigenvalue, with ``below`` smaller ones, of the symmetric matrix with
+    a given lower triangle, row by row."""
     return _eigenvalue(_series_of(_symmetric(triangle)), _counted(below))
 
 
 def singular_value(above: Any, columns: Any, *entries: Any) -> Any:
-    """Return the singular value of a matrix with ``above`` larger ones.
-
-    Args:
-        above: how many singular values are larger.
-        columns: the number of the matrix's columns; no more than rows.
-        entries: the matrix's entries, row by row.
-    """
+    """Return the singular value, with ``above`` larger ones, of a matrix with no more
+    columns than rows, whose entries are given row by row."""
     n = _counted(columns)
     matrix = _series_of(_rows(entries, n))
     gram = _product([m.transpose() for m in matrix], matrix)
@@ -75,7 +66,6 @@ def _symmetric(triangle: Sequence[Any]) -> list[list[Any]]:
 
 
 def _counted(b: Any) -> int:
-    """Return the one integer in a ball, or in the constant term of a series."""
     still: Any = b[0] if isinstance(b, arb_series) else b
     return int(still.unique_fmpz())
 
@@ -93,7 +83,6 @@ def _eigenvalue(matrix: Series, below: int) -> Any:
 
 
 def _ascending(matrix: Any) -> list[Any]:
-    """Return all eigenvalues of a symmetric matrix, rising, equal ones repeated."""
     middle = matrix.mid()
     away = _norm(matrix - middle)
     if not away.is_finite():
@@ -128,7 +117,6 @@ def _of_moved(middle: Any) -> tuple[list[Any], Any]:
 
 
 def _norm(matrix: Any) -> Any:
-    """Return a bound of the absolute eigenvalues of a symmetric matrix."""
     sums = [sum(map(abs, row), arb(0)).abs_upper() for row in matrix.tolist()]
     return max(sums) if all(each.is_finite() for each in sums) else arb(inf)
 
@@ -191,12 +179,7 @@ def _at(x: Any, coefficients: Sequence[Any]) -> Any:
 
 
 def exponential(place: Any, *entries: Any) -> Any:
-    """Return an entry of a matrix's exponential.
-
-    Args:
-        place: the entry's number, row by row.
-        entries: the matrix's entries, row by row.
-    """
+    """Return the entry with number ``place``, row by row, of a matrix's exponential."""
     key = (ctx.prec, ctx.cap, *map(_told, entries))
     if key not in _kept:
         if len(_kept) >= MAX_EXPONENTIALS_KEPT:
@@ -214,14 +197,12 @@ ball gets the ``id`` of one that a key names."""
 
 
 def _told(entry: Any) -> Any:
-    """Return a key that tells an entry from all others that are kept."""
     if isinstance(entry, arb):
         return id(entry)
     return tuple([(c.mid(), c.rad()) if c.is_finite() else None for c in entry])
 
 
 def _exponential(entries: Sequence[Any]) -> Series:
-    """Return the coefficients of the exponential of a matrix of series."""
     n = isqrt(len(entries))
     given = _series_of(_rows(entries, n))
     count = len(given)

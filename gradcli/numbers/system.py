@@ -6,7 +6,7 @@ The namespaces of object arrays know elements through this protocol alone.
 Invariant: a comparison is decided at once, by the values at the point, so that
 branches, sorting and maxima run as they do on arrays.
 
-    system.apply("sin", system.lift(1))
+    Balls().apply("sin", ball(1))
 """
 
 from __future__ import annotations
@@ -16,12 +16,10 @@ from fractions import Fraction
 from functools import lru_cache
 from math import inf, isfinite
 from operator import eq, ge, gt, le, lt, ne
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from ..ops.exact import Exact
-
-if TYPE_CHECKING:
-    from .balls import Ball
+from .balls import Ball, apply, ball, is_infinite, is_nan, to_float
 
 SURE_DIGITS: Final = 15
 """Largest number of significant digits of a decimal that a float always keeps."""
@@ -39,11 +37,8 @@ class NoMeaning(ValueError):
 
 
 class System(Protocol[Element]):
-    """A number system: it makes the elements of an object array.
-
-    A system of numbers alone has no conditions and no derivatives: the notes that it is
-    given, and the stops of derivatives, do nothing here.
-    """
+    """A number system: it makes the elements of an object array. For one of numbers
+    alone the notes that it is given, and the stops of derivatives, do nothing."""
 
     def lift(self, number: Number) -> Element:
         """Return the element for a number of a program."""
@@ -66,8 +61,14 @@ class System(Protocol[Element]):
     def rounded(self, element: Element) -> float:
         """Return the value as the engine's numbers have it, as far as that is known."""
 
+    def side(self, a: Element, b: Element) -> int:
+        """Return 1, 0 or -1 if ``a`` is greater than, equal to or less than ``b``."""
+        middle = (self.value(a) - self.value(b)).mid()
+        return int(middle > 0) - int(middle < 0)
+
     def compare(self, relation: str, a: Element, b: Element) -> bool:
         """Tell whether the relation holds at the point."""
+        return compared(self, relation, a, b)
 
     def fixed(self, element: Element, value: Number) -> Element:
         """Return ``value``, which a step function has at ``element``, as an element."""
@@ -102,6 +103,55 @@ class System(Protocol[Element]):
         return None
 
 
+def compared(system: System[Element], relation: str, a: Element, b: Element) -> bool:
+    """Tell whether a relation holds: nan is unequal to all, and numbers have sides."""
+    holds = RELATIONS[relation]
+    left, right = system.value(a), system.value(b)
+    if is_nan(left) or is_nan(right):
+        return relation == "!="
+    if is_infinite(left) or is_infinite(right):
+        return bool(holds(to_float(left), to_float(right)))
+    return bool(holds(system.side(a, b), 0))
+
+
+class Balls(System[Ball]):
+    """The system whose elements are balls; run it in ``working(bits)``."""
+
+    def __init__(self) -> None:
+        self.undecided = 0
+        """Number of decisions that a higher precision may change."""
+
+    def lift(self, number: Number) -> Ball:
+        return lifted(number, lambda plain, off: ball(plain), apply, {})
+
+    def apply(self, name: str, *elements: Ball) -> Ball:
+        return apply(name, *elements)
+
+    def total(self, elements: Sequence[Ball]) -> Ball:
+        return apply("total", *elements)
+
+    def value(self, element: Ball) -> Ball:
+        return element
+
+    def nearest(self, element: Ball, number: Number) -> bool:
+        met = bool(element.contains(ball(number)))
+        self.undecided += met and not element.is_exact()
+        return met and bool(element.is_exact())
+
+    def is_zero(self, element: Ball) -> bool:
+        near = bool(element.contains(0))
+        self.undecided += near and not element.is_exact()
+        return near
+
+    def rounded(self, element: Ball) -> float:
+        return to_float(element)
+
+    def side(self, a: Ball, b: Ball) -> int:
+        gap = a - b
+        self.undecided += bool(gap.contains(0) and not gap.is_zero())
+        return super().side(a, b)
+
+
 @lru_cache(maxsize=4096, typed=True)
 def exact(number: Number) -> Number:
     """Return the exact number that a number of Python stands for: a float with few
@@ -125,14 +175,10 @@ def lifted(
     apply: Callable[..., Element],
     known: dict[int, tuple[Exact, Element]],
 ) -> Element:
-    """Return the element for a plain number.
-
-    Args:
-        leaf: makes an element from a rational or infinite number or nan, and from the
-            error that the engine's float of it has beyond its own rounding.
-        apply: makes an element from a function's name and elements.
-        known: the exact numbers that have elements, with these, by ``id``.
-    """
+    """Return the element for a plain number. ``leaf`` makes one from a rational or
+    infinite number or nan, and from the error that the engine's float of it has beyond
+    its own rounding; ``known`` has the exact numbers that have elements, with these, by
+    ``id``."""
     if not isinstance(number, Exact):
         return leaf(exact(number), 0.0)
     waiting: list[Any] = [number]

@@ -28,15 +28,13 @@ from ..engine.raw import Host, Run
 from ..ops.exact import Exact
 from ..ops.types import Dims, Shape
 from . import decided
-from .arrays import OBJECT, ObjectArray
 from .balls import LEAVES, LINEAR, ZERO, Ball, to_float
 from .decided import Deciding, Extreme
-from .namespace import CALLED, ObjectNamespace
+from .namespace import CALLED, OBJECT, ObjectArray, ObjectNamespace
 from .rounding import Roundings
 from .system import RELATIONS, Number
 
 FIRST_TAPE_STEPS: Final = 1024
-"""Steps that a new tape has room for."""
 
 DOUBTFUL_RELATIVE_GAP: Final = 2.0**-26
 """Distance from a tie, relative to the largest value compared so far, above which a
@@ -84,8 +82,8 @@ class Block:
         return column
 
     def reached(self, flags: Host) -> Host:
-        """Return a mask of the positions that a derivative through the terms flagged in
-        ``flags`` goes on to."""
+        """Return a mask of the positions that a derivative by flagged terms goes on
+        to."""
         if self.name == "stop":
             return np.zeros(self.count, dtype=bool)
         found: Host = np.logical_or.reduce(flags[self.args])
@@ -219,8 +217,7 @@ class Tape(Deciding[int]):
         return block.carrying(step - block.start, self.live)
 
     def floats(self, serials: Host) -> Host | None:
-        """Return the values of terms as floats, if all are inputs or integers, which
-        are exact as floats; else None."""
+        """Return the values of terms as floats, if all are exact as such; else None."""
         return self._floats[serials] if self._plain[serials].all() else None
 
     def varies(self, serials: Column) -> Host:
@@ -228,8 +225,8 @@ class Tape(Deciding[int]):
         return self._varies[serials]
 
     def mark(self, entries: Host, size: int | None = None) -> None:
-        """Make live these entries, the terms among the first ``size`` that depend on
-        them, and no others."""
+        """Make live these entries and the terms, among the first ``size``, that need
+        them."""
         self.live = np.zeros(self.steps, dtype=bool)
         self.live[entries] = True
         for block in self.blocks:
@@ -268,7 +265,6 @@ class Tape(Deciding[int]):
         self.roundings.forget(size)
 
     def _resize(self, size: int) -> None:
-        """Make room for ``size`` terms, and for no more."""
         for name in ("_varies", "_plain", "_floats"):
             column = getattr(self, name)[:size]
             missing = size - len(column)
@@ -434,7 +430,7 @@ class TapeNamespace(ObjectNamespace):
         made = self.tape.totals(rows.reshape(-1, rows.shape[-1]))
         return self._of(made.reshape(full if keepdim else shape))
 
-    def matmul(self, a: object, b: object) -> ObjectArray:
+    def matmul(self, a: object, b: object) -> Any:
         left, right = self.elements(a), self.elements(b)
         if left.ndim == 2 and right.ndim == 2 and left.shape[1] == right.shape[0]:
             made = self.tape.dots(left, right)

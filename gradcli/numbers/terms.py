@@ -105,10 +105,8 @@ def chosen(term: Term) -> Term:
 
 
 def ordered(roots: Sequence[Term], known: Container[int] = ()) -> list[Term]:
-    """Return ``roots`` and all terms below them, arguments first.
-
-    Terms whose serial is in ``known`` are left out, and so is what they are made of.
-    """
+    """Return ``roots`` and the terms below them, arguments first, without those in
+    ``known`` and what these alone are made of."""
     found: dict[int, Term] = {}
     stack = list(roots)
     while stack:
@@ -120,10 +118,8 @@ def ordered(roots: Sequence[Term], known: Container[int] = ()) -> list[Term]:
 
 
 class Terms(Deciding[Term]):
-    """The system whose elements are terms; one per program that is checked.
-
-    It is a `gradcli.numbers.graph.Graph`: a step's number is a term's serial.
-    """
+    """The system whose elements are terms, a `gradcli.numbers.graph.Graph` in which a
+    step's number is a term's serial; one per program that is checked."""
 
     def __init__(self, tie_break: int = 0, dtype: str | None = None) -> None:
         super().__init__(tie_break, dtype)
@@ -189,7 +185,6 @@ class Terms(Deciding[Term]):
         return self.make(name, elements, apply(name, *[e.value for e in elements]))
 
     def _folded(self, name: str, elements: Sequence[Term]) -> Term | None:
-        """Return the exact result of arithmetic on a program's numbers, else None."""
         numbers = [e.content for e in elements if e.name == "number"]
         if len(numbers) < len(elements) or name == "pow":
             return None
@@ -300,7 +295,6 @@ class Terms(Deciding[Term]):
             self._pin(element)
 
     def _pin(self, element: Term) -> None:
-        """Note as conditions the values of all input entries that an element reads."""
         for term in ordered([element]):
             if term.name == "symbol":
                 self._decided("==", term, self.lift(to_float(term.value)))

@@ -17,8 +17,10 @@ from .checks import (
     dims_of,
     kept_shape,
 )
+from .elementary import pi
 from .exact import beside, decimal, fraction, reciprocal
 from .op import (
+    ALL,
     FLOATS,
     KEPT,
     PACKED,
@@ -32,22 +34,21 @@ from .op import (
     of_floats,
     of_numbers,
     row,
+    smooth,
 )
 from .reduce import dropped, restored
-from .trigonometric import pi
 from .types import Array, ArrayRule, Call, Dims, Namespace, Tangents
 
 # fmt: off
 
-ALL = [case((3, 4)), case(())]
 SIDES = [case((3, 4), low=0.1), case((3,), low=-2.0, high=-0.1), case((), low=0.1)]
 
 # smooth activations, entry by entry
 
-row("sigmoid", node="SigmoidBackward0", latex=r"\sigma({0})", formula="1/(1 + e**-x)",
+smooth("sigmoid", lambda xp, y, x: y * (1 - y), latex=r"\sigma({0})",
+    formula="1/(1 + e**-x)",
     rule=Rule("SigmoidBackwardBackward0", (RESULT,), passes=True),
     doc="Logistic function.", aliases=("expit",),
-    fwd=lambda xp, x: xp.sigmoid(x), partials=(lambda xp, y, x: y * (1 - y),),
     cases=[*ALL, case((2,), low=-40, high=-30)], special="expit",
     also=("logistic", "σ"), saves="y", sym=lambda sp, x: 1 / (1 + sp.exp(-x)))
 
@@ -61,8 +62,8 @@ of_floats("logsigmoid", node="LogSigmoidBackward0", latex=r"\log \sigma({0})",
     sym=lambda sp, x: -sp.log(1 + sp.exp(-x)))
 
 # Elfwing, Uchibe, Doya 2017, arXiv:1702.03118.
-of_floats("silu", node="SiluBackward0", latex=r"{0} \sigma({0})",
-    formula="x*sigmoid(x)", doc="Sigmoid-weighted linear unit, also called swish.",
+of_floats("silu", latex=r"{0} \sigma({0})", formula="x*sigmoid(x)",
+    doc="Sigmoid-weighted linear unit, also called swish.",
     fwd=lambda xp, x: x * xp.sigmoid(x),
     partials=(lambda xp, y, x: xp.sigmoid(x) * (1 + x * xp.sigmoid(-x)),), cases=ALL,
     also=("swish",))
@@ -78,15 +79,12 @@ def mish_slope(xp: Namespace, y: Array, x: Array) -> Array:
 
 
 # Misra 2019, arXiv:1908.08681.
-of_floats("mish", node="MishBackward0", latex=r"{0} \tanh(\log(1 + e^{{{0}}}))",
-    memory=KEPT,
+of_floats("mish", latex=r"{0} \tanh(\log(1 + e^{{{0}}}))", memory=KEPT,
     formula="x*tanh(softplus(x))", doc="Mish.",
     fwd=lambda xp, x: x * xp.tanh(softplus_of(xp, x)), partials=(mish_slope,),
     cases=ALL)
 
-of_floats("softplus", node="SoftplusBackward0",
-    rule=Rule("SoftplusBackwardBackward0", passes=True),
-    memory=KEPT,
+of_floats("softplus", rule=Rule("SoftplusBackwardBackward0", passes=True), memory=KEPT,
     latex=r"\frac{{1}}{{\beta}} \log(1 + e^{{\beta {0}}})",
     formula="log(1 + e**(beta*x))/beta", doc="A smooth relu.",
     kink="above the threshold the function is taken to be x and the derivative 1",
@@ -112,7 +110,7 @@ def gelu_slope(xp: Namespace, y: Array, x: Array, approximate: str = "none") -> 
 
 
 # Hendrycks, Gimpel 2016, arXiv:1606.08415; 0.044715 is theirs.
-@of_floats("gelu", node="GeluBackward0", latex=r"{0} \Phi({0})",
+@of_floats("gelu", latex=r"{0} \Phi({0})",
     rule=Rule("GeluBackwardBackward0", passes=True), formula="x*(1 + erf(x/sqrt(2)))/2",
     doc="Gaussian error linear unit; approximate is 'none' or 'tanh'.",
     partials=(gelu_slope,),
@@ -125,17 +123,14 @@ def gelu_of(xp: Namespace, x: Array, approximate: str = "none") -> Array:
 
 # activations that are smooth on either side of a kink
 
-of_numbers("relu", node="ReluBackward0", latex=r"\max(0, {0})", formula="max(0, x)",
-    rule=Rule("ThresholdBackwardBackward0", (RESULT,)),
-    doc="Rectified linear unit.", kink="at 0 the derivative is 0",
-    fwd=lambda xp, x: xp.where(xp.lt(x, 0), 0, x),
+of_numbers("relu", latex=r"\max(0, {0})", formula="max(0, x)",
+    rule=Rule("ThresholdBackwardBackward0", (RESULT,)), doc="Rectified linear unit.",
+    kink="at 0 the derivative is 0", fwd=lambda xp, x: xp.where(xp.lt(x, 0), 0, x),
     partials=(lambda xp, y, x: xp.as_type_of(xp.gt(y, 0), y),),
-    vjp=(lambda xp, g, y, x: xp.where(xp.le(y, 0), 0, g),), cases=SIDES,
-    saves="y")
+    vjp=(lambda xp, g, y, x: xp.where(xp.le(y, 0), 0, g),), cases=SIDES, saves="y")
 
-of_floats("leaky_relu", node="LeakyReluBackward0", turned="LeakyReluBackward1",
-    formula="x if x > 0 else negative_slope*x",
-    rule=Rule("LeakyReluBackwardBackward0"),
+of_floats("leaky_relu", turned="LeakyReluBackward1",
+    formula="x if x > 0 else negative_slope*x", rule=Rule("LeakyReluBackwardBackward0"),
     latex=r"\max(0, {0}) + {negative_slope} \min(0, {0})", doc="Leaky rectifier.",
     kink="at 0 the derivative is negative_slope",
     fwd=lambda xp, x, negative_slope=0.01: xp.where(xp.gt(x, 0), x, negative_slope * x),
@@ -145,8 +140,8 @@ of_floats("leaky_relu", node="LeakyReluBackward0", turned="LeakyReluBackward1",
 
 
 # Xu et al. 2015, arXiv:1505.00853, section 2.4.
-of_floats("rrelu_with_noise.default", node="RreluWithNoiseBackward0",
-    turned="RreluWithNoiseBackward1", formula="x if x > 0 else slope*x",
+of_floats("rrelu_with_noise.default", turned="RreluWithNoiseBackward1",
+    formula="x if x > 0 else slope*x",
     kink="at 0 the derivative is that of the entries below",
     fwd=lambda xp, x, noise, lower, upper, training: xp.where(
         xp.gt(x, 0), x, x * noise if training else x * ((lower + upper) / 2)),
@@ -188,8 +183,8 @@ def elu_slope(
 
 
 # Clevert, Unterthiner, Hochreiter 2015, arXiv:1511.07289.
-@of_floats("elu", node="EluBackward0", turned="EluBackward1",
-    latex=r"\operatorname{{ELU}}({0})", rule=Rule("EluBackwardBackward0", passes=True),
+@of_floats("elu", turned="EluBackward1", latex=r"\operatorname{{ELU}}({0})",
+    rule=Rule("EluBackwardBackward0", passes=True),
     formula="scale*x if x > 0 else scale*alpha*(e**(input_scale*x) - 1)",
     doc="Exponential linear unit.",
     kink="at 0 the derivative is that of the left side, scale*alpha*input_scale",
@@ -213,8 +208,7 @@ function("selu", lambda call, x: call(
          formula="scale*elu(x, alpha)", kink="at 0 the derivative is scale*alpha")
 
 # Barron 2017, arXiv:1704.07483.
-of_floats("celu", node="CeluBackward0", turned="CeluBackward1",
-    latex=r"\operatorname{{CELU}}({0})",
+of_floats("celu", turned="CeluBackward1", latex=r"\operatorname{{CELU}}({0})",
     rule=Rule("EluBackwardBackward0", passes=True),
     formula="x if x > 0 else alpha*(e**(x/alpha) - 1)",
     doc="Continuously differentiable exponential linear unit.",
@@ -237,12 +231,12 @@ def passing_but(hidden: ArrayRule) -> Rules:
     }
 
 
-@of_numbers("hardtanh", node="HardtanhBackward0",
-    formula="min(max(x, min_val), max_val)", rule=Rule("HardtanhBackwardBackward0"),
+@of_numbers("hardtanh", formula="min(max(x, min_val), max_val)",
+    rule=Rule("HardtanhBackwardBackward0"),
     latex=r"\min(\max({0}, {min_val}), {max_val})", doc="Clamped identity.",
     result=WHOLE, kink="at a bound the derivative is 0",
     **passing_but(lambda xp, x, min_val=-1.0, max_val=1.0: xp.logical_or(
-        xp.le(x, min_val), xp.ge(x, max_val))),
+      xp.le(x, min_val), xp.ge(x, max_val))),
     cases=[case((3, 4), low=-0.9, high=0.9), case((3,), low=1.1), case((), low=0.1,
            min_val=0.0, max_val=6.0)])
 def hard_tanh(xp: Namespace, x: Array, min_val: float = -1.0, max_val: float = 1.0
@@ -259,7 +253,7 @@ function("relu6", lambda call, x: call("hardtanh", x, min_val=0, max_val=6),
          cases=SIDES, doc="relu cut off at 6.", formula="min(max(x, 0), 6)",
          kink="at 0 and 6 the derivative is 0")
 
-of_floats("hardsigmoid", node="HardsigmoidBackward0", formula="min(max(x + 3, 0), 6)/6",
+of_floats("hardsigmoid", formula="min(max(x + 3, 0), 6)/6",
     latex=r"\frac{{\min(\max({0} + 3, 0), 6)}}{{6}}", doc="Piecewise linear sigmoid.",
     kink="at -3 and 3 the derivative is 0",
     fwd=lambda xp, x: xp.minimum(xp.maximum(x + 3, 0), 6) / 6,
@@ -276,7 +270,7 @@ def hard_swish_pulled(xp: Namespace, g: Array, x: Array, inside: Array) -> Array
 
 
 # Howard et al. 2019, arXiv:1905.02244, section 5.2.
-of_floats("hardswish", node="HardswishBackward0", formula="x*min(max(x + 3, 0), 6)/6",
+of_floats("hardswish", formula="x*min(max(x + 3, 0), 6)/6",
     rule=Rule("HardswishBackwardBackward0", passes=True),
     latex=r"{0} \frac{{\min(\max({0} + 3, 0), 6)}}{{6}}", doc="Piecewise swish.",
     kink="at -3 the derivative is 0, at 3 it is 1",
@@ -291,8 +285,8 @@ def small(xp: Namespace, x: Array, lambd: float = 0.5) -> Array:
     return xp.le(xp.abs(x), lambd)
 
 
-@of_floats("softshrink", node="SoftshrinkBackward0",
-    formula="sign(x)*max(abs(x) - lambd, 0)", rule=Rule("SoftshrinkBackwardBackward0"),
+@of_floats("softshrink", formula="sign(x)*max(abs(x) - lambd, 0)",
+    rule=Rule("SoftshrinkBackwardBackward0"),
     latex=r"\operatorname{{sign}}({0}) \max(|{0}| - \lambda, 0)",
     doc="Moves towards 0 by lambd.", kink="at -lambd and lambd the derivative is 0",
     **passing_but(small),
@@ -303,20 +297,17 @@ def soft_shrunk(xp: Namespace, x: Array, lambd: float = 0.5) -> Array:
     return xp.sign(x) * xp.maximum(xp.abs(x) - lambd, 0)
 
 
-of_floats("hardshrink", node="HardshrinkBackward0",
-    formula="x if abs(x) > lambd else 0", rule=Rule("HardshrinkBackwardBackward0"),
-    latex=r"{0} [|{0}| > \lambda]",
+of_floats("hardshrink", formula="x if abs(x) > lambd else 0",
+    rule=Rule("HardshrinkBackwardBackward0"), latex=r"{0} [|{0}| > \lambda]",
     doc="Sets small entries to 0.", kink="at -lambd and lambd the derivative is 0",
     fwd=lambda xp, x, lambd=0.5: xp.where(xp.le(xp.abs(x), lambd), 0, x),
     **passing_but(small),
     cases=[case((3, 4), low=0.6), case((3,), lambd=3.0), case((), low=-2.0, high=-0.6)])
 
-of_numbers("threshold", node="ThresholdBackward0", turned="ThresholdBackward1",
-    formula="x if x > threshold else value",
-    rule=Rule("ThresholdBackwardBackward0"),
-    latex=r"{0} [{0} > {threshold}]",
-    doc="Replaces what is not above a threshold.", result=WHOLE,
-    kink="at the threshold the derivative is 0",
+of_numbers("threshold", turned="ThresholdBackward1",
+    formula="x if x > threshold else value", rule=Rule("ThresholdBackwardBackward0"),
+    latex=r"{0} [{0} > {threshold}]", doc="Replaces what is not above a threshold.",
+    result=WHOLE, kink="at the threshold the derivative is 0",
     fwd=lambda xp, x, threshold, value: xp.where(xp.le(x, threshold), value, x),
     **passing_but(lambda xp, x, threshold, value: xp.le(x, threshold)),
     cases=[case((3, 4), low=0.6, threshold=0.5, value=7.0),
@@ -452,7 +443,7 @@ def weights(xp: Namespace, x: Array, y: Array, dim: Dims) -> Array:
 
 
 # Blanchard, Higham, Higham 2021, doi:10.1093/imanum/draa038: the shifted formula.
-@row("logsumexp", node="LogsumexpBackward0", formula="log(sum(e**x, dim))",
+@row("logsumexp", formula="log(sum(e**x, dim))",
     doc="Logarithm of a sum of exponentials.", result=FLOATS,
     vjp=(lambda xp, g, y, x, dim, keepdim=False:
          restored(xp, g, x.shape, dim) * weights(xp, x, y, dim),),
@@ -490,7 +481,7 @@ def glu_push(xp: Namespace, t: Tangents, y: Array, x: Array, dim: int = -1) -> A
 
 
 # Dauphin et al. 2016, arXiv:1612.08083.
-@of_floats("glu", node="GluBackward0", formula="a*sigmoid(b)",
+@of_floats("glu", formula="a*sigmoid(b)",
     rule=Rule("GluBackwardBackward0", passes=True),
     doc="The first half of a dimension, gated by the second.", vjp=(glu_pull,),
     jvp=glu_push, cases=[case((3, 4)), case((4, 3), dim=0), case((2, 2, 3), dim=1)],

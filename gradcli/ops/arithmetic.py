@@ -66,13 +66,12 @@ A_TRUTH = ("Subtraction, the `-` operator, with a bool tensor is not supported. 
 
 by_sum_rule = partial(row, taught="sum rule")
 
-by_sum_rule("add.Tensor", node="AddBackward0", latex="{0} + {1}", formula="a + b",
-    doc="Sum, elementwise with broadcasting.",
-    fwd=lambda xp, a, b: a + b, partials=(1, 1), cases=PAIR)
+by_sum_rule("add.Tensor", latex="{0} + {1}", formula="a + b",
+    doc="Sum, elementwise with broadcasting.", fwd=lambda xp, a, b: a + b,
+    partials=(1, 1), cases=PAIR)
 
-by_sum_rule("add.alpha", node="AddBackward0", latex=r"{0} + \alpha {1}",
-    formula="a + alpha*b", result=WHOLE, fractions=False, fits=True,
-    fwd=lambda xp, a, b, alpha: a + alpha * b,
+by_sum_rule("add.alpha", latex=r"{0} + \alpha {1}", formula="a + alpha*b", result=WHOLE,
+    fractions=False, fits=True, fwd=lambda xp, a, b, alpha: a + alpha * b,
     partials=(1, lambda xp, y, a, b, alpha: alpha),
     cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")
 
@@ -94,13 +93,12 @@ by_sum_rule("add.Scalar", node="AddBackward1", latex=r"{0} + c", formula="x + nu
     fwd=lambda xp, x, number: x + number, partials=(1,),
     cases=[case((3, 4), number=2), case((), number=-0.5)])
 
-by_sum_rule("sub.Tensor", node="SubBackward0", latex="{0} - {1}", formula="a - b",
-    no_truths=A_TRUTH,
-    doc="Difference, elementwise with broadcasting.",
-    fwd=lambda xp, a, b: a - b, partials=(1, -1), cases=PAIR)
+by_sum_rule("sub.Tensor", latex="{0} - {1}", formula="a - b", no_truths=A_TRUTH,
+    doc="Difference, elementwise with broadcasting.", fwd=lambda xp, a, b: a - b,
+    partials=(1, -1), cases=PAIR)
 
-by_sum_rule("sub.alpha", node="SubBackward0", latex=r"{0} - \alpha {1}",
-    no_truths=A_TRUTH, formula="a - alpha*b", result=WHOLE, fractions=False, fits=True,
+by_sum_rule("sub.alpha", latex=r"{0} - \alpha {1}", no_truths=A_TRUTH,
+    formula="a - alpha*b", result=WHOLE, fractions=False, fits=True,
     fwd=lambda xp, a, b, alpha: a - alpha * b,
     partials=(1, lambda xp, y, a, b, alpha: -alpha),
     cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")
@@ -121,37 +119,16 @@ by_sum_rule("rsub.Scalar", node="RsubBackward1", latex="c - {0}", formula="numbe
     in_rules="sub.Tensor", no_truths=A_TRUTH, fwd=lambda xp, x, number: number - x,
     partials=(-1,), cases=[case((3, 4), number=10), case((), number=0.5)])
 
-by_sum_rule("rsub.Tensor", node="RsubBackward0", latex="{1} - {0}", formula="b - a",
+by_sum_rule("rsub.Tensor", latex="{1} - {0}", formula="b - a",
     fwd=lambda xp, a, b: b - a, partials=(-1, 1), cases=PAIR)
 
-by_sum_rule("rsub.alpha", node="RsubBackward0", latex=r"{1} - \alpha {0}",
-    no_truths=A_TRUTH, formula="b - alpha*a", result=WHOLE, fractions=False,
-    fwd=lambda xp, a, b, alpha: b - alpha * a,
-    partials=(lambda xp, y, a, b, alpha: -alpha, 1),
-    cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")
+function("rsub", lambda call, a, b: call("rsub.Scalar", a, number=b) if is_number(b)
+         else call("rsub.Tensor", a, b),
+         doc="Difference, the other way round.", formula="b - a", in_place=False)
 
-by_sum_rule("rsub.Scalar_alpha", node="RsubBackward1", latex=r"c - \alpha {0}",
-    no_truths=A_TRUTH, formula="number - alpha*x",
-    fwd=lambda xp, x, number, alpha: number - alpha * x,
-    partials=(lambda xp, y, x, number, alpha: -alpha,),
-    cases=[case((3, 4), number=10, alpha=2), case((), number=0.5, alpha=-0.5)],
-    saves="")
-
-
-@function("rsub", doc="Difference, the other way round.", formula="b - alpha*a",
-          in_place=False)
-def rsub(call: Call, a: Array, b: Operand, alpha: float = 1) -> Array:
-    if is_number(b):
-        return call("rsub.Scalar", a, number=b) if alpha == 1 else (
-            call("rsub.Scalar_alpha", a, number=b, alpha=alpha))
-    return call("rsub.Tensor", a, b) if alpha == 1 else (
-        call("rsub.alpha", a, b, alpha=alpha))
-
-
-of_numbers("neg", node="NegBackward0", latex="-{0}", formula="-x", doc="Negation.",
-    taught="constant factor rule",
-    aliases=("negative",),
-    fwd=lambda xp, x: -x, partials=(-1,), cases=[case((3, 4)), case(())], roundings=0)
+of_numbers("neg", latex="-{0}", formula="-x", doc="Negation.",
+    taught="constant factor rule", aliases=("negative",), fwd=lambda xp, x: -x,
+    partials=(-1,), cases=[case((3, 4)), case(())], roundings=0)
 
 function("positive", lambda call, x: x,
          doc="The tensor itself; no node is recorded.", formula="x",
@@ -159,11 +136,9 @@ function("positive", lambda call, x: x,
 
 # products and quotients
 
-row("mul", node="MulBackward0", latex=r"{0} \cdot {1}", formula="a * b",
-    in_rules="mul.Scalar",
-    taught="product rule",
-    doc="Product, elementwise with broadcasting.", aliases=("multiply",),
-    fwd=lambda xp, a, b: a * b,
+row("mul", latex=r"{0} \cdot {1}", formula="a * b", in_rules="mul.Scalar",
+    taught="product rule", doc="Product, elementwise with broadcasting.",
+    aliases=("multiply",), fwd=lambda xp, a, b: a * b,
     partials=(lambda xp, y, a, b: b, lambda xp, y, a, b: a), cases=PAIR,
     saves=("b", "a"), overflows=True, roundings=1)
 
@@ -172,10 +147,8 @@ row("mul.Scalar", node="MulBackward1", latex=r"c \cdot {0}", formula="x * number
     partials=(lambda xp, y, x, number: number,),
     cases=[case((3, 4), number=2), case((), number=-0.5)], saves="")
 
-row("div.Tensor", node="DivBackward0", latex=r"\frac{{{0}}}{{{1}}}", formula="a / b",
-    in_rules="div.Scalar",
-    taught="quotient rule",
-    doc="Quotient, elementwise with broadcasting.",
+row("div.Tensor", latex=r"\frac{{{0}}}{{{1}}}", formula="a / b", in_rules="div.Scalar",
+    taught="quotient rule", doc="Quotient, elementwise with broadcasting.",
     result=AS_IS, fwd=lambda xp, a, b: a / b,
     partials=(lambda xp, y, a, b: over(xp, 1, b), lambda xp, y, a, b: -(a / b) / b),
     cases=AWAY, saves=("b", "a b"))
@@ -216,10 +189,8 @@ of_numbers("floor_divide", node="NotImplemented", formula="floor(a / b)",
     cases=[case((3, 4), (4,), low=0.6, high=0.9), case((), (2,), low=0.6, high=0.9)],
     jumps_at=0)
 
-row("reciprocal", node="ReciprocalBackward0", latex=r"\frac{{1}}{{{0}}}",
-    taught="power rule",
-    formula="1 / x", doc="Reciprocal.",
-    fwd=lambda xp, x: 1 / x, partials=(lambda xp, y, x: -y * y,),
+row("reciprocal", latex=r"\frac{{1}}{{{0}}}", taught="power rule", formula="1 / x",
+    doc="Reciprocal.", fwd=lambda xp, x: 1 / x, partials=(lambda xp, y, x: -y * y,),
     cases=[case((3, 4), low=0.5, high=2.0), case((3,), low=-2.0, high=-0.5)],
     not_finite={"inf": "a division by zero"}, tame=("1",), saves="y")
 
@@ -235,8 +206,7 @@ of_numbers("remainder.Tensor", node="RemainderBackward1", latex=r"{0} \bmod {1}"
     fwd=lambda xp, a, b: xp.remainder(a, b),
     partials=(1, lambda xp, y, a, b: -xp.floor_divide(a, b)), cases=REST, jumps_at=0)
 
-row("remainder.Scalar", node="RemainderBackward0", latex=r"{0} \bmod c",
-    formula="x - other*floor(x/other)",
+row("remainder.Scalar", latex=r"{0} \bmod c", formula="x - other*floor(x/other)",
     kink="the derivative is 1 everywhere, also at the jumps",
     fwd=lambda xp, x, other: xp.remainder(x, other), partials=(1,), cases=REST_OF,
     jumps_at=0)
@@ -253,7 +223,7 @@ of_numbers("fmod.Tensor", node="FmodBackward1",
     partials=(1, lambda xp, y, a, b: -xp.trunc(a / b)), cases=REST,
     jumps_at=0, smooth_at_zero=True)
 
-row("fmod.Scalar", node="FmodBackward0", latex=r"\operatorname{{fmod}}({0}, c)",
+row("fmod.Scalar", latex=r"\operatorname{{fmod}}({0}, c)",
     formula="x - other*trunc(x/other)",
     kink="the derivative is 1 everywhere, also at the jumps",
     fwd=lambda xp, x, other: xp.fmod(x, other), partials=(1,), cases=REST_OF,
@@ -276,10 +246,9 @@ def one_less(xp: Namespace, x: Array, exponent: float) -> Operand:
     return xp.new_full(x, (), exponent) - 1
 
 
-row("pow.Tensor_Scalar", node="PowBackward0", latex="{0}^{{{exponent}}}",
-    taught="power rule", formula="x ** exponent",
-    kink="the derivative for exponent 0 is 0, also at x = 0", result=AS_IS,
-    fwd=lambda xp, x, exponent: x**exponent,
+row("pow.Tensor_Scalar", latex="{0}^{{{exponent}}}", taught="power rule",
+    formula="x ** exponent", kink="the derivative for exponent 0 is 0, also at x = 0",
+    result=AS_IS, fwd=lambda xp, x, exponent: x**exponent,
     partials=(lambda xp, y, x, exponent:
               xp.zeros_like(x) if exponent == 0
               else exponent * x**one_less(xp, x, exponent),),
@@ -358,11 +327,6 @@ def doubled(call: Call, x: Array) -> Array:
     return call("to_copy.default", x, "float64", None, (name, None))
 
 
-function("float_power", lambda call, a, exponent:
-         call("pow", doubled(call, a), doubled(call, exponent)),
-         doc="Power in double precision.", formula="a ** b",
-         cases=[case((3, 4), (4,), low=0.5)])
-
 function("square", lambda call, x: call("pow.Tensor_Scalar", x, exponent=2),
          doc="The square.", formula="x**2",
          cases=[case((3, 4)), case(())], in_place=True, also=("sqr",),
@@ -370,20 +334,17 @@ function("square", lambda call, x: call("pow.Tensor_Scalar", x, exponent=2),
 
 # operations on several operands
 
-of_numbers("addcmul.default", node="AddcmulBackward0",
-    latex=r"{0} + c \cdot {1} \cdot {2}", memory=KEPT,
-    formula="x + value*a*b", doc="A tensor plus a multiple of a product.",
-    result=WHOLE,
+of_numbers("addcmul.default", latex=r"{0} + c \cdot {1} \cdot {2}", memory=KEPT,
+    formula="x + value*a*b", doc="A tensor plus a multiple of a product.", result=WHOLE,
     fwd=lambda xp, x, a, b, value=1: x + value * (a * b),
     partials=(1, lambda xp, y, x, a, b, value=1: value * b,
               lambda xp, y, x, a, b, value=1: value * a),
     cases=[case((3, 4), (4,), (3, 1)), case((2,), (2,), (), value=-0.5)],
     saves=("", "b", "a"))
 
-of_floats("addcdiv.default", node="AddcdivBackward0", memory=KEPT,
-    latex=r"{0} + c \cdot \frac{{{1}}}{{{2}}}",
-    always_saves=True,
-    formula="x + value*a/b", doc="A tensor plus a multiple of a quotient.",
+of_floats("addcdiv.default", memory=KEPT, latex=r"{0} + c \cdot \frac{{{1}}}{{{2}}}",
+    always_saves=True, formula="x + value*a/b",
+    doc="A tensor plus a multiple of a quotient.",
     fwd=lambda xp, x, a, b, value=1: x + value * a / b,
     partials=(1, lambda xp, y, x, a, b, value=1: over(xp, value, b),
               lambda xp, y, x, a, b, value=1: -value * a / (b * b)),
@@ -405,8 +366,8 @@ def valued(name: str) -> None:
 valued("addcmul")
 valued("addcdiv")
 
-of_floats("lerp.Scalar", node="LerpBackward0", latex=r"{0} + w ({1} - {0})", wide=True,
-    one_type=True, formula="a + weight*(b - a)",
+of_floats("lerp.Scalar", latex=r"{0} + w ({1} - {0})", wide=True, one_type=True,
+    formula="a + weight*(b - a)",
     fwd=lambda xp, a, b, weight:
         a + weight * (b - a) if abs(weight) < 0.5 else b - (b - a) * (1 - weight),
     partials=(lambda xp, y, a, b, weight: 1 - weight,

@@ -10,10 +10,12 @@ from __future__ import annotations
 from math import prod
 
 from .checks import (
+    LISTED,
     EngineError,
     ShapeError,
     as_integer,
     as_sizes,
+    check_size,
     demand_rank,
     dim_of,
     dims_of,
@@ -21,7 +23,6 @@ from .checks import (
     refuse,
 )
 from .index import along
-from .limits import LISTED, check_size
 from .op import LINEAR, PACKED, VIEW, Marker, case, function, row
 from .shape import inverse_order
 from .types import Array, Call, Dims, Namespace, Shape, Sizes
@@ -38,9 +39,8 @@ def _flip(xp: Namespace, x: Array, dims: Sizes) -> Array:
     return xp.flip(x, dims_of(x.shape, asked)) if asked and x.shape else x
 
 
-row("flip", node="FlipBackward0", star="dims", jvp=LINEAR, fwd=_flip,
-    doc="Dimensions reversed.", formula="y[i] = x[n - 1 - i]",
-    vjp=(lambda xp, g, y, x, dims: _flip(xp, g, dims),),
+row("flip", star="dims", jvp=LINEAR, fwd=_flip, doc="Dimensions reversed.",
+    formula="y[i] = x[n - 1 - i]", vjp=(lambda xp, g, y, x, dims: _flip(xp, g, dims),),
     cases=[case((3, 4), dims=(0,)), case((3, 4), dims=(0, -1)), case((2,), dims=()),
            case((), dims=(0,))])
 
@@ -75,11 +75,9 @@ def _roll(xp: Namespace, x: Array, shifts: Sizes, dims: Dims = None) -> Array:
     return xp.roll(x, *by) if x.shape else x
 
 
-row("roll", node="RollBackward0", jvp=LINEAR,
-    memory=PACKED,
+row("roll", jvp=LINEAR, memory=PACKED,
     doc="Entries moved along; those that fall off come in again at the other end.",
-    formula="y[i] = x[(i - shift) mod n]",
-    fwd=_roll,
+    formula="y[i] = x[(i - shift) mod n]", fwd=_roll,
     vjp=(lambda xp, g, y, x, shifts, dims=None:
          _roll(xp, g, tuple([-n for n in as_sizes(shifts)]), dims),),
     cases=[case((3, 4), shifts=2), case((3, 4), shifts=1, dims=-1),
@@ -99,7 +97,7 @@ def rotation_dims(shape: Shape, dims: Sizes) -> tuple[int, int]:
     return a, b
 
 
-@row("rot90", node="Rot90Backward0", jvp=LINEAR,
+@row("rot90", jvp=LINEAR,
     doc="Quarter turns from the first of two dimensions towards the second.",
     formula="k quarter turns of x",
     vjp=(lambda xp, g, y, x, k=1, dims=(0, 1): xp.rot90(g, -k, dims),),
@@ -187,8 +185,7 @@ row("diagonal.backward", node="DiagonalBackwardBackward0", jvp=LINEAR, memory=PA
     cases=[case((3,), input_sizes=(3, 4), offset=0, dim1=0, dim2=1),
            case((3, 1), input_sizes=(2, 3, 4), offset=1, dim1=-1, dim2=0)])
 
-row("diag_embed", node="DiagEmbedBackward0", jvp=LINEAR,
-    memory=PACKED,
+row("diag_embed", jvp=LINEAR, memory=PACKED,
     doc="Zeros with the last dimension along a diagonal of two new ones.",
     formula="y[..., i, i + offset] = x[..., i]",
     fwd=lambda xp, x, offset=0, dim1=-2, dim2=-1:
@@ -209,11 +206,6 @@ def _diag(call: Call, x: Array, diagonal: int = 0) -> Array:
     raise ShapeError(f"diag(): Supports 1D or 2D tensors. Got {x.ndim}D")
 
 
-function("diagflat", lambda call, x, offset=0:
-         call("diag_embed", call("ravel", x), offset), operands=("x",),
-         formula="diag(flatten(x))",
-         doc="All entries as a diagonal matrix.", cases=[case((2, 2))])
-
 # -- padding, windows, repeats --------------------------------------------------------
 
 
@@ -233,7 +225,7 @@ def pad_pairs(shape: Shape, pad: Sizes) -> list[tuple[int, int]]:
     return untouched + pairs[::-1]
 
 
-@row("constant_pad_nd", node="ConstantPadNdBackward0",
+@row("constant_pad_nd",
     vjp=(lambda xp, g, y, x, pad, value=0:
          xp.constant_pad_nd(g, tuple([-n for n in as_sizes(pad)])),), saves="",
     jvp=lambda xp, t, y, x, pad, value=0: xp.constant_pad_nd(t[0], pad),
@@ -283,7 +275,7 @@ def window_order(ndim: int, d: int) -> Shape:
     return (*range(d + 1), *range(d + 2, ndim), d + 1)
 
 
-@row("unfold", node="UnfoldBackward0", jvp=LINEAR, memory=VIEW,
+@row("unfold", jvp=LINEAR, memory=VIEW,
     doc="Sliding windows over a dimension, as a new last dimension.",
     formula="y[..., w, ..., i] = x[..., w step + i, ...]",
     vjp=(lambda xp, g, y, x, **how: xp.call("unfold.backward", g, x.shape, **how),),

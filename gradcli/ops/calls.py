@@ -15,9 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from .between import room
 from .op import FUNCTIONS, OPS, defaults, parameters
-from .saved_names import RESAMPLED
+from .resampling import RESAMPLED
 from .types import Array, Shape
 
 Said = tuple[str, tuple[object, ...], dict[str, object]]
@@ -64,6 +63,20 @@ def public(
     return said
 
 
+def room(
+    x: Array, weight: Array, bias: Array | None, size: Shape, stride: Shape,
+    padding: Shape, dilation: Shape, groups: int = 1,
+) -> dict[str, object]:  # fmt: skip
+    """Return the output padding of a transposed convolution, which follows from the
+    sizes."""
+    kernel = weight.shape[2:]
+    steps = zip(size[2:], x.shape[2:], kernel, stride, padding, dilation, strict=True)
+    usual = [
+        (whole, (n - 1) * s - 2 * p + d * (k - 1) + 1) for whole, n, k, s, p, d in steps
+    ]
+    return {"output_padding": one([whole - n for whole, n in usual])}
+
+
 def mean(rank: int) -> Callable[..., Said | None]:
     said = public(f"avg_pool{rank}d.default", f"avg_pool{rank}d")
 
@@ -97,24 +110,22 @@ def growth(row: str) -> Callable[..., Said]:
 
 def unpooled(x: Array, indices: Array, output_size: Shape) -> Said:
     """Return the call with the longest windows that fit ``output_size``, at least 1."""
-    rank = len(output_size)
-    sizes = zip(output_size, x.shape[-rank:], strict=True)
+    sizes = zip(output_size, x.shape[-2:], strict=True)
     kernel = one([max(1, n // max(count, 1)) for n, count in sizes])
     how: dict[str, object] = {"output_size": tuple(output_size)}
-    return f"max_unpool{rank}d", (x, indices, kernel), how
+    return "max_unpool2d", (x, indices, kernel), how
 
 
 CALLS: Final[Mapping[str, Callable[..., Said | None]]] = {
     "convolution.default": public("convolution.default", "conv{}d", 3),
     "convolution.transposed": public(
-        "convolution.transposed", "conv_transpose{}d", 3,
-        lambda **how: {"output_padding": one(room(None, None, **how))}),
+        "convolution.transposed", "conv_transpose{}d", 3, room),
     **{f"{name}{n}d.indices": public(
         f"{name}{n}d.indices", f"{name}{n}d",
         further=lambda **_: {"return_indices": True})
        for name in ("max_pool", "adaptive_max_pool") for n in (2, 3)},
     **{f"avg_pool{n}d.default": mean(n) for n in (2, 3)},
-    **{f"max_unpool{n}d.default": unpooled for n in (2, 3)},
+    "max_unpool2d.default": unpooled,
     **{f"adaptive_avg_pool{n}d.default": public(
         f"adaptive_avg_pool{n}d.default", f"adaptive_avg_pool{n}d") for n in (2, 3)},
     **{f"reflection_pad{n}d.default": border("reflect") for n in (1, 2, 3)},

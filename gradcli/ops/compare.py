@@ -16,7 +16,9 @@ from typing import Any
 
 from .arithmetic import is_number
 from .checks import ArgumentError, refuse
+from .elementary import pi
 from .op import (
+    ALL,
     FLOATS,
     KEPT,
     WHOLE,
@@ -28,31 +30,28 @@ from .op import (
     of_numbers,
     row,
 )
-from .trigonometric import pi
 from .types import Array, ArrayRule, Call, Namespace, Operand
 
 # fmt: off
 
-ALL = [case((3, 4)), case(())]
 PAIR = [case((3, 4), (3, 4)), case((3, 4), (4,)), case((3, 1), (1, 4)), case((), (2,))]
 
 
 # sign and absolute value
 
-of_numbers("abs", node="AbsBackward0", latex=r"\left|{0}\right|", formula="abs(x)",
-    aliases=("absolute",), doc="Absolute value.", kink="at 0 the derivative is 0",
-    fwd=lambda xp, x: xp.abs(x), partials=(lambda xp, y, x: xp.sign(x),),
+of_numbers("abs", latex=r"\left|{0}\right|", formula="abs(x)", aliases=("absolute",),
+    doc="Absolute value.", kink="at 0 the derivative is 0", fwd=lambda xp, x: xp.abs(x),
+    partials=(lambda xp, y, x: xp.sign(x),),
     cases=[case((3, 4), low=0.1), case((3,), low=-2.0, high=-0.1), case((), low=0.1)],
     also=("fabs",), domain="x != 0", roundings=0)
 
 STEPS = "the derivative is 0 everywhere, also at the steps"
 
-row("sign", node="SignBackward0", latex=r"\operatorname{{sign}} {0}",
+row("sign", latex=r"\operatorname{{sign}} {0}",
     formula="1 if x > 0 else -1 if x < 0 else 0", doc="Sign.",
-    kink="the derivative is 0, also at 0",
-    fwd=lambda xp, x: xp.sign(x), partials=(0,),
-    cases=[case((3, 4), low=0.1), case((), low=-2.0, high=-0.1)],
-    also=("signum",), domain="x != 0", roundings=0)
+    kink="the derivative is 0, also at 0", fwd=lambda xp, x: xp.sign(x), partials=(0,),
+    cases=[case((3, 4), low=0.1), case((), low=-2.0, high=-0.1)], also=("signum",),
+    domain="x != 0", roundings=0)
 
 row("signbit", fwd=lambda xp, x: xp.signbit(x), partials=(None,), in_place=False,
     formula="x < 0", doc="Whether the sign is a minus, also that of a zero.",
@@ -65,9 +64,8 @@ def same_sign(xp: Namespace, y: Array, x: Array, other: Array) -> Array:
     return xp.where(at_zero, 0, y / xp.where(at_zero, 1, x))
 
 
-@row("copysign.Tensor", node="CopysignBackward0",
-    latex=r"|{0}| \operatorname{{sign}} {1}", result=FLOATS, saves=("x y", ""),
-    always_saves=True, formula="abs(x) with the sign of other",
+@row("copysign.Tensor", latex=r"|{0}| \operatorname{{sign}} {1}", result=FLOATS,
+    saves=("x y", ""), always_saves=True, formula="abs(x) with the sign of other",
     doc="The size of one with the sign of another.",
     kink="at x = 0 the derivative is 0; by other it is 0 everywhere",
     partials=(same_sign, 0),
@@ -87,15 +85,14 @@ function("copysign", lambda call, x, other:
          call("copysign.Scalar", x, other=other) if is_number(other)
          else call("copysign.Tensor", x, other))
 
-of_floats("nextafter", node="NextafterBackward0",
-    formula="the next number after x towards other",
+of_floats("nextafter", formula="the next number after x towards other",
     doc="The neighbour of a number among floats, in the direction of another.",
     kink="where both are equal the derivative is 0; by other it is 0 everywhere",
     fwd=lambda xp, x, other: xp.nextafter(x, other),
     partials=(lambda xp, y, x, other: xp.as_type_of(xp.ne(x, other), x), 0), masks=True,
     cases=[case((3, 4), (4,)), case((), (2,))])
 
-row("angle", node="AngleBackward0", formula="pi if x < 0 else 0",
+row("angle", formula="pi if x < 0 else 0",
     doc="The angle of a real number in the complex plane: pi below 0.",
     kink="the derivative is 0 everywhere, also at 0", in_place=False,
     fwd=lambda xp, x: xp.where(
@@ -120,17 +117,16 @@ row("heaviside", node="NotImplemented", formula="0, 1, or values where x == 0",
 BETWEEN = [case((3, 4), low=0.1, high=0.4), case((), low=-1.4, high=-1.1),
            case((2,), low=2.6, high=2.9)]
 
-of_numbers("floor", node="FloorBackward0", latex=r"\lfloor {0} \rfloor",
-    formula="floor(x)", doc="Rounds down.", kink=STEPS,
-    fwd=lambda xp, x: xp.floor(x), partials=(0,), cases=BETWEEN, jumps_at=0)
+of_numbers("floor", latex=r"\lfloor {0} \rfloor", formula="floor(x)",
+    doc="Rounds down.", kink=STEPS, fwd=lambda xp, x: xp.floor(x), partials=(0,),
+    cases=BETWEEN, jumps_at=0)
 
-of_numbers("ceil", node="CeilBackward0", latex=r"\lceil {0} \rceil", formula="ceil(x)",
-    doc="Rounds up.", kink=STEPS,
-    fwd=lambda xp, x: xp.ceil(x), partials=(0,), cases=BETWEEN, jumps_at=0)
+of_numbers("ceil", latex=r"\lceil {0} \rceil", formula="ceil(x)", doc="Rounds up.",
+    kink=STEPS, fwd=lambda xp, x: xp.ceil(x), partials=(0,), cases=BETWEEN, jumps_at=0)
 
-of_numbers("round.default", node="RoundBackward0", latex=r"\operatorname{{round}} {0}",
-    formula="round(x)", kink=STEPS, result=WHOLE, fwd=lambda xp, x: xp.round(x),
-    partials=(0,), cases=BETWEEN, jumps_at=0.5)
+of_numbers("round.default", latex=r"\operatorname{{round}} {0}", formula="round(x)",
+    kink=STEPS, result=WHOLE, fwd=lambda xp, x: xp.round(x), partials=(0,),
+    cases=BETWEEN, jumps_at=0.5)
 
 
 def power_of_ten(n: int) -> float:
@@ -153,16 +149,16 @@ function("round", lambda call, x, decimals=None:
          doc="Rounds, halves to even.", formula="round(x, decimals)", kink=STEPS,
          special="round")
 
-of_numbers("trunc", node="TruncBackward0", latex=r"\operatorname{{trunc}} {0}",
-    formula="trunc(x)", doc="Rounds towards zero.", aliases=("fix",), kink=STEPS,
-    fwd=lambda xp, x: xp.trunc(x), partials=(0,), cases=BETWEEN,
-    jumps_at=0, smooth_at_zero=True)
+of_numbers("trunc", latex=r"\operatorname{{trunc}} {0}", formula="trunc(x)",
+    doc="Rounds towards zero.", aliases=("fix",), kink=STEPS,
+    fwd=lambda xp, x: xp.trunc(x), partials=(0,), cases=BETWEEN, jumps_at=0,
+    smooth_at_zero=True)
 
-of_floats("frac", node="FracBackward0", latex=r"\operatorname{{frac}} {0}",
-    formula="x - trunc(x)", doc="What truncation cuts off.",
+of_floats("frac", latex=r"\operatorname{{frac}} {0}", formula="x - trunc(x)",
+    doc="What truncation cuts off.",
     kink="the derivative is 1 everywhere, also at the jumps",
-    fwd=lambda xp, x: x - xp.trunc(x), partials=(1,), cases=BETWEEN,
-    jumps_at=0, smooth_at_zero=True)
+    fwd=lambda xp, x: x - xp.trunc(x), partials=(1,), cases=BETWEEN, jumps_at=0,
+    smooth_at_zero=True)
 
 # extrema of two
 
@@ -219,16 +215,16 @@ def below(xp: Namespace, a: Array, b: Array) -> Array:
 LARGER, SMALLER = shares(below, above), shares(above, below)
 NEW_TIE = "at a tie each operand gets half, as in PyTorch 2.15 (in 2.13 {})"
 
-extremum("maximum", LARGER, node="MaximumBackward0", latex=r"\max({0}, {1})",
-    formula="max(a, b)", doc="The larger of two; NaN if one is NaN.")
-extremum("minimum", SMALLER, node="MinimumBackward0", latex=r"\min({0}, {1})",
-    formula="min(a, b)", doc="The smaller of two; NaN if one is NaN.")
-extremum("fmax", shares(unless_won(above), never_nan(above)), node="FmaxBackward0",
-    latex=r"\max({0}, {1})", kink=NEW_TIE.format("the first gets it all"),
-    formula="max(a, b)", doc="The larger of two; a NaN loses.")
-extremum("fmin", shares(unless_won(below), never_nan(below)), node="FminBackward0",
-    latex=r"\min({0}, {1})", kink=NEW_TIE.format("the first gets it all"),
-    formula="min(a, b)", doc="The smaller of two; a NaN loses.")
+extremum("maximum", LARGER, latex=r"\max({0}, {1})", formula="max(a, b)",
+    doc="The larger of two; NaN if one is NaN.")
+extremum("minimum", SMALLER, latex=r"\min({0}, {1})", formula="min(a, b)",
+    doc="The smaller of two; NaN if one is NaN.")
+extremum("fmax", shares(unless_won(above), never_nan(above)), latex=r"\max({0}, {1})",
+    kink=NEW_TIE.format("the first gets it all"), formula="max(a, b)",
+    doc="The larger of two; a NaN loses.")
+extremum("fmin", shares(unless_won(below), never_nan(below)), latex=r"\min({0}, {1})",
+    kink=NEW_TIE.format("the first gets it all"), formula="min(a, b)",
+    doc="The smaller of two; a NaN loses.")
 
 # clamps by numbers, and clamps by tensors, which are operands
 
@@ -310,7 +306,7 @@ def upper_takes(xp: Namespace, y: Array, x: Array, min: Array | None,
     return xp.as_type_of(taken, x) + at_one_bound(xp, x, max, min, max)
 
 
-row("clamp.Tensor", node="ClampBackward0", formula="min(max(x, min), max)",
+row("clamp.Tensor", formula="min(max(x, min), max)",
     latex=r"\operatorname{{clamp}}({0}, {1}, {2})",
     kink=NEW_TIE.format("x keeps it all") + "; bounds that are equal leave it to x at "
          "the bound, else to the one that x lies beyond",
@@ -353,7 +349,7 @@ function("clamp_max", lambda call, x, max:
 
 ROW = Fixed([True, False, False, True])
 
-row("where", node="WhereBackward0", formula="input if condition else other",
+row("where", formula="input if condition else other",
     latex=r"\begin{{cases}} {1} & {0} \\ {2} \end{{cases}}", fits=True,
     doc="Chooses entry by entry; the entry not chosen gets no cotangent.",
     also=("IF", "If", "iif", "ifelse"),

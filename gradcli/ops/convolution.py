@@ -19,8 +19,15 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
-from .checks import ShapeError, ValueRangeError, demand_multiple, each_dim, refuse
-from .limits import PIECE, check_size
+from .checks import (
+    PIECE,
+    ShapeError,
+    ValueRangeError,
+    check_size,
+    demand_multiple,
+    each_dim,
+    refuse,
+)
 from .op import (
     LINEAR,
     MULTILINEAR,
@@ -199,7 +206,7 @@ def along(name: str) -> Formula:
     return tangent
 
 
-@of_numbers("convolution.default", node="ConvolutionBackward0", always_saves=True,
+@of_numbers("convolution.default", always_saves=True,
     rule=Rule("ConvolutionBackwardBackward0", (0, 1), zeros=False), one_type=True,
     formula="y[o, p] = sum(weight[o, c, k]*x[c, p*stride + k*dilation - padding])",
     vjp=(lambda xp, g, y, x, weight, bias, **how:
@@ -227,7 +234,7 @@ def convolve(xp: Namespace, x: Array, weight: Array, bias: Array | None, stride:
     return xp.in_parts(items, (x,), in_windows(x, windows, counts))
 
 
-@of_numbers("convolution.transposed", node="ConvolutionBackward0", always_saves=True,
+@of_numbers("convolution.transposed", always_saves=True,
     rule=Rule("ConvolutionBackwardBackward0", (0, 1), zeros=False), one_type=True,
     formula="y[c, p*stride + k*dilation - padding] += weight[o, c, k]*x[o, p]",
     vjp=(lambda xp, g, y, x, weight, bias, size, **how:
@@ -458,8 +465,8 @@ HOW: list[dict[str, Any]] = [
 ]
 
 
-@row("im2col.default", node="Im2ColBackward0", jvp=LINEAR, memory=PACKED,
-    refuses=INTEGERS, doc="Each window that slides over pictures as a column.",
+@row("im2col.default", jvp=LINEAR, memory=PACKED, refuses=INTEGERS,
+    doc="Each window that slides over pictures as a column.",
     formula="y[c*k, p] = x[c, p*stride + k*dilation - padding]",
     vjp=(lambda xp, g, y, x, **how: xp.call("col2im.default", g, x.shape[-2:], **how),),
     cases=[case((1, 2, 3, 4), **HOW[0]), case((1, 3, 4), **HOW[1])])
@@ -476,8 +483,8 @@ def to_columns(xp: Namespace, x: Array, kernel_size: Shape, dilation: Shape,
     return as_batch(xp, x, 4, run)
 
 
-@row("col2im.default", node="Col2ImBackward0", jvp=LINEAR, memory=PACKED,
-    refuses=INTEGERS, doc="Columns added up where the windows lie that they are.",
+@row("col2im.default", jvp=LINEAR, memory=PACKED, refuses=INTEGERS,
+    doc="Columns added up where the windows lie that they are.",
     formula="y[c, p*stride + k*dilation - padding] += x[c*k, p]",
     vjp=(lambda xp, g, y, x, output_size, **how: xp.call("im2col.default", g, **how),),
     cases=[case((1, 8, 6), output_size=(3, 4), **HOW[0]),

@@ -1,13 +1,16 @@
-"""Operations that read or write entries given by a tensor of positions or by a mask.
+"""Entries read or written by a tensor of positions or by a mask.
 
 Each row that reads has a transpose, ``name.backward``. Positions and masks carry no
-gradient; positions out of range raise an error and do not wrap around.
+gradient; positions out of range raise an error and do not wrap around. The cotangent of
+entries that were overwritten is 0, and that of what was written is read where it lies.
 
-    gather(x, 1, [[0], [2]])        # y[i, j] = x[i, index[i, j]]
+    gather(x, 1, [[0], [2]])            # y[i, j] = x[i, index[i, j]]
+    select_scatter(x, row, 0, 1)        # x with row 1 replaced
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 from .arithmetic import doubled
@@ -19,7 +22,18 @@ from .checks import (
     dim_of,
     refuse,
 )
-from .index import OUTSIDE, along, check_positions, checked_size
+from .index import (
+    OUTSIDE,
+    along,
+    check_positions,
+    checked_entries,
+    checked_size,
+    grown,
+    put_over,
+    select_at,
+    slice_at,
+    surviving,
+)
 from .op import (
     FIRST,
     FLOATS,
@@ -28,25 +42,17 @@ from .op import (
     PACKED,
     WHOLE,
     Fixed,
-    Formula,
     case,
     function,
     of_numbers,
     row,
 )
 from .shape import sum_to
-from .types import (
-    Array,
-    Call,
-    Entries,
-    Index,
-    Namespace,
-    Operand,
-    Positions,
-    Shape,
-)
+from .types import Array, Call, Entries, Index, Namespace, Operand, Positions, Shape
 
 # fmt: off
+
+FAMILY = "gather"
 
 
 def as_mask(xp: Namespace, mask: Array) -> Array:
@@ -85,7 +91,7 @@ def lined(shape: Shape) -> Shape:
     return shape or (1,)
 
 
-@row("gather.default", node="GatherBackward0", jvp=LINEAR, memory=PACKED,
+@row("gather.default", jvp=LINEAR, memory=PACKED,
     doc="Entries read along a dimension by a tensor of positions.",
     formula="y[i, j] = x[i, index[i, j]]",
     vjp=(lambda xp, g, y, x, index, dim:
@@ -122,16 +128,17 @@ function("gather", lambda call, x, dim, index: call("gather.default", x, index, 
          operands=("x", "index"))
 
 
+@function("take_along_dim", operands=("x", "indices"),
+          formula="y[i, j] = x[i, indices[i, j]]",
+          doc="Entries read along a dimension as by gather, after x and the positions "
+              "are broadcast in all others.",
+          cases=[case((3, 4), Fixed([[1], [0], [3]]), dim=1),
+                 case((2, 1), Fixed([[1, 0, 1]]), dim=0),
+                 case((2, 3), Fixed([4, 4]))])
 def _take_along_dim(call: Call, x: Array, indices: Array, dim: int | None = None
                     ) -> Array:
     if dim is None:
-        return call("gather.default", call("view", x, (-1,)),
-                    call("view", indices, (-1,)), 0)
-    if len(x.shape) != len(indices.shape):
-        raise ShapeError(
-            "torch.take_along_dim(): input and indices should have the same number of "
-            f"dimensions, but got {len(x.shape)} dimensions for input, and "
-            f"{len(indices.shape)} dimensions for indices")
+        x, indices, dim = call("view", x, (-1,)), call("view", indices, (-1,)), 0
     at = dim_of(x.shape, dim)
     wide = broadcast_shape((*x.shape[:at], 1, *x.shape[at + 1:]),
                            (*indices.shape[:at], 1, *indices.shape[at + 1:]))
@@ -139,15 +146,6 @@ def _take_along_dim(call: Call, x: Array, indices: Array, dim: int | None = None
         call("expand", each, (*wide[:at], each.shape[at], *wide[at + 1:]))
         for each in (x, indices)]
     return call("gather.default", read, index, dim)
-
-
-function("take_along_dim", _take_along_dim, operands=("x", "indices"),
-         doc="Entries read along a dimension as by gather, after x and the positions "
-         "are broadcast in all others.",
-         formula="y[i, j] = x[i, indices[i, j]]",
-         cases=[case((3, 4), Fixed([[1], [0], [3]]), dim=1),
-                case((3, 4), Fixed([[0, 2, 1, 1]]), dim=0),
-                case((2, 1), Fixed([[1, 0, 1]]), dim=0), case((2, 3), Fixed([4, 4]))])
 
 
 row("as_index", query=True, doc="Integers to index with.", formula="x",
@@ -171,44 +169,7 @@ def src_part(xp: Namespace, src: Array, index: Array) -> Array:
     return src
 
 
-def put_over(xp: Namespace, x: Array, at: Index, src: Array, accumulate: bool = False
-            ) -> Array:
-    """Return ``x`` with ``src`` written at an index or, to ``accumulate``, added; for a
-    position that occurs twice the last entry counts, or both are added."""
-    if accumulate:
-        return x + xp.put_add(x.shape, at, src)
-    mark = xp.put_view(x.shape, at, xp.new_full(src, src.shape, 1))
-    return xp.where(xp.ne(mark, 0), xp.put_view(x.shape, at, src), x)
-
-
-def grown(xp: Namespace, g: Array, shape: Shape) -> Array:
-    """Return ``g`` padded with zeros at the ends of its dimensions to ``shape``."""
-    if g.shape == shape:
-        return g
-    missing = [n - m for n, m in zip(shape, g.shape, strict=True)]
-    return xp.constant_pad_nd(g, [w for n in reversed(missing) for w in (0, n)])
-
-
-def surviving(xp: Namespace, g: Array, write: Formula, read: Formula,
-              all_survive: bool = False) -> Array:
-    """Return ``read(g)``, with 0 for entries overwritten by a later one.
-
-    Args:
-        write: returns its first argument with the second's entries written into it.
-        read: returns the entries at the positions where ``write`` writes.
-        all_survive: whether entries are added, or no two share a position.
-    """
-    picked: Array = read(g)
-    if all_survive:
-        return picked
-    # Entries are numbered in doubles: narrower floats do not hold every number.
-    ones = xp.to_copy(xp.new_full(g, (prod(picked.shape),), 1), "float64", None)
-    order = xp.reshape(xp.cumsum(ones, 0), picked.shape)
-    last = read(write(xp.new_full(order, g.shape, 0), order))
-    return xp.where(xp.eq(last, order), picked, xp.zeros_like(picked))
-
-
-row("scatter.src", node="ScatterBackward0", jvp=LINEAR, one_type=True,
+row("scatter.src", jvp=LINEAR, one_type=True,
     fwd=lambda xp, x, index, src, dim: put_over(
         xp, x, cell(xp, x.shape, dim, index), src_part(xp, src, index)),
     formula="y[i, index[i, j]] = src[i, j]",
@@ -248,7 +209,7 @@ def _choose_scatter(call: Call, x: Array, dim: int, index: Array,
     return call("scatter_add.default", x, call("as_index", index), src, dim)
 
 
-row("scatter_add.default", node="ScatterAddBackward0", jvp=LINEAR, one_type=True,
+row("scatter_add.default", jvp=LINEAR, one_type=True,
     formula="y[i, index[i, j]] += src[i, j]",
     fwd=lambda xp, x, index, src, dim:
     x + xp.put_add(x.shape, cell(xp, x.shape, dim, index), src_part(xp, src, index)),
@@ -281,7 +242,7 @@ def slices_at(xp: Namespace, shape: Shape, dim: int, index: Array,
     return along(d, at.reshape([-1])) if shape else ()
 
 
-row("index_select.default", node="IndexSelectBackward0", jvp=LINEAR,
+row("index_select.default", jvp=LINEAR,
     doc="Slices read along a dimension by a list of positions.",
     formula="y[i, j] = x[i, index[j]]",
     fwd=lambda xp, x, index, dim:
@@ -332,8 +293,8 @@ def plus_scaled(x: Array, factor: float, other: Array) -> Array:
     return x - other * -factor if factor < 0 else x + factor * other
 
 
-row("index_add.default", node="IndexAddBackward0", jvp=LINEAR, result=WHOLE,
-    one_type=True, formula="y[i, index[j]] += alpha source[i, j]",
+row("index_add.default", jvp=LINEAR, result=WHOLE, one_type=True,
+    formula="y[i, index[j]] += alpha source[i, j]",
     fwd=lambda xp, x, index, source, dim, alpha=1:
     plus_scaled(x, alpha, xp.put_add(
         x.shape, slices_at(xp, x.shape, dim, index),
@@ -360,8 +321,7 @@ def numbered(xp: Namespace, numel: int, index: Array) -> tuple[Array, ...]:
     return (at,)
 
 
-row("take.default", node="TakeBackward0", jvp=LINEAR,
-    memory=PACKED,
+row("take.default", jvp=LINEAR, memory=PACKED,
     doc="Entries by their number in the flattened tensor.",
     formula="y[k] = x[index[k]]",
     fwd=lambda xp, x, index:
@@ -382,7 +342,7 @@ function("take", lambda call, x, index: call("take.default", x, index),
          operands=("x", "index"))
 
 
-@row("put.default", node="PutBackward0", jvp=LINEAR, memory=KEPT, one_type=True,
+@row("put.default", jvp=LINEAR, memory=KEPT, one_type=True,
     doc="Entries replaced, or added to, by their number in the flattened tensor.",
     formula="y[index[k]] = source[k]",
     vjp=(lambda xp, g, y, x, index, source, accumulate=False:
@@ -415,8 +375,8 @@ def _filled_vjp(xp: Namespace, g: Array, y: Array, x: Array, mask: Array, value:
 
 MASK = Fixed([[True, False, False], [False, True, True]])
 
-row("masked_fill.Scalar", node="MaskedFillBackward0", result=FIRST, fits=True,
-    memory=PACKED, formula="value where mask, else x",
+row("masked_fill.Scalar", result=FIRST, fits=True, memory=PACKED,
+    formula="value where mask, else x",
     fwd=lambda xp, x, mask, value: xp.where(as_mask(xp, mask), value, x),
     partials=(lambda xp, y, x, mask, value:
               1 - xp.as_type_of(as_mask(xp, mask), y), None), vjp=(_filled_vjp, None),
@@ -449,7 +409,7 @@ def form_of(name: str, value: Operand) -> str:
     return "Tensor"
 
 
-@row("masked_select.default", node="MaskedSelectBackward0", jvp=LINEAR,
+@row("masked_select.default", jvp=LINEAR,
     doc="The entries where the mask is true, in one dimension.", formula="x where mask",
     vjp=(lambda xp, g, y, x, mask:
          xp.call("masked_select.backward", g, mask, x.shape), None),
@@ -514,3 +474,191 @@ def _bincount(call: Call, input: Array, weights: Array | None = None, minlength:
     single = getattr(getattr(weights, "dtype", None), "name", "") == "float32"
     heavy = weights if single else doubled(call, weights)
     return call("bincount.weights", input, heavy, minlength)
+
+# copies of a tensor with a part replaced
+
+FAMILY = "overwrite"
+
+
+def replaced(xp: Namespace, x: Array, at: Index, src: Array) -> Array:
+    """Return ``x`` with ``src``, whose shape must fit, written at an index."""
+    want = xp.getitem(x, at).shape
+    refuse(want != src.shape, "expected src to have a size equal to the slice of self. "
+           "src size = {}, slice size = {}", list(src.shape), list(want))
+    return put_over(xp, x, at, src)
+
+
+def filled(xp: Namespace, x: Array, index: Array, dim: int, value: Operand) -> Array:
+    at = slices_at(xp, x.shape, dim, index, from_end=True)
+    put = xp.expand(xp.as_type_of(value, x), xp.getitem(x, at).shape)
+    return put_over(xp, x, at, put)
+
+
+row("select_scatter", jvp=LINEAR, result=FIRST, memory=KEPT,
+    doc="One entry of a dimension replaced.", formula="y[..., index, ...] = src",
+    fwd=lambda xp, x, src, dim, index:
+    replaced(xp, x, select_at(x.shape, dim, index), src),
+    vjp=(lambda xp, g, y, x, src, **at: xp.select_scatter(
+             g, xp.zeros_like(xp.select(g, **at)), **at),
+         lambda xp, g, y, x, src, **at: xp.select(g, **at)),
+    cases=[case((3, 4), (4,), dim=0, index=1), case((3, 4), (3,), dim=-1, index=-1)])
+
+row("slice_scatter", jvp=LINEAR, result=FIRST, memory=KEPT,
+    doc="A stretch of a dimension replaced.",
+    formula="y[..., start:end:step, ...] = src",
+    fwd=lambda xp, x, src, dim=0, start=None, end=None, step=1:
+    replaced(xp, x, slice_at(x.shape, dim, start, end, step), src),
+    vjp=(lambda xp, g, y, x, src, **at: xp.slice_scatter(
+             g, xp.zeros_like(xp.call("slice.Tensor", g, **at)), **at),
+         lambda xp, g, y, x, src, **at: xp.call("slice.Tensor", g, **at)),
+    cases=[case((5, 2), (2, 2), start=1, end=3),
+           case((2, 6), (2, 3), dim=-1, start=1, step=2)])
+
+
+def demand_slices(own: Shape, index: Shape, source: Shape, dim: int) -> None:
+    """Raise unless slices have the shape and number of those that they replace."""
+    d, count = dim_of(own, dim), prod(index)
+    refuse(len(index) > 1, "index_copy_(): Index should have dimension 1 or 0 (got {})",
+           len(index), kind=PositionError)
+    refuse(not source and count != 1, "index_copy_(): When source is scalar, index "
+           "should have one element (got {})", count, kind=PositionError)
+    refuse(own and source and len(own) != len(source), "index_copy_(): When source and "
+           "destination are not scalars, their dimensionality must match. Source "
+           "dimensionality ({}), destination dimensionality ({})", len(source),
+           len(own), kind=PositionError)
+    want, have = (" ".join(map(str, shape[:d] + shape[d + 1:]))
+                  for shape in (own, source))
+    refuse(want != have, "index_copy_(): Source/destination tensor must have same "
+           "slice shapes. Destination slice shape: {} at dimension {} and source slice "
+           "shape: {} at dimension 0.", want, d, have)
+    if source and source[d] != count:
+        raise PositionError(f"index_copy_(): Number of indices ({count}) should be "
+                            f"equal to source.size(dim) ({source[d]})")
+
+
+@row("index_copy.default", jvp=LINEAR, one_type=True,
+    doc="Slices replaced at a list of positions.",
+    formula="y[i, index[j]] = source[i, j]",
+    vjp=(lambda xp, g, y, x, index, source, dim: xp.index_fill(g, dim, index, 0), None,
+         lambda xp, g, y, x, index, source, dim: surviving(
+             xp, g, lambda to, numbers: xp.index_copy(to, dim, index, numbers),
+             lambda of: xp.reshape(xp.index_select(of, dim, index), source.shape))),
+    cases=[case((3, 4), Fixed([2, 0]), (2, 4), dim=0),
+           case((3,), Fixed([1]), (), dim=0),
+           case((3, 4), Fixed([1]), (3, 1), dim=-1)],
+    saves=("index", "", "index source"))
+def with_slices(xp: Namespace, x: Array, index: Array, source: Array, dim: int
+               ) -> Array:
+    """Return ``x`` with slices of ``source``, which may be a scalar, at positions."""
+    demand_slices(x.shape, xp.as_index(index).shape, source.shape, dim)
+    at = slices_at(xp, x.shape, dim, index, beyond="index_copy_(): ")
+    return replaced(xp, x, at, xp.reshape(source, xp.getitem(x, at).shape))
+
+
+row("index_fill.Scalar", result=FIRST, memory=KEPT, formula="y[i, index[j]] = value",
+    fwd=lambda xp, x, index, dim, value: filled(xp, x, index, dim, value),
+    vjp=(lambda xp, g, y, x, index, dim, value: xp.index_fill(g, dim, index, 0), None),
+    jvp=lambda xp, t, y, x, index, dim, value: xp.index_fill(t[0], dim, index, 0),
+    cases=[case((3, 4), Fixed([2, 0]), dim=0, value=1.5),
+           case((3,), Fixed([1]), dim=-1, value=0)], saves="index")
+
+row("index_fill.Tensor", node="IndexFillBackward1", jvp=LINEAR, result=FIRST,
+    memory=KEPT, formula="y[i, index[j]] = value",
+    fwd=lambda xp, x, index, value, dim: filled(xp, x, index, dim, value),
+    vjp=(lambda xp, g, y, x, index, value, dim: xp.index_fill(g, dim, index, 0), None,
+         lambda xp, g, y, x, index, value, dim:
+         xp.sum(xp.where(
+             xp.ne(xp.index_fill(xp.zeros_like(g), dim, index, 1), 0), g, 0))),
+    cases=[case((3, 4), Fixed([2, 0]), (), dim=0), case((3,), Fixed([1]), (), dim=-1),
+           case((3, 2), Fixed([2, 0, 2]), (), dim=0)])
+
+function("index_copy", lambda call, x, dim, index, source:
+         call("index_copy.default", x, call("as_index", index), source, dim),
+         operands=("x", "index", "source"), in_place=True)
+
+
+@function("index_fill", operands=("x", "index"),
+          doc="A number, or a scalar tensor, written into slices.", in_place=True)
+def _index_fill(call: Call, x: Array, dim: int, index: Array, value: Operand) -> Array:
+    if form_of("index_fill_", value) == "Scalar":
+        return call("index_fill.Scalar", x, index, dim, value)
+    return call("index_fill.Tensor", x, index, value, dim)
+
+
+# -- entries by lists of positions and masks ------------------------------------------
+
+
+def _fitted(xp: Namespace, values: Array, shape: Shape) -> Array:
+    """Return ``values`` broadcast to the shape that an index reads."""
+    have = values.shape
+    pairs = zip(reversed(have), reversed(shape), strict=False)
+    if len(have) > len(shape) or any(n not in (m, 1) for n, m in pairs):
+        raise ShapeError(f"shape mismatch: value tensor of shape {list(have)} cannot "
+                         f"be broadcast to indexing result of shape {list(shape)}")
+    return xp.expand(values, shape)
+
+
+@row("index_put.default", jvp=LINEAR, memory=KEPT, always_saves=True, one_type=True,
+    formula="y[i[k], j[k], ...] = values[k]",
+    vjp=(lambda xp, g, y, x, values, indices, accumulate=False: g if accumulate else
+         xp.call("index_put.default", g, xp.new_full(g, values.shape, 0), indices),
+         lambda xp, g, y, x, values, indices, accumulate=False: sum_to(xp, surviving(
+             xp, g, lambda to, order: xp.call("index_put.default", to, order, indices),
+             lambda of: xp.call("index.Tensor", of, indices), accumulate),
+             values.shape)),
+    cases=[case((3,), (2,), indices=([0, 2],)),
+           case((3, 2), (4, 2), indices=([0, 2, 0, -1],), accumulate=True),
+           case((3, 4), (), indices=(None, [1, -1])),
+           case((3, 4), (2,), indices=([0, 2], [1, 1])),
+           case((3, 2), (2, 1), indices=([True, False, True],)),
+           case((2, 2), (), indices=([[True, False], [True, True]],), accumulate=True),
+           case((3, 2, 4), (2, 2), indices=([0, 2], None, [1, 1]), accumulate=True)])
+def _index_put(xp: Namespace, x: Array, values: Array, indices: Sequence[object],
+               accumulate: bool = False) -> Array:
+    at = checked_entries(xp, x.shape, indices)
+    src = _fitted(xp, values, xp.getitem(x, at).shape)
+    return put_over(xp, x, at, src, accumulate)
+
+
+@function("index_put", operands=("x", "values"),
+          formula="y[i[k], j[k], ...] = values[k]",
+          doc="Entries replaced at positions, or added up there: accumulate=True.",
+          in_place=True)
+def _put_at(
+    call: Call, x: Array, indices: Array, values: Array, accumulate: bool = False
+) -> Array:
+    if not isinstance(indices, list | tuple):
+        raise TypeError("index_put(): argument 'indices' (position 2) must be tuple of "
+                        "Tensors, one for each dimension")
+    at = tuple([None if i is None else call("as_entries", i) for i in indices])
+    return call("index_put.default", x, values, at, accumulate)
+
+
+def _taken_from_source(
+    xp: Namespace, g: Array, y: Array, x: Array, mask: Array, source: Array
+) -> Array:
+    taken = xp.masked_select(g, mask)
+    return xp.reshape(grown(xp, taken, (prod(source.shape),)), source.shape)
+
+
+@row("masked_scatter.default", jvp=LINEAR,
+    doc="Entries replaced, where a mask is true, by those of source in order.",
+    formula="source, entry by entry, where mask, else x", one_type=True,
+    vjp=(lambda xp, g, y, x, mask, source:
+         sum_to(xp, xp.masked_fill(g, mask, 0), x.shape), None, _taken_from_source),
+    cases=[case((2, 3), MASK, (3,)), case((2, 3), MASK, (2, 3)), case((3,), MASK, (4,)),
+           case((2, 3), Fixed([True, False, True]), (5,))])
+def _masked_scatter(xp: Namespace, x: Array, mask: Array, source: Array) -> Array:
+    shape = broadcast_shape(x.shape, mask.shape)
+    keep, x = xp.expand(as_mask(xp, mask), shape), xp.expand(x, shape)
+    count = xp.getitem(x, (keep,)).shape[0]
+    if prod(source.shape) < count:
+        raise ShapeError("Number of elements of source < number of ones in mask")
+    first = xp.getitem(xp.reshape(source, (prod(source.shape),)), (slice(0, count),))
+    return xp.where(keep, xp.put_view(shape, (keep,), first), x)
+
+
+function("masked_scatter", lambda call, x, mask, source:
+         call("masked_scatter.default", x, mask, source),
+         operands=("x", "mask", "source"),
+         in_place=True)

@@ -15,18 +15,17 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import (
     accumulate,
-    combinations,
-    combinations_with_replacement,
     pairwise,
-    product,
 )
 from math import prod
 
 from .checks import (
+    PIECE,
     ShapeError,
     as_integer,
     as_sizes,
     broadcast_shape,
+    check_size,
     demand_choice,
     demand_rank,
     dim_of,
@@ -34,10 +33,9 @@ from .checks import (
     refuse,
 )
 from .index import along, as_view
-from .limits import PIECE, check_size
 from .op import LINEAR, MANY, PACKED, VIEW, Formula, case, function, row
 from .shape import sum_to
-from .types import Array, Call, Namespace, Nested, Outputs, Shape, Sizes
+from .types import Array, Call, Namespace, Outputs, Shape, Sizes
 
 # fmt: off
 
@@ -67,7 +65,7 @@ def expanded(shape: Shape, size: Sizes) -> Shape:
     return tuple([shape[at - lead] if n == -1 else n for at, n in enumerate(asked)])
 
 
-row("expand", node="ExpandBackward0", star="size", jvp=LINEAR, memory=VIEW,
+row("expand", star="size", jvp=LINEAR, memory=VIEW,
     doc="Dimensions of size 1 repeated without a copy; -1 keeps a size.",
     formula="y[i, j, ...] = x[0, j, ...]",
     fwd=lambda xp, x, size: xp.expand(x, expanded(x.shape, size)),
@@ -107,7 +105,7 @@ def _repeat_vjp(xp: Namespace, g: Array, y: Array, x: Array, repeats: Sizes) -> 
     return xp.reshape(xp.sum(apart, tuple(range(0, 2 * len(counts), 2))), x.shape)
 
 
-@row("repeat", node="RepeatBackward0", star="repeats", jvp=LINEAR,
+@row("repeat", star="repeats", jvp=LINEAR,
     doc="The tensor repeated a number of times along each dimension.",
     formula="y[i] = x[i mod n]", vjp=(_repeat_vjp,),
     cases=[case((2, 3), repeats=(2, 1)), case((2, 3), repeats=(2, 1, 3)),
@@ -181,16 +179,14 @@ def _cat_vjp(xp: Namespace, g: Array, y: Array, *tensors: Array, dim: int = 0
                   for at, n, t in zip(starts, sizes, tensors, strict=False)])
 
 
-row("cat.default", node="CatBackward0", variadic=True, jvp=LINEAR,
-    memory=PACKED,
+row("cat.default", variadic=True, jvp=LINEAR, memory=PACKED,
     doc="Tensors one after the other along a dimension.", formula="[a, b, ...]",
     fwd=lambda xp, *tensors, dim=0: xp.cat(solid(tensors), join_dim(tensors, dim)),
     vjp=_cat_vjp,
     cases=[case((2, 3), (1, 3)), case((2, 3), (2, 1), (2, 2), dim=1), case((3,)),
            case((2, 3), (2, 4), dim=-1), case((0,), (2, 3), dim=1)])
 
-row("stack.default", node="StackBackward0", variadic=True, jvp=LINEAR,
-    memory=PACKED,
+row("stack.default", variadic=True, jvp=LINEAR, memory=PACKED,
     doc="Tensors of one shape along a new dimension.", formula="[a, b, ...]",
     fwd=lambda xp, *tensors, dim=0: xp.stack(tensors, stack_dim(tensors, dim)),
     vjp=lambda xp, g, y, *tensors, dim=0: tuple(
@@ -262,54 +258,12 @@ def _hstack(call: Call, tensors: Sequence[Array]) -> Array:
 function("vstack", lambda call, tensors: joined(call, "vstack", tensors, 2, 0),
          aliases=("row_stack",), formula="[a; b; ...]", doc="Tensors as rows.",
          cases=[case((2, 3), (1, 3)), case((3,), (3,))])
-function("dstack", lambda call, tensors: joined(call, "dstack", tensors, 3, 2),
-         formula="[a, b, ...]", doc="Tensors along the third dimension.",
-         cases=[case((2, 3), (2, 3)), case((3,), (3,))])
 function("column_stack", lambda call, tensors: call(
              "cat.default",
              *[x if x.ndim > 1 else call("reshape", x, (prod(x.shape), 1))
                for x in listed("column_stack", tensors)], dim=1),
          formula="[a, b, ...]", doc="Tensors as columns.",
          cases=[case((2, 3), (2,)), case((3,), (3,))])
-
-
-def as_matrix(shape: Shape) -> Shape:
-    """Return a block's shape as a matrix: a vector is a row, a number one entry."""
-    refuse(len(shape) > 2, "torch.block_diag: Input tensors must have 2 or fewer "
-           "dimensions. An input has {} dimensions", len(shape))
-    return (*(1,) * (2 - len(shape)), *shape)
-
-
-def _block_diag_vjp(xp: Namespace, g: Array, y: Array, *blocks: Array
-                   ) -> tuple[Array, ...]:
-    pulled, row_at, column_at = [], 0, 0
-    for block in blocks:
-        rows, columns = as_matrix(block.shape)
-        own = xp.narrow(xp.narrow(g, 0, row_at, rows), 1, column_at, columns)
-        pulled.append(xp.reshape(own, block.shape))
-        row_at, column_at = row_at + rows, column_at + columns
-    return tuple(pulled)
-
-
-@row("block_diag.default", node="BlockDiagBackward0", variadic=True, jvp=LINEAR,
-    doc="Matrices along the diagonal of a larger one.", formula="[[a, 0], [0, b]]",
-    vjp=_block_diag_vjp,
-    cases=[case((2, 3), (1, 2)), case((2, 2)), case((2,), (), (2, 1))])
-def _block_diag(xp: Namespace, *blocks: Array) -> Array:
-    shapes = [as_matrix(b.shape) for b in blocks]
-    height, width = map(sum, zip(*shapes, strict=True))
-    check_size((height, width))
-    bands, before = [], 0
-    for block, (rows, columns) in zip(blocks, shapes, strict=True):
-        sides = [xp.new_full(block, (rows, n), 0)
-                 for n in (before, width - before - columns)]
-        matrix = xp.reshape(block, (rows, columns))
-        bands.append(xp.cat([sides[0], matrix, sides[1]], 1))
-        before += columns
-    return xp.cat(bands, 0)
-
-
-function("block_diag", lambda call, *matrices: call("block_diag.default", *matrices))
 
 
 # splitting, and grids of coordinates
@@ -347,18 +301,17 @@ split = partial(row, returns=MANY, jvp=LINEAR, formula="[a, b, ...] = x",
                 vjp=(lambda xp, g, y, x, dim=0, **_: xp.cat(g, dim),))
 
 
-@split("split.Tensor", node="SplitBackward0", memory=VIEW,
-       cases=[case((5, 2), split_size=2), case((2, 6), split_size=3, dim=-1),
-              case((3,), split_size=5)])
+@split("split.Tensor", memory=VIEW,
+    cases=[case((5, 2), split_size=2), case((2, 6), split_size=3, dim=-1),
+           case((3,), split_size=5)])
 def _split(xp: Namespace, x: Array, split_size: int, dim: int = 0) -> tuple[Array, ...]:
     d = some_dim(x, dim, "split")
     return pieces(xp, x, d, even_sizes(x.shape[d], split_size))
 
 
-@split("split_with_sizes", node="SplitWithSizesBackward0", memory=VIEW,
-       doc="Pieces of given sizes along a dimension.",
-       cases=[case((5, 2), split_sizes=(2, 3)),
-              case((2, 6), split_sizes=(1, 2, 3), dim=-1)])
+@split("split_with_sizes", memory=VIEW, doc="Pieces of given sizes along a dimension.",
+    cases=[case((5, 2), split_sizes=(2, 3)),
+           case((2, 6), split_sizes=(1, 2, 3), dim=-1)])
 def _split_with_sizes(
     xp: Namespace, x: Array, split_sizes: Sequence[int], dim: int = 0
 ) -> tuple[Array, ...]:
@@ -370,7 +323,7 @@ def _split_with_sizes(
     return pieces(xp, x, d, tuple(split_sizes))
 
 
-@row("unbind", returns=MANY, node="UnbindBackward0", jvp=LINEAR, memory=VIEW,
+@row("unbind", returns=MANY, jvp=LINEAR, memory=VIEW,
     doc="All entries of a dimension, each a tensor.", formula="[a, b, ...] = x",
     vjp=(lambda xp, g, y, x, dim=0: xp.stack(g, dim),),
     cases=[case((3, 2)), case((2, 3), dim=-1), case((2,))])
@@ -440,38 +393,3 @@ def _meshgrid(call: Call, *tensors: Array, indexing: str = "ij") -> tuple[Array,
                                               for i, n in enumerate(sizes)])), sizes)
         for x, d in zip(xs, dims, strict=True)
     ])
-
-
-MOST_DIMS = 64
-"""Largest number of dimensions that an array can have."""
-
-
-def _nested(flat: Sequence[float | Nested], sizes: list[int]) -> Nested:
-    """Return a flat list as nested lists, whose lengths are ``sizes``."""
-    for n in sizes[:0:-1]:
-        flat = [flat[i:i + n] for i in range(0, len(flat), n)]
-    return flat
-
-
-@function("combinations", operands=("x",), formula="all (x[i], x[j]) with i < j",
-          doc="Every choice of r entries, in their order, one per row.",
-          cases=[case((4,)), case((3,), r=2, with_replacement=True)])
-def _combinations(
-    call: Call, x: Array, r: int = 2, with_replacement: bool = False
-) -> Array:
-    demand_rank("combinations", x, 1, 1)
-    refuse(r < 0, "Expect a non-negative number, but got {}", r)
-    if r > MOST_DIMS:
-        raise ShapeError(f"combinations of {r} entries are not offered; of up to "
-                         f"{MOST_DIMS} they are")
-    count = x.shape[0]
-    if not r:
-        return call("new_zeros", x, (0,))
-    check_size((r, *[count] * r))
-    grids = _meshgrid(call, *[x] * r)
-    pick = combinations_with_replacement if with_replacement else combinations
-    chosen = set(pick(range(count), r))
-    at = product(range(count), repeat=r)
-    mask = (call("as_index.beside", x, _nested([p in chosen for p in at], [count] * r))
-            if count else call("lt", grids[0], 0))
-    return call("stack", [call("masked_select", grid, mask) for grid in grids], 1)

@@ -78,7 +78,7 @@ def filled_up(xp: Namespace, x: Array, dim: int, size: int) -> Array:
 # trace and determinants
 
 
-@of_numbers("trace", node="TraceBackward0", formula="sum(x[i, i])", jvp=LINEAR,
+@of_numbers("trace", formula="sum(x[i, i])", jvp=LINEAR,
     doc="The sum of a matrix's diagonal.",
     vjp=(lambda xp, g, y, x:
          xp.where(xp.ne(identity(xp, g, x.shape), 0), g, 0),),
@@ -374,8 +374,8 @@ def matrix_power(call: Call, a: Array, n: int) -> Array:
     return y
 
 
-@row("linalg_cross.default", node="LinalgCrossBackward0", jvp=MULTILINEAR,
-    one_type=True, memory=PACKED, formula="y[0] = a[1]*b[2] - a[2]*b[1], ...",
+@row("linalg_cross.default", jvp=MULTILINEAR, one_type=True, memory=PACKED,
+    formula="y[0] = a[1]*b[2] - a[2]*b[1], ...",
     vjp=(lambda xp, g, y, a, b, dim=-1: sum_to(
              xp, xp.call("linalg_cross.default", b, g, dim), a.shape),
          lambda xp, g, y, a, b, dim=-1: sum_to(
@@ -444,13 +444,12 @@ def cholesky_ex_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array,
     return moved, xp.new_full(moved, y[1].shape, 0)
 
 
-@of_floats("linalg_cholesky_ex.default", node="LinalgCholeskyExBackward0", returns=2,
-    formula="l @ l.T = a, info",
+@of_floats("linalg_cholesky_ex.default", returns=2, formula="l @ l.T = a, info",
     kink="of a matrix that is not positive definite the factor is NaN",
     vjp=(lambda xp, g, y, a, upper=False: cholesky_rule(xp, g, y[0], a, upper),),
-    jvp=cholesky_ex_tangent,
-    cases=[case((3, 3), make="symmetric"),
-           case((2, 2, 2), upper=True, make="symmetric")], saves="y.0")
+    jvp=cholesky_ex_tangent, cases=[case((3, 3), make="symmetric"),
+                                    case((2, 2, 2), upper=True, make="symmetric")],
+    saves="y.0")
 def cholesky_ex(xp: Namespace, a: Array, upper: bool = False) -> Outputs:
     read = xp.read_in_triangle(square("linalg.cholesky", a), upper)
     info = xp.indefinite_minors(read)

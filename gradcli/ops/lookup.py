@@ -15,14 +15,15 @@ from collections import Counter
 from typing import NamedTuple, cast
 
 from .checks import (
+    LISTED,
     KindError,
     PositionError,
     ValueRangeError,
+    check_size,
     demand_rank,
     refuse,
 )
 from .index import check_positions, checked_size
-from .limits import LISTED, check_size
 from .op import LINEAR, PACKED, Fixed, Formula, Rule, case, function, of_floats, row
 from .types import Array, Call, Namespace, Outputs, Positions, Tangents
 
@@ -50,8 +51,7 @@ def without_padding(xp: Namespace, g: Array, at: Array, padding_idx: int) -> Arr
 SCALED = ("that of the value but for the row padding_idx, which gets none, and with "
           "scale_grad_by_freq divided by how often a row is read")
 
-row("embedding.default", node="EmbeddingBackward0", jvp=LINEAR, slope=SCALED,
-    formula="y[i] = weight[indices[i]]",
+row("embedding.default", jvp=LINEAR, slope=SCALED, formula="y[i] = weight[indices[i]]",
     fwd=lambda xp, weight, indices, padding_idx=NO_PADDING, scale_grad_by_freq=False:
     xp.getitem(weight, checked_size(
         weight.shape, (rows_at(xp, weight.shape[0], indices),))),
@@ -264,8 +264,8 @@ def tangent(xp: Namespace, t: Tangents, y: Outputs, weight: Array, bags: Bags,
 LOOKED_UP, BEGINS = Fixed([1, 2, 0, 0, 3, 2]), Fixed([0, 2, 2])
 
 
-@of_floats("embedding_bag.default", node="EmbeddingBagBackward0", slope=SCALED,
-    one_type=True, rule=Rule("EmbeddingBagBackwardBackward0", (3,), gives=(0,)),
+@of_floats("embedding_bag.default", slope=SCALED, one_type=True,
+    rule=Rule("EmbeddingBagBackwardBackward0", (3,), gives=(0,)),
     formula="y[b] = sum(weight[indices[i]], i in bag b)",
     kink="of equal largest entries the first one counts",
     vjp=(of_bags(by_weight), None, None, of_bags(by_sample)), jvp=of_bags(tangent),

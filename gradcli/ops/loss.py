@@ -23,7 +23,7 @@ from .checks import (
     holds,
     refuse,
 )
-from .exact import PI, beside, logarithm, reciprocal
+from .exact import reciprocal
 from .gather import in_place
 from .index import check_positions
 from .op import PACKED, WHOLES, Case, Fixed, Rule, Rules, case, function, of_floats, row
@@ -103,21 +103,20 @@ def of_gap(slope: ArrayRule) -> Rules:
 
 # losses of the difference from the target
 
-of_floats("mse_loss.default", node="MseLossBackward0", formula="mean((x - target)**2)",
+of_floats("mse_loss.default", formula="mean((x - target)**2)",
     rule=Rule("MseLossBackwardBackward0", (0, 1), passes=True, turns=True),
-    doc="Mean squared error.",
-    fwd=lambda xp, x, target, reduction="mean":
-        reduced(xp, xp.square(x - target), reduction),
+    doc="Mean squared error.", fwd=lambda xp, x, target, reduction="mean":
+                                   reduced(xp, xp.square(x - target), reduction),
     **of_gap(lambda xp, d: 2 * d), cases=PAIR)
 
 
 # Girshick 2015, arXiv:1504.08083, equation 3.
-@of_floats("smooth_l1_loss.default", node="SmoothL1LossBackward0",
+@of_floats("smooth_l1_loss.default",
     rule=Rule("SmoothL1LossBackwardBackward0", (0, 1), passes=True, turns=True),
     formula="mean(d**2/(2*beta) if |d| < beta else |d| - beta/2), d = x - target",
     doc="Squared error near the target, absolute error away from it.",
     **of_gap(lambda xp, d, beta=1.0: xp.where(
-        xp.ge(xp.abs(d), beta), xp.sign(d), d / beta)),
+      xp.ge(xp.abs(d), beta), xp.sign(d), d / beta)),
     cases=[*PAIR, case((3, 4), (3, 4), beta=0.3), case((3,), (3,), beta=9.0)])
 def smooth_l1(xp: Namespace, x: Array, target: Array, reduction: str = "mean",
               beta: float = 1.0) -> Array:
@@ -128,12 +127,12 @@ def smooth_l1(xp: Namespace, x: Array, target: Array, reduction: str = "mean",
 
 
 # Huber 1964, doi:10.1214/aoms/1177703732.
-@of_floats("huber_loss.default", node="HuberLossBackward0",
+@of_floats("huber_loss.default",
     rule=Rule("HuberLossBackwardBackward0", (0, 1), passes=True, turns=True),
     formula="mean(d**2/2 if |d| <= delta else delta*(|d| - delta/2)), d = x - target",
     doc="Half the squared error near the target, absolute error away from it.",
     **of_gap(lambda xp, d, delta=1.0: xp.where(
-        xp.ge(xp.abs(d), delta), delta * xp.sign(d), d)),
+      xp.ge(xp.abs(d), delta), delta * xp.sign(d), d)),
     cases=[*PAIR, case((3, 4), (3, 4), delta=0.3), case((3,), (3,), delta=9.0)])
 def huber(xp: Namespace, x: Array, target: Array, reduction: str = "mean",
           delta: float = 1.0) -> Array:
@@ -143,39 +142,15 @@ def huber(xp: Namespace, x: Array, target: Array, reduction: str = "mean",
     return reduced(xp, losses, reduction)
 
 
-def counted(call: Call, losses: Array, weight: Array, reduction: str) -> Array:
-    """Return the weighted losses, their sum, or their sum over that of the weights."""
-    if tuple(weight.shape) != tuple(losses.shape):
-        raise ShapeError("Inputs and weight must have the same size.")
-    losses = call("mul", losses, weight)
-    if reduction == "mean":
-        return call("div", call("sum", losses), call("sum", weight))
-    return call("sum", losses) if reduction == "sum" else losses
-
-
-@function("mse_loss", operands=("x", "target", "weight"))
-def mse_loss(call: Call, x: Array, target: Array, reduction: str = "mean",
-             weight: Array | None = None) -> Array:
-    known(reduction)
-    x, target = alike(call, x, target)
-    if weight is None:
-        return call("mse_loss.default", x, target, reduction)
-    squares = call("pow", call("sub", x, target), 2)
-    return counted(call, squares, weight, reduction)
-
-
-@function("l1_loss", operands=("x", "target", "weight"),
-          formula="mean(abs(x - target))", doc="Mean absolute error.",
-          kink="where x equals its target the slope is 0",
-          cases=[case((3, 4), (3, 4)), case((3,), (3,), reduction="sum"),
-                 case((3,), (3,), reduction="none")])
-def l1_loss(call: Call, x: Array, target: Array, reduction: str = "mean",
-            weight: Array | None = None) -> Array:
-    known(reduction)
-    gaps = call("abs", call("sub", *alike(call, x, target)))
-    if weight is not None:
-        return counted(call, gaps, weight, reduction)
-    return gaps if reduction == "none" else call(reduction, gaps)
+function("mse_loss", lambda call, x, target, reduction="mean":
+         call("mse_loss.default", *alike(call, x, target), known(reduction)),
+         operands=("x", "target"))
+function("l1_loss", lambda call, x, target, reduction="mean": averaged(
+             call, call("abs", call("sub", *alike(call, x, target))), reduction),
+         operands=("x", "target"), formula="mean(abs(x - target))",
+         doc="Mean absolute error.", kink="where x equals its target the slope is 0",
+         cases=[case((3, 4), (3, 4)), case((3,), (3,), reduction="sum"),
+                case((3,), (3,), reduction="none")])
 
 
 @function("smooth_l1_loss", operands=("x", "target"))
@@ -184,22 +159,17 @@ def smooth_l1_loss(call: Call, x: Array, target: Array, reduction: str = "mean",
     refuse(beta < 0, "smooth_l1_loss does not support negative values for beta.",
            kind=ValueRangeError)
     if beta == 0:
-        return l1_loss(call, x, target, reduction)
-    x, target = alike(call, x, target)
-    return call("smooth_l1_loss.default", x, target, reduction, beta)
+        return call("l1_loss", x, target, reduction)
+    return call("smooth_l1_loss.default", *alike(call, x, target), reduction, beta)
 
 
-@function("huber_loss", operands=("x", "target", "weight"),
+@function("huber_loss", operands=("x", "target"),
           formula="mean(d**2/2 if |d| <= delta else delta*(|d| - delta/2))")
 def huber_loss(call: Call, x: Array, target: Array, reduction: str = "mean",
-               delta: float = 1.0, weight: Array | None = None) -> Array:
+               delta: float = 1.0) -> Array:
     refuse(delta <= 0, "huber_loss does not support non-positive values for delta.",
            kind=ValueRangeError)
-    x, target = alike(call, x, target)
-    if weight is None:
-        return call("huber_loss.default", x, target, reduction, delta)
-    losses = call("huber_loss.default", x, target, "none", delta)
-    return counted(call, losses, weight, reduction)
+    return call("huber_loss.default", *alike(call, x, target), reduction, delta)
 
 
 # losses of probabilities and of logits
@@ -237,22 +207,18 @@ BETWEEN = [case((3, 4), (3, 4), low=0.1, high=0.9),
            case((2, 3), (2, 3), Fixed([0.5, 2.0, 1.5]), reduction="none", low=0.1,
                 high=0.9), case((), (), low=0.1, high=0.9)]
 
-row("binary_cross_entropy.default", node="BinaryCrossEntropyBackward0",
+row("binary_cross_entropy.default",
     rule=Rule("BinaryCrossEntropyBackwardBackward0", (0, 1), gives=(0,), passes=True),
-    one_type=True,
-    formula="-mean(target*log(x) + (1 - target)*log(1 - x))",
+    one_type=True, formula="-mean(target*log(x) + (1 - target)*log(1 - x))",
     doc="Cross entropy of probabilities and their targets.",
     kink="logarithms are taken to be at least -100; the divisor x*(1 - x) of the slope "
-         "is at least 1e-12",
-    fwd=lambda xp, x, target, weight=None, reduction="mean":
-        reduced(xp, bce(xp, x, target, weight), reduction),
+         "is at least 1e-12", fwd=lambda xp, x, target, weight=None, reduction="mean":
+                                  reduced(xp, bce(xp, x, target, weight), reduction),
     **by_slopes(lambda xp, x, target, weight=None: weighted(
-        (x - target) / xp.maximum(x * (1 - x), 1e-12), weight),
-        lambda xp, x, target, weight=None: weighted(
-            xp.maximum(xp.log1p(-x), FLOOR) - xp.maximum(xp.log(x), FLOOR), weight),
-        fixed=1),
-    fixed="binary_cross_entropy weight",
-    cases=BETWEEN)
+      (x - target) / xp.maximum(x * (1 - x), 1e-12), weight),
+      lambda xp, x, target, weight=None: weighted(
+          xp.maximum(xp.log1p(-x), FLOOR) - xp.maximum(xp.log(x), FLOOR), weight),
+      fixed=1), fixed="binary_cross_entropy weight", cases=BETWEEN)
 
 
 def logit_loss(xp: Namespace, x: Array, target: Array, weight: Array,
@@ -278,7 +244,6 @@ def logit_by_target(xp: Namespace, x: Array, target: Array, weight: Array | None
 
 
 of_floats("binary_cross_entropy_with_logits.default",
-    node="BinaryCrossEntropyWithLogitsBackward0",
     formula="mean((1 - target)*x - log(sigmoid(x)))",
     doc="Cross entropy of logits and their targets, without overflow.",
     fwd=lambda xp, x, target, weight=None, pos_weight=None, reduction="mean":
@@ -287,8 +252,7 @@ of_floats("binary_cross_entropy_with_logits.default",
     fixed="binary_cross_entropy_with_logits weight pos_weight",
     cases=[*PAIR, case((3, 4), (3, 4), Fixed([0.5, 2.0, 1.5, 1.0])),
            case((3, 4), (3, 4), Fixed(2.0), Fixed([0.5, 2.0, 1.5, 1.0]),
-                reduction="none")],
-    saves="x target weight pos_weight")
+                reduction="none")], saves="x target weight pos_weight")
 
 
 @function("binary_cross_entropy", operands=("x", "target", "weight"))
@@ -311,7 +275,7 @@ def with_logits(call: Call, x: Array, target: Array, weight: Array | None = None
                 pos_weight, reduction)
 
 
-@of_floats("soft_margin_loss", node="SoftMarginLossBackward0",
+@of_floats("soft_margin_loss",
     rule=Rule("SoftMarginLossBackwardBackward0", passes=True),
     formula="mean(log(1 + exp(-target*x)))", doc="Logistic loss for targets 1 and -1.",
     **by_slopes(lambda xp, x, target: -target * xp.sigmoid(-target * x), fixed=1),
@@ -558,17 +522,7 @@ def averaged(call: Call, losses: Array, reduction: str) -> Array:
     return losses if known(reduction) == "none" else call(reduction, losses)
 
 
-# DLMF 5.11.1, the first terms.
-def stirling(call: Call, target: Array) -> Array:
-    """Return an approximation of ``log(target!)``, which is 0 for targets up to 1."""
-    turned = call("mul.Scalar", target, beside(target, 2 * PI))
-    tail = call("mul.Scalar", call("log", turned), 0.5)
-    found = target * call("log", target) - target + tail
-    return call("masked_fill", found, call("le", target, 1), 0)
-
-
-row("clone.at_least", node="CloneBackward0", formula="max(x, floor)",
-    kink="below the floor the slope stays 1",
+row("clone.at_least", formula="max(x, floor)", kink="below the floor the slope stays 1",
     fwd=lambda xp, x, floor: xp.maximum(x, floor), vjp=(lambda xp, g, y, x, floor: g,),
     jvp=lambda xp, t, y, x, floor: t[0],
     cases=[case((3, 4), low=0.5, floor=0.1), case((), low=0.5, floor=1e-8)], saves="")
@@ -591,62 +545,6 @@ def kl_div(call: Call, x: Array, target: Array, reduction: str = "mean",
         return averaged(call, losses, reduction)
     total = call("sum", losses)
     return total / x.shape[0] if x.shape else total
-
-
-@function("poisson_nll_loss", operands=("x", "target"),
-          formula="mean(exp(x) - target*x)", doc="Negative log likelihood of counts.",
-          cases=[case((3,), (3,), low=0.1),
-                 case((3, 2), (3, 2), log_input=False, reduction="sum", low=0.1),
-                 case((3,), (3,), full=True, low=0.5, high=4.0)])
-def poisson_nll_loss(call: Call, x: Array, target: Array, log_input: bool = True,
-                     full: bool = False, eps: float = 1e-8, reduction: str = "mean"
-                     ) -> Array:
-    if log_input:
-        losses: Array = call("exp", x) - target * x
-    else:
-        losses = x - target * call("log", call("add.Scalar", x, eps))
-    if full:
-        losses = losses + stirling(call, target)
-    return averaged(call, losses, reduction)
-
-
-@function("gaussian_nll_loss", operands=("x", "target", "var"),
-          formula="mean(log(var) + (x - target)**2/var)/2",
-          doc="Negative log likelihood of normal observations.",
-          kink="a variance below eps counts as eps, with slope 1",
-          cases=[case((2, 3), (2, 3), (2, 3), low=0.5),
-                 case((3,), (3,), (3,), full=True, reduction="none", low=0.5)])
-def gaussian_nll_loss(call: Call, x: Array, target: Array, var: Array,
-                      full: bool = False, eps: float = 1e-6, reduction: str = "mean"
-                     ) -> Array:
-    if tuple(var.shape) != tuple(x.shape):
-        if tuple(var.shape) == tuple(x.shape[:-1]):
-            var = call("unsqueeze", var, -1)
-        else:
-            pairs = zip(x.shape, var.shape, strict=False)
-            refuse(len(x.shape) != len(var.shape) or sum(
-                n for m, n in pairs if m != n) != 1, "var is of incorrect size")
-    if bool(call("any", call("lt", var, 0))):
-        raise ValueRangeError("var has negative entry/entries")
-    var = call("clone.at_least", var, eps)
-    losses = (call("log", var) + call("pow", x - target, 2) / var) * 0.5
-    if full:
-        losses = losses + beside(x, logarithm(2 * PI) / 2)
-    return averaged(call, losses, reduction)
-
-
-@function("hinge_embedding_loss", operands=("x", "target"),
-          formula="mean(where(target == 1, x, maximum(0, margin - x)))",
-          doc="Loss of distances that are to be small (1) or large (-1).",
-          cases=[case((4,), Fixed([1.0, -1.0, 1.0, -1.0])),
-                 case((2,), Fixed([1.0, -1.0]), margin=0.5, reduction="sum")])
-def hinge_embedding_loss(call: Call, x: Array, target: Array, margin: float = 1.0,
-                         reduction: str = "mean") -> Array:
-    zeros = call("zeros_like", x)
-    shortfall = call("clamp_min", call("full_like", x, margin) - x, 0)
-    apart = call("where", call("ne", target, 1), shortfall, zeros)
-    close = call("where", call("ne", target, -1), x, zeros)
-    return averaged(call, apart + close, reduction)
 
 
 @function("margin_ranking_loss", operands=("input1", "input2", "target"),

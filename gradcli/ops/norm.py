@@ -114,8 +114,7 @@ def pulled(xp: Namespace, g: Array, y: Array, x: Array, p: float, dim: Dims) -> 
     return passing(xp, g, y, p) * slope_of(xp, x, y, p, dim)
 
 
-of_floats("linalg_vector_norm.default", node="LinalgVectorNormBackward0", wide=True,
-    formula="sum(abs(x)**ord)**(1/ord)",
+of_floats("linalg_vector_norm.default", wide=True, formula="sum(abs(x)**ord)**(1/ord)",
     kink="at norm 0, and by an entry that is 0, the derivative is 0; entries tied for "
          "an infinity norm share the cotangent evenly",
     fwd=lambda xp, x, ord=2, dim=None, keepdim=False:
@@ -227,7 +226,7 @@ def dist_slope(xp: Namespace, a: Array, b: Array, p: float) -> Array:
     return slope_of(xp, d, norm_of(xp, d, p, None), p, None)
 
 
-@of_floats("dist", node="DistBackward0", formula="norm(a - b, p)",
+@of_floats("dist", formula="norm(a - b, p)",
     doc="The norm of the difference of two tensors, which may broadcast.",
     kink="at distance 0 the derivative is 0",
     vjp=(lambda xp, g, y, a, b, p=2: sum_to(
@@ -299,7 +298,7 @@ def distances_pull(xp: Namespace, g: Array, y: Array, a: Array, b: Array, p: flo
     return sum_to(xp, by_rows(xp, run, (a, g, y), b), a.shape)
 
 
-of_wide("cdist.default", node="CdistBackward0", formula="norm(x1[i] - x2[j], p)",
+of_wide("cdist.default", formula="norm(x1[i] - x2[j], p)",
     rule=Rule("CdistBackwardBackward0", (0, 1, RESULT), gives=(0,), passes=True),
     memory=PACKED,
     doc="The distance of every row of one matrix from every row of another.",
@@ -312,10 +311,10 @@ of_wide("cdist.default", node="CdistBackward0", formula="norm(x1[i] - x2[j], p)"
              xp, xp.transpose(g, -2, -1), xp.transpose(y, -2, -1), x2, x1, p)),
     jvp=lambda xp, t, y, x1, x2, p=2.0:
         xp.sum(between_rows(xp, *t) * row_slopes(xp, between_rows(xp, x1, x2), y, p),
-               -1),
-    cases=[case((3, 2), (4, 2)), case((2, 3), (2, 3), p=1.0),
-           case((2, 3, 2), (4, 2), p=3.0), case((1, 2), (3, 2), p=0.0),
-           case((3, 2), (2, 2), p=INFINITY, make="distinct")], saves="x1 x2 y")
+               -1), cases=[case((3, 2), (4, 2)), case((2, 3), (2, 3), p=1.0),
+                           case((2, 3, 2), (4, 2), p=3.0), case((1, 2), (3, 2), p=0.0),
+                           case((3, 2), (2, 2), p=INFINITY, make="distinct")],
+    saves="x1 x2 y")
 
 function("cdist", lambda call, x1, x2, p=2.0, compute_mode=None:
          call("cdist.default", x1, x2, p), operands=("x1", "x2"))
@@ -331,7 +330,7 @@ def apart(xp: Namespace, x: Array) -> Array:
     return of_pairs(x.shape[0], lambda at: xp.call("index.Tensor", x, at))
 
 
-of_wide("pdist.default", node="PdistBackward0", formula="norm(x[i] - x[j], p), i < j",
+of_wide("pdist.default", formula="norm(x[i] - x[j], p), i < j",
     doc="The distances of all pairs of rows.",
     kink="at distance 0 the derivative is 0; entries tied for an infinity norm share "
          "the cotangent evenly",
@@ -382,7 +381,7 @@ def shortened_change(xp: Namespace, change: Array, x: Array, p: float, dim: int,
     return xp.where(xp.gt(norm, maxnorm), maxnorm * inverse * turned, change)
 
 
-@of_floats("renorm", node="RenormBackward0", wide=True, memory=PACKED,
+@of_floats("renorm", wide=True, memory=PACKED,
     doc="Slices along a dimension whose norm is larger than a bound, shortened to it.",
     formula="x[i]*min(1, maxnorm/norm(x[i], p))",
     kink="where a norm is the bound itself, the slice counts as within it",

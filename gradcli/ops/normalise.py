@@ -155,7 +155,7 @@ def weight_norm_along(xp: Namespace, t: Tangents, y: Array, v: Array, length: Ar
 
 
 # Salimans, Kingma 2016, arXiv:1602.07868, equation 3.
-of_layers("weight_norm_interface.default", node="WeightNormInterfaceBackward0",
+of_layers("weight_norm_interface.default",
     fwd=lambda xp, v, length, dim=0: v * (length / lengths(xp, v, dim)[0]),
     vjp=(weight_norm_by_v, weight_norm_by_length), jvp=weight_norm_along,
     cases=[case((3, 4), (3, 1)), case((2, 3, 2), (2, 1, 1)),

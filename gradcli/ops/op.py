@@ -80,10 +80,6 @@ PACKED: Final = Marker("PACKED")
 KEPT: Final = Marker("KEPT")
 """Memory of the result's own, laid out like the first operand, whose shape it has."""
 
-READ: Final = Marker("READ")
-"""Memory of the result's own: dimensions that are read whole lie in the order of the
-operand, those that are indexed in the order of the index arrays."""
-
 VIEW: Final = Marker("VIEW")
 """Memory of the first operand where that is possible: a change of the operand or of
 the result then changes both."""
@@ -110,6 +106,11 @@ MANY: Final = 0
 def absent(*_: object, **__: object) -> Never:
     """Stand for the formula of an entry that is still to be given."""
     raise NotImplementedError
+
+
+def node_of(name: str) -> str:
+    """Return PyTorch's name of the node of a function: ``Log1PBackward0`` of log1p."""
+    return "".join([word.title() for word in name.split("_")]) + "Backward0"
 
 
 def unknown_slope(name: str) -> Formula:
@@ -258,7 +259,7 @@ class Entry:
     further: str = field(default="", kw_only=True)
     of_number: str = field(default="", kw_only=True)
     sym: Formula | None = field(default=None, kw_only=True)
-    family: str = field(default="", init=False)
+    family: str = field(default="", kw_only=True)
 
     @property
     def base(self) -> str:
@@ -270,7 +271,8 @@ class Entry:
 class Op(Entry):
     """A row of the table.
 
-    node       PyTorch's node name; None: the row has no gradient
+    node       PyTorch's node name, by default that of `node_of`; None: the row has no
+               gradient
     turned     PyTorch's node name of the form in place, if that is another
     fwd        ``(xp, *inputs, **params)`` -> array, or a tuple of arrays
     partials   elementwise rows: per input the partial derivative
@@ -302,8 +304,8 @@ class Op(Entry):
     wide       half floats are computed with in single precision, and rounded once
     fits       a plain number that the result's integer type cannot hold is refused;
                otherwise it wraps around, as a tensor of one number would
-    memory     where the result lies: OWN, PACKED, KEPT, READ, VIEW or SHARED; for the
-               first four, a result in an operand's memory is copied
+    memory     where the result lies: OWN, PACKED, KEPT, VIEW or SHARED; for the
+               first three, a result in an operand's memory is copied
     one_type   the operands have to be of one type
     refuses    the types that the row refuses if all operands have one of them: letters
                of kinds and, behind spaces, names
@@ -358,6 +360,9 @@ class Op(Entry):
     taught: str = ""
 
     def __post_init__(self) -> None:
+        rules = self.vjp or any(rule is not None for rule in self.partials or ())
+        if rules and self.node is None:
+            object.__setattr__(self, "node", node_of(self.base))
         ruled = self.partials is not None or None not in (self.vjp, self.jvp)
         if self.node is not None and not ruled:
             raise ValueError(f"row {self.name!r} needs partials, or vjp and jvp")
@@ -454,9 +459,16 @@ def _entering(
     return enter
 
 
+def family_of(formula: Any) -> str:
+    """Return the family that a formula's module names at this time as its ``FAMILY``,
+    or else the one called like the module."""
+    home = formula.__globals__
+    named: str = home.get("FAMILY") or home["__name__"].rpartition(".")[2]
+    return named
+
+
 def _put(entry: Op | Composite, formula: Any) -> None:
-    """Put an entry in the table, into the family that the module of its formula names
-    at that time as its ``FAMILY``, or else into the one called like the module."""
+    """Put an entry in the table."""
     own = _FIRST_ROWS.get(entry.name)
     first = own or _FIRST_ROWS.get(entry.name.replace(".", "_"))
     if first is not None and not (entry.doc and entry.formula):
@@ -464,9 +476,8 @@ def _put(entry: Op | Composite, formula: Any) -> None:
         entry = replace(entry, doc=doc, formula=text)
     if entry.name in OPS.entered or entry.name in FUNCTIONS.entered:
         raise ValueError(f"{entry.name!r} is entered twice")
-    home = formula.__globals__
-    family = home.get("FAMILY") or home["__name__"].rpartition(".")[2]
-    object.__setattr__(entry, "family", family)
+    if not entry.family:
+        object.__setattr__(entry, "family", family_of(formula))
     if isinstance(entry, Op):
         OPS[entry.name] = entry
         _FIRST_ROWS.setdefault(entry.base, entry)
@@ -477,6 +488,28 @@ def _put(entry: Op | Composite, formula: Any) -> None:
 
 row = _entering(Op, "fwd")
 """Enter a row in the table; without ``fwd`` it decorates that. See `Op`."""
+
+ALL: Final = [case((3, 4)), case(())]
+"""Cases of a function that is smooth everywhere: an array, and a scalar."""
+
+
+def smooth(name: str, slope: Partial, **facts: Any) -> None:
+    """Enter a row for a function of one operand that the namespace computes under the
+    row's name.
+
+    Args:
+        slope: the derivative, ``(xp, y, x)``.
+        facts: fields of the row; those that follow from the name may be left out.
+    """
+    usual = {"formula": f"{name}(x)", "latex": rf"\operatorname{{{{{name}}}}} {{0}}",
+             "cases": ALL, "family": family_of(slope)}  # fmt: skip
+
+    def fwd(xp: Any, x: Any) -> Any:
+        return getattr(xp, name)(x)
+
+    fwd.__module__ = slope.__module__
+    row(name, fwd=fwd, partials=(slope,), **(usual | facts))
+
 
 of_numbers = partial(row, refuses=TRUTHS)
 """Enter a row that refuses bools; see `row`."""

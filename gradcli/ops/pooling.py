@@ -17,17 +17,17 @@ from collections.abc import Callable, Sequence
 from math import prod
 
 from .checks import (
+    LISTED,
     ShapeError,
     ValueRangeError,
     as_sizes,
+    check_size,
+    demand_rank,
     demand_shape,
     each_dim,
     refuse,
 )
-from .gather import surviving
-from .index import check_positions
-from .limits import LISTED, check_size
-from .lines import Line, evenly, gathered, spread
+from .index import check_positions, surviving
 from .op import (
     HALF,
     LINEAR,
@@ -42,6 +42,7 @@ from .op import (
     of_numbers,
     row,
 )
+from .resampling import Line, evenly, gathered, spread
 from .types import (
     Array,
     ArrayRule,
@@ -483,51 +484,44 @@ for rank in (1, 2, 3):
 FAMILY = "unpooling"
 
 
+PLANE = 2
+"""Number of dimensions of a plane."""
+
+
 def unpool(xp: Namespace, x: Array, indices: Array, output_size: Shape) -> Array:
-    rank = len(output_size)
-    lines = xp.reshape(x, (prod(x.shape[:-rank]), prod(x.shape[-rank:])))
-    at = xp.as_index(indices).reshape(lines.shape)
-    count = prod(output_size)
+    lines = xp.reshape(x, (prod(x.shape[:-PLANE]), prod(x.shape[-PLANE:])))
+    at, count = xp.as_index(indices).reshape(lines.shape), prod(output_size)
     check_size((lines.shape[0], count))
     if not count:
-        return xp.new_full(x, (*x.shape[:-rank], *output_size), 0)
+        return xp.new_full(x, (*x.shape[:-PLANE], *output_size), 0)
     check_positions(xp, count, 0, at, ShapeError, from_end=False, words=(
         "Found an invalid max index: {at} (output volumes are of size "
         f"{'x'.join(map(str, output_size))})"))
     plane = xp.as_index(range(lines.shape[0])).reshape((-1, 1))
     put = xp.put_view((lines.shape[0], count), (plane, at), lines)
-    return xp.reshape(put, (*x.shape[:-rank], *output_size))
+    return xp.reshape(put, (*x.shape[:-PLANE], *output_size))
 
 
 def unpool_by_x(xp: Namespace, g: Array, y: Array, x: Array, indices: Array,
                 output_size: Shape) -> Array:
     at = xp.as_index(indices)
+    lines = at.reshape(flattened(at, PLANE))
 
     def read(of: Array) -> Array:
-        rank = len(output_size)
-        places = at.reshape(flattened(at, rank))
-        found = xp.gather(xp.reshape(of, flattened(of, rank)), -1, places)
+        found = xp.gather(xp.reshape(of, flattened(of, PLANE)), -1, lines)
         return xp.reshape(found, x.shape)
 
-    if not repeats(at, len(output_size)):
-        return read(g)
-    name = f"max_unpool{len(output_size)}d.default"
-    return surviving(
-        xp, g, lambda to, order: xp.call(name, order, at, output_size), read)
+    def write(to: Array, order: Array) -> Array:
+        return xp.call("max_unpool2d.default", order, at, output_size)
+
+    each = lines.reshape((-1, lines.shape[-1])).tolist()
+    apart = not any(len(set(line)) < len(line) for line in each)
+    return surviving(xp, g, write, read, apart)
 
 
-def repeats(at: Positions, rank: int) -> bool:
-    """Return whether a position occurs twice in a plane."""
-    lines = at.reshape(flattened(at, rank)).reshape((-1, prod(at.shape[-rank:])))
-    return any(len(set(line)) < len(line) for line in lines.tolist())
-
-
-for rank, _at in ((2, [[[0, 5], [10, 7]]]), (3, [[[[0, 5]], [[10, 7]]]])):
-    of_floats(f"max_unpool{rank}d.default", node=f"MaxUnpool{rank}DBackward0",
-        jvp=LINEAR, memory=PACKED, formula="y[indices[p]] = x[p]",
-        fwd=unpool, vjp=(unpool_by_x, None),
-        cases=[case((1, 2, *(1,) * (rank - 2), 2), Fixed(_at),
-                    output_size=(4, 3, 2)[:rank])])
+of_floats("max_unpool2d.default", node="MaxUnpool2DBackward0", jvp=LINEAR,
+    memory=PACKED, formula="y[indices[p]] = x[p]", fwd=unpool, vjp=(unpool_by_x, None),
+    cases=[case((1, 2, 2), Fixed([[[0, 5], [10, 7]]]), output_size=(4, 3))])
 
 
 def size_asked(sizes: Shape, kernel: Shape, stride: Shape, padding: Shape,
@@ -536,48 +530,25 @@ def size_asked(sizes: Shape, kernel: Shape, stride: Shape, padding: Shape,
     ``sizes`` of it, or by default the sizes that the windows cover."""
     usual = [(n - 1) * s + k - 2 * p for n, k, s, p in zip(
         sizes, kernel, stride, padding, strict=True)]
-    if output_size is None:
-        return tuple(usual)
-    rank, wanted = len(kernel), tuple(output_size)
-    if len(wanted) == rank + 2:
-        wanted = wanted[2:]
-    refuse(len(wanted) != rank, "max_unpool{}d: output_size {} is not of {} dimensions",
-           rank, wanted, rank, kind=ValueRangeError)
+    wanted = tuple(output_size or usual)[-PLANE:]
     for d, (n, least, s) in enumerate(zip(wanted, usual, stride, strict=True)):
-        if not least - s < n < least + s:
-            raise ValueRangeError(f'invalid output_size "{output_size}" (dim {d} must '
-                                  f"be between {least - s} and {least + s})")
+        refuse(not max(least - s, -1) < n < least + s, 'invalid output_size "{}" (dim '
+               "{} must be between {} and {})", output_size, d, least - s, least + s,
+               kind=ValueRangeError)
     return as_sizes(wanted)
 
 
-def enter_unpooling(rank: int) -> None:
-    """Enter ``max_unpool{rank}d``; a sequence is handled as a picture of one column."""
-    places = ([0, 3], [[0, 3], [8, 10]], [[[0, 3]], [[24, 31]]])[rank - 1]
-    made = ((2,), (2, 2), (2, 1, 2))[rank - 1]
-
-    @function(f"max_unpool{rank}d", operands=("input", "indices"),
-              formula="y[indices[p]] = input[p]",
-              doc="Zeros with the largest entries where max_pool found them.",
-              cases=[case((1, *made), Fixed([places]), kernel_size=2)])
-    def unpooled(call: Call, input: Array, indices: Array, kernel_size: Sizes,
-                 stride: Sizes | None = None, padding: Sizes = 0,
-                 output_size: list[int] | tuple[int, ...] | None = None) -> Array:
-        kernel = each_dim("kernel_size", kernel_size, rank)
-        edges = each_dim("padding", padding, rank)
-        steps = kernel if stride is None else each_dim("stride", stride, rank)
-        size = size_asked(tuple(input.shape[-rank:]), kernel, steps, edges, output_size)
-        refuse(min(size) < 0, "max_unpool{}d: negative output_size {}", rank, size,
-               kind=ValueRangeError)
-        x, at = ((input, indices) if rank > 1 else
-                 (call("unsqueeze", t, -1) for t in (input, indices)))
-        wide, have = max(rank, 2), len(x.shape)
-        refuse(have not in (wide + 1, wide + 2), "Input to max_unpooling{}d should be "
-               "a {}d or {}d Tensor, but got a tensor with {} dimensions.", wide,
-               wide + 1, wide + 2, have)
-        demand_shape(f"max_unpool{wide}d: indices", at, tuple(x.shape))
-        y = call(f"max_unpool{wide}d.default", x, at, (*size, *(1,) * (rank == 1)))
-        return y if rank > 1 else call("squeeze", y, -1)
-
-
-for rank in (1, 2, 3):
-    enter_unpooling(rank)
+@function("max_unpool2d", operands=("input", "indices"),
+          formula="y[indices[p]] = input[p]",
+          doc="Zeros with the largest entries where max_pool found them.",
+          cases=[case((1, 2, 2), Fixed([[[0, 3], [8, 10]]]), kernel_size=2)])
+def unpooled(call: Call, input: Array, indices: Array, kernel_size: Sizes,
+             stride: Sizes | None = None, padding: Sizes = 0,
+             output_size: list[int] | tuple[int, ...] | None = None) -> Array:
+    kernel, edges = (each_dim(name, value, PLANE) for name, value in (
+        ("kernel_size", kernel_size), ("padding", padding)))
+    steps = kernel if stride is None else each_dim("stride", stride, PLANE)
+    demand_rank("max_unpool2d: input", input, PLANE + 1, PLANE + 2)
+    demand_shape("max_unpool2d: indices", indices, tuple(input.shape))
+    size = size_asked(tuple(input.shape[-PLANE:]), kernel, steps, edges, output_size)
+    return call("max_unpool2d.default", input, indices, size)

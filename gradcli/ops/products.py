@@ -21,13 +21,13 @@ from .checks import (
     ValueRangeError,
     as_integer,
     broadcast_shape,
+    check_size,
     count_of,
     demand_rank,
     dim_of,
     holds,
     refuse,
 )
-from .limits import check_size
 from .op import MULTILINEAR, VIEW, WHOLE, WHOLES, Case, case, function, of_numbers, row
 from .shape import sum_to
 from .types import Array, ArrayRule, Call, Namespace, Outputs, Recorded, Result
@@ -57,8 +57,8 @@ def dot(xp: Namespace, a: Array, b: Array) -> Array:
     return xp.matmul(a, b)
 
 
-@of_numbers("mm", node="MmBackward0", formula="a @ b", doc="Product of two matrices.",
-    aliases=("spmm",), jvp=MULTILINEAR, one_type=True,
+@of_numbers("mm", formula="a @ b", doc="Product of two matrices.", aliases=("spmm",),
+    jvp=MULTILINEAR, one_type=True,
     vjp=(lambda xp, g, y, a, b: xp.matmul(g, xp.t(b)),
          lambda xp, g, y, a, b: xp.matmul_like(xp.t(a), g, b)),
     cases=[case((3, 4), (4, 2)), case((1, 4), (4, 1)), case((2, 1), (1, 3))],
@@ -73,10 +73,9 @@ def mm(xp: Namespace, a: Array, b: Array) -> Array:
     return xp.matmul(a, b)
 
 
-@of_numbers("mv", node="MvBackward0", formula="a @ v",
-    doc="Product of a matrix and a vector.", jvp=MULTILINEAR, one_type=True,
-    vjp=(lambda xp, g, y, a, v: xp.unsqueeze(g, 1) * v,
-         lambda xp, g, y, a, v: xp.matmul(xp.t(a), g)),
+@of_numbers("mv", formula="a @ v", doc="Product of a matrix and a vector.",
+    jvp=MULTILINEAR, one_type=True, vjp=(lambda xp, g, y, a, v: xp.unsqueeze(g, 1) * v,
+                                         lambda xp, g, y, a, v: xp.matmul(xp.t(a), g)),
     cases=[case((3, 4), (4,)), case((1, 2), (2,))], saves=("v", "a"))
 def mv(xp: Namespace, a: Array, v: Array) -> Array:
     if (len(a.shape), len(v.shape)) != (2, 1):
@@ -96,8 +95,8 @@ for _name, _node in (("dot", "DotBackward0"), ("vdot", "VdotBackward0")):
         cases=[case((4,), (4,)), case((1,), (1,))], overflows=True)
 
 
-@of_numbers("bmm", node="BmmBackward0", formula="a[i] @ b[i]",
-    doc="Products of two stacks of matrices.", jvp=MULTILINEAR, one_type=True,
+@of_numbers("bmm", formula="a[i] @ b[i]", doc="Products of two stacks of matrices.",
+    jvp=MULTILINEAR, one_type=True,
     vjp=(lambda xp, g, y, a, b: xp.bmm(g, turned(xp, b)),
          lambda xp, g, y, a, b: xp.bmm(turned(xp, a), g)),
     cases=[case((2, 3, 4), (2, 4, 5)), case((1, 2, 1), (1, 1, 2))], saves=("b", "a"))
@@ -476,8 +475,8 @@ def cotangents(xp: Namespace, g: Array, y: Array, *operands: Array, equation: st
                   for k in range(len(operands))])
 
 
-@row("einsum.default", node="EinsumBackward0", variadic=True, jvp=MULTILINEAR,
-    memory=VIEW, one_type=True, formula="sum of products over repeated labels",
+@row("einsum.default", variadic=True, jvp=MULTILINEAR, memory=VIEW, one_type=True,
+    formula="sum of products over repeated labels",
     doc="Sums of products, by one letter per dimension.", vjp=cotangents,
     cases=[case((3, 4), (4, 2), equation="ij,jk->ik"), case((3, 3), equation="ii"),
            case((3, 3), equation="ii->i"), case((3, 4), equation="ij->j"),

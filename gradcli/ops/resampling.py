@@ -1,8 +1,13 @@
-"""Resampling of sequences, pictures and volumes to another size.
+"""Results whose entries read listed entries: padding and resampling.
 
-Invariant: every resampling is linear along each dimension. A `Line` gives, for each
-entry of the result, the positions that it reads and their weights, which add up to 1.
+Invariant: a result's entry depends on the positions that a `Line` lists for it, so that
+an infinity at another position does not reach it; `gathered` and `spread` are each
+other's transpose. Padding that reflects or repeats reads one entry each; circular
+padding is written slice by slice, as in PyTorch. Resampling is linear along each
+dimension, with weights that add up to 1.
 
+    gathered(xp, x, [Line([[0, 1], [2]])])      # [x[..., 0] + x[..., 1], x[..., 2]]
+    pad(x, (1, 1), mode="reflect")              # ReflectionPad1DBackward0
     interpolate(x, scale_factor=2, mode="linear")       # UpsampleLinear1DBackward0
 """
 
@@ -16,15 +21,275 @@ from functools import lru_cache, partial
 from math import floor, isfinite
 from typing import Any, NamedTuple
 
-from .checks import KindError, ShapeError, ValueRangeError, as_sizes
+from .arrange import pad_pairs
+from .checks import (
+    LISTED,
+    KindError,
+    ShapeError,
+    ValueRangeError,
+    as_sizes,
+    check_size,
+    count_of,
+    refuse,
+)
 from .exact import fraction
-from .limits import LISTED, check_size
-from .lines import Line, gathered, spread
-from .op import LINEAR, NOT_WIDE, PACKED, WHOLES, Case, case, function, row
-from .saved_names import RESAMPLED
-from .types import Array, Call, Namespace, Shape, Sizes
+from .op import (
+    LINEAR,
+    NOT_WIDE,
+    PACKED,
+    WHOLES,
+    Case,
+    Rule,
+    case,
+    function,
+    of_numbers,
+    row,
+)
+from .types import Array, Call, Namespace, Positions, Shape, Sizes
 
 # fmt: off
+
+class Line(NamedTuple):
+    """The sums that make up one dimension of a result.
+
+    spots     for each entry of the result, the positions of the operand that it sums
+    weights   the factors of the summands, in the same order; None: all are 1
+    """
+
+    spots: Sequence[Sequence[int]]
+    weights: Sequence[Sequence[float]] | None = None
+
+
+def gathered(xp: Namespace, x: Array, lines: Sequence[Line]) -> Array:
+    """Return sums of entries along the last dimensions, with a `Line` for each."""
+    for d, line in zip(range(-1, -len(lines) - 1, -1), reversed(lines), strict=True):
+        x = last(xp, _read(xp, last(xp, x, d), line), d)
+    return x
+
+
+def spread(xp: Namespace, g: Array, lines: Sequence[Line], size: Sequence[int]
+          ) -> Array:
+    """Return the cotangents of sums added at all positions that each sum reads.
+
+    Args:
+        size: the shape of the operand that was read.
+    """
+    for d, line in zip(range(-1, -len(lines) - 1, -1), reversed(lines), strict=True):
+        g = last(xp, _add(xp, last(xp, g, d), line, size[d]), d)
+    return g
+
+
+def last(xp: Namespace, x: Array, d: int) -> Array:
+    """Return ``x`` with dimension ``d`` exchanged with the last."""
+    return x if d == -1 else xp.transpose(x, d, -1)
+
+
+def _read(xp: Namespace, x: Array, line: Line) -> Array:
+    lone = _lone(line)
+    if lone is not None:
+        return xp.getitem(x, (..., evenly(xp, lone)))
+    at, length = _table(xp, line.spots, x.shape[-1])
+    if length > x.shape[-1]:
+        x = xp.cat([x, xp.new_full(x, (*x.shape[:-1], 1), 0)], -1)
+    found = xp.getitem(x, (..., at))
+    return xp.sum(found if line.weights is None else found * _factors(xp, x, line), -1)
+
+
+def _add(xp: Namespace, g: Array, line: Line, n: int) -> Array:
+    lone = _lone(line)
+    if lone is not None:
+        return xp.put_add((*g.shape[:-1], n), (..., xp.as_index(lone)), g)
+    at, length = _table(xp, line.spots, n)
+    wide = xp.expand(xp.unsqueeze(g, -1), (*g.shape[:-1], *at.shape))
+    if line.weights is not None:
+        wide = wide * _factors(xp, g, line)
+    return xp.narrow(xp.put_add((*g.shape[:-1], length), (..., at), wide), -1, 0, n)
+
+
+def _lone(line: Line) -> list[int] | None:
+    """Return the positions that entries read, if each reads one without a weight, else
+    None."""
+    if line.weights is not None or any(len(spots) != 1 for spots in line.spots):
+        return None
+    return [spots[0] for spots in line.spots]
+
+
+def _table(xp: Namespace, spots: Sequence[Sequence[int]], n: int) -> tuple[Array, int]:
+    """Return the positions as a matrix whose short rows are filled up with ``n``, and
+    the number of positions: n, or n + 1 if any row is short."""
+    longest = max(map(len, spots), default=0)
+    check_size((len(spots), longest), LISTED)
+    short = any(len(each) < longest for each in spots)
+    filled = [[*each, *[n] * (longest - len(each))] for each in spots]
+    return xp.reshape(xp.as_index(filled), (len(spots), longest)), n + short
+
+
+def _factors(xp: Namespace, x: Array, line: Line) -> Array:
+    """Return the weights as a matrix, whose short rows are filled up with 0."""
+    weights = line.weights or ()
+    longest = max(map(len, weights), default=0)
+    filled = [[*each, *[0] * (longest - len(each))] for each in weights]
+    return xp.as_type_of(filled, x)
+
+
+def evenly(xp: Namespace, at: Sequence[int]) -> slice | Positions:
+    """Return an index of positions: a slice if they are equally spaced and rising."""
+    step = at[1] - at[0] if len(at) > 1 else 1
+    even = range(at[0], at[0] + len(at) * step, step) if at and step > 0 else range(0)
+    same = bool(at) and (*even,) == (*at,)
+    return slice(even.start, even.stop, step) if same else xp.as_index(at)
+
+# padding
+
+FAMILY = "borders"
+
+
+def bordered(shape: Shape, padding: Shape, inner: Callable[[int, int], int]
+            ) -> list[Line]:
+    """Return, for each padded dimension, a `Line` of the positions that entries of the
+    result read; ``inner(at, n)`` maps a position to one from 0 to n - 1."""
+    pairs = pad_pairs(shape, padding)[len(shape) - len(padding) // 2:]
+    lines = []
+    for n, (before, after) in zip(shape[len(shape) - len(pairs):], pairs, strict=True):
+        check_size((n + before + after,), LISTED)
+        lines.append(Line([(inner(at, n),) for at in range(-before, n + after)]))
+    return lines
+
+
+def rows_of_border(name: str, title: str, inner: Callable[[int, int], int], formula: str
+                  ) -> None:
+    """Enter a padding's rows, with transposes, for one, two and three dimensions."""
+    for rank in (1, 2, 3):
+        dims, node = f"{name}_pad{rank}d", f"{title}Pad{rank}DBackward"
+        size, wide = (2, 4, 3, 3)[:rank + 1], (1, 2, 2, 0, 1, 1)[:2 * rank]
+        grown = tuple([n + before + after
+                       for n, (before, after) in zip(size, pad_pairs(size, wide),
+                                                     strict=True)])
+        of_numbers(f"{dims}.default", node=f"{node}0", jvp=LINEAR, memory=PACKED,
+            saves="x", always_saves=True,
+            rule=Rule(f"{node}Backward0"), formula=formula,
+            fwd=lambda xp, x, padding: gathered(
+                xp, x, bordered(x.shape, padding, inner)),
+            vjp=(lambda xp, g, y, x, padding, dims=dims:
+                 xp.call(f"{dims}.backward", g, x.shape, padding),),
+            cases=[case(size, padding=wide),
+                   case((1, *size), padding=(1, -1, *wide[2:]))])
+        row(f"{dims}.backward", node=f"{node}Backward0", jvp=LINEAR, memory=PACKED,
+            formula="y[i] = sum(g[j] made of x[i])",
+            fwd=lambda xp, x, input_sizes, padding: spread(
+                xp, x, bordered(input_sizes, padding, inner), input_sizes),
+            vjp=(lambda xp, g, y, x, input_sizes, padding, dims=dims:
+                 xp.call(f"{dims}.default", g, padding),),
+            cases=[case(grown, input_sizes=size, padding=wide)])
+
+
+rows_of_border("reflection", "Reflection",
+               lambda at, n: n - 1 - abs(n - 1 - abs(at)), "[x1, x0, x1, ..., x1]")
+rows_of_border("replication", "Replication",
+               lambda at, n: min(max(at, 0), n - 1), "[x0, x0, x1, ...]")
+
+Border = Callable[[Call, Array, Shape], Array]
+"""A function that pads a tensor by the given widths."""
+
+
+def by_line(name: str, mirrored: bool) -> Border:
+    def border(call: Call, x: Array, padding: Shape) -> Array:
+        rank = len(padding) // 2
+        refuse(0 in x.shape[len(x.shape) - rank - 1:], "Expected {}D or {}D (batch "
+               "mode) tensor with possibly 0 batch size and other non-zero dimensions "
+               "for input, but got: {}", rank + 1, rank + 2, list(x.shape))
+        sizes = x.shape[-rank:]
+        for d, n in enumerate(reversed(sizes), start=1):
+            before, after = padding[2 * d - 2:2 * d]
+            if mirrored and max(before, after) >= n:
+                raise ShapeError(f"pad: a dimension of size {n} does not mirror into "
+                                 f"({before}, {after})")
+        grown = [n + padding[-2 * d - 2] + padding[-2 * d - 1]
+                 for d, n in enumerate(sizes)]
+        if min(grown) < 1:
+            was, made = (", ".join(f"{letter}: {n}" for letter, n in zip(
+                "DHW"[-rank:], each, strict=True)) for each in (sizes, grown))
+            raise ShapeError(f"input ({was}) is too small. Calculated output "
+                             f"{made.replace(',', '')}")
+        return call(f"{name}_pad{rank}d.default", x, padding)
+    return border
+
+
+def circular(call: Call, x: Array, padding: Shape) -> Array:
+    """Return ``x`` with each side padded by entries of the opposite side. Dimensions
+    are padded in turn, so that corners are written twice."""
+    pairs = [*enumerate(zip(padding[::2], padding[1::2], strict=True), start=1)]
+    shape, inside = list(x.shape), [slice(None)] * len(x.shape)
+    part = x
+    for d, (before, after) in pairs:
+        n = x.shape[-d]
+        if before > n or after > n:
+            raise ShapeError("Padding value causes wrapping around more than once.")
+        refuse(n + before + after < 0,
+               "Negative padding value is resulting in an empty dimension")
+        shape[-d] += before + after
+        inside[-d] = slice(max(before, 0), shape[-d] - max(after, 0))
+        part = call("slice.Tensor", part, -d, max(-before, 0), n - max(-after, 0))
+    check_size(tuple(shape), LISTED)
+    at = call("as_index", range(count_of(shape))).reshape(shape)
+    y = call("new_full", x, tuple(shape), 0)
+    y = call("copy_slices.positions", y, part, at[tuple(inside)])
+    for d, (before, after) in pairs:
+        n, rest = shape[-d], (slice(None),) * (d - 1)
+        begin, end = max(before, 0), n - max(after, 0)
+        if before > 0:
+            far = call("slice.Tensor", y, -d, end - before, end)
+            y = call("copy_slices.positions", y, far, at[(..., slice(before), *rest)])
+        if after > 0:
+            far = call("slice.Tensor", y, -d, begin, begin + after)
+            y = call("copy_slices.positions", y, far,
+                     at[(..., slice(n - after, n), *rest)])
+    return y
+
+
+BORDERS: dict[str, Border] = {
+    "reflect": by_line("reflection", True),
+    "replicate": by_line("replication", False),
+    "circular": circular,
+}
+
+
+@function("pad", operands=("x",), formula="[v, x, v]",
+          doc="A border; widths in pairs, the last dimension's first.",
+          cases=[case((3, 4), pad=(1, 2)), case((2, 3, 4), pad=(1, 2, 2, 0),
+                                                mode="reflect"),
+                 case((2, 3), pad=(1, 2), mode="replicate"),
+                 case((1, 3, 2), pad=(1, 2, -1, 2), mode="circular")])
+def pad(call: Call, x: Array, pad: Sizes, mode: str = "constant",
+        value: float | None = None) -> Array:
+    widths = as_sizes(pad)
+    if mode == "constant":
+        return call("constant_pad_nd", x, widths, 0 if value is None else value)
+    refuse(len(widths) % 2, "Padding length must be divisible by 2")
+    refuse(value, "Padding mode \"{}\" doesn't take in value argument", mode)
+    rank, dims = len(widths) // 2, len(x.shape)
+    refuse(mode not in BORDERS, "Unrecognised padding mode {}", mode, kind=KindError)
+    refuse(rank not in (1, 2, 3) or dims not in (rank + 1, rank + 2),
+           "Padding size {} is not supported for {}D input tensor.\nSupported "
+           "combinations for non-constant padding:\n  - 2D or 3D input: padding size = "
+           "2 (pads last dimension)\n  - 3D or 4D input: padding size = 4 (pads last 2 "
+           "dimensions)\n  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)",
+           len(widths), dims, kind=KindError)
+    return BORDERS[mode](call, x, widths)
+
+# resampling
+
+FAMILY = "resampling"
+
+
+RESAMPLED = {
+    **{f"upsample_nearest{rank}d.vec": "nearest" for rank in (1, 2, 3)},
+    **{f"_upsample_nearest_exact{rank}d.vec": "nearest-exact" for rank in (1, 2, 3)},
+    "upsample_linear1d.vec": "linear", "upsample_bilinear2d.vec": "bilinear",
+    "upsample_trilinear3d.vec": "trilinear", "upsample_bicubic2d.vec": "bicubic",
+    "_upsample_bilinear2d_aa.vec": "bilinear", "_upsample_bicubic2d_aa.vec": "bicubic",
+}  # fmt: skip
+"""Modes by the row."""
 
 CUBIC = -0.75
 """Slope, at distance 1, of the cubic filter of ``bicubic`` without antialias."""

@@ -1,4 +1,4 @@
-"""PyTorch's names of operands, and of the values that its nodes save.
+"""PyTorch's names of operands, results and parameters, as its nodes show them.
 
 Invariant: an input whose name in the row's formula is a single letter is ``self`` if it
 is the first, else ``other``; other inputs keep the formula's name. An output is
@@ -65,7 +65,7 @@ INPUTS = by_row({
         "convolution.default convolution.transposed group_norm.default "
         "layer_norm.default",
     "input weight bias running_mean running_var": "batch_norm.default",
-    "other": "xlog1py.Scalar_Self xlogy.Scalar_Self zeta.self_scalar",
+    "other": "xlogy.Scalar_Self zeta.self_scalar",
     "self": "copysign.Scalar diagonal split.Tensor",
     "self B": "linalg_solve_triangular.default",
     "self b": "linalg_lstsq.default",
@@ -91,157 +91,21 @@ OUTPUTS = by_row({
     "solution cloned_coefficient": "triangular_solve",
     "solution residuals rank singular_values": "linalg_lstsq.default",
     "values indices":
-        "cummax cummin kthvalue max.dim median.dim min.dim mode nanmedian.dim "
-        "sort.default sort.stable topk",
+        "cummax cummin max.dim median.dim min.dim nanmedian.dim sort.default "
+        "sort.stable topk",
 })  # fmt: skip
 
-RESAMPLED = {
-    **{f"upsample_nearest{rank}d.vec": "nearest" for rank in (1, 2, 3)},
-    **{f"_upsample_nearest_exact{rank}d.vec": "nearest-exact" for rank in (1, 2, 3)},
-    "upsample_linear1d.vec": "linear", "upsample_bilinear2d.vec": "bilinear",
-    "upsample_trilinear3d.vec": "trilinear", "upsample_bicubic2d.vec": "bicubic",
-    "_upsample_bilinear2d_aa.vec": "bilinear", "_upsample_bicubic2d_aa.vec": "bicubic",
-}  # fmt: skip
-"""Modes by the row of `resampling`; its nodes show a factor per dimension."""
-
-NOT_SHOWN = by_row({
-    "B": "solve",
-    "UPLO": "linalg_eigh.default",
-    "back device dtype": "to_copy.default",
-    "count": "embedding.backward",
-    "decimals": "round.decimals",
-    "descending": "sort.default sort.stable",
-    "dim": "squeeze.default",
-    "driver rcond residuals": "linalg_lstsq.default",
-    "eps": "layer_norm.default",
-    "floor": "clone.at_least",
-    "geometry": "as_strided.default",
-    "hermitian": "linalg_pinv.atol_rtol_tensor",
-    "include_last_offset": "embedding_bag.default",
-    "input_sizes":
-        "diagonal.backward gather.backward index_select.backward select.backward "
-        "take.backward unfold.backward",
-    "k": "kthvalue",
-    "k largest sorted": "topk",
-    "logabsdet": "slogdet",
-    "max": "clamp_min.Scalar",
-    "memory_format": "clone",
-    "min": "clamp_max.Scalar",
-    "nan neginf posinf": "nan_to_num",
-    "other":
-        "add.Scalar copysign.Scalar fmod.Scalar remainder.Scalar rsub.Scalar "
-        "rsub.Scalar_alpha",
-    "output_size":
-        "adaptive_avg_pool2d.default adaptive_avg_pool3d.default "
-        "adaptive_max_pool2d.indices adaptive_max_pool3d.indices col2im.default "
-        "max_unpool2d.default max_unpool3d.default",
-    "result": "erfinv glu logaddexp2 sinc",
-    "result0":
-        "adaptive_max_pool2d.indices adaptive_max_pool3d.indices embedding_bag.default "
-        "max_pool2d.indices max_pool3d.indices",
-    "result1": "embedding_bag.default",
-    "self": "deg2rad exp2 expm1 ndtri rad2deg",
-    "shape": "reshape.alias reshape.unsafe view.default",
-    "size": "convolution.transposed expand",
-    "value":
-        "constant_pad_nd index_fill.Scalar masked_fill.Scalar scatter.value threshold",
-} | {"scale_factors": " ".join(RESAMPLED)})  # fmt: skip
-"""Names of values that rows save but PyTorch's nodes do not show, by row."""
-
-SIZED = {
-    "diagonal", "diagonal_copy", "expand", "index.Tensor", "index_select.default",
-    "kthvalue", "max.dim", "mean.default", "mean.dim", "median.dim", "min.dim", "mode",
-    "nanmedian.dim", "repeat", "reshape.alias", "reshape.unsafe", "select",
-    "slice.Tensor", "sort.default", "sort.stable", "split.Tensor", "split_with_sizes",
-    "squeeze.default", "squeeze.dim", "squeeze.dims", "squeeze_.dim", "sum.default",
-    "sum.dim_IntList", "topk", "trace", "unfold", "view.default", *RESAMPLED,
-}  # fmt: skip
-"""Names of rows whose nodes show the sizes of their first input."""
-
-MEASURED = {
-    "addmm": "mat1_sym_sizes mat1_sym_strides mat2_sym_sizes mat2_sym_strides",
-    "convolution.default": "bias_sym_sizes_opt",
-    "convolution.transposed": "bias_sym_sizes_opt",
-    "embedding.default": "weight_sym_argsize_0",
-    "embedding_bag.default": "weight_sym_argsize_0",
-    "im2col.default": "self_sym_argsize_minus_1 self_sym_argsize_minus_2",
-    "index_add.default": "source_dim",
-    "index_copy.default": "source_dim",
-    "index_select.backward": "source_dim",
-    "masked_scatter.default": "source_sym_sizes",
-    "mean.default": "self_sym_numel",
-    "mean.dim": "self_sym_numel",
-    "mm": "self_sym_sizes self_sym_strides mat2_sym_sizes mat2_sym_strides",
-}
-"""Names of further sizes that nodes show, by row: an input's name, then an ending."""
-
-GIVEN: dict[str, dict[str, object]] = {
-    "add.Tensor": {"alpha": 1},
-    "convolution.default": {"transposed": False},
-    "convolution.transposed": {"transposed": True},
-    "embedding.default": {"sparse": False},
-    "embedding_bag.default": {"sparse": False},
-    "gather.default": {"sparse_grad": False},
-    "index_select.backward": {"alpha": 1},
-    "rsub.Scalar": {"alpha": 1},
-    "rsub.Tensor": {"alpha": 1},
-    "sub.Tensor": {"alpha": 1},
-    "take.backward": {"accumulate": True},
-}
-"""Arguments of PyTorch's operators that have one value in all calls of a row."""
-
 PARAMETERS = {"number": "other", "base": "self"}
+"""PyTorch's names of parameters, by their names in rows."""
 
 RENAMED = {
     "as_strided.default": {"start": "storage_offset"},
     "group_norm.default": {"num_groups": "group"},
     "unfold.backward": {"dimension": "dim"},
-    "xlog1py.Scalar_Self": {"number": "self"},
     "xlogy.Scalar_Self": {"number": "self"},
     "zeta.self_scalar": {"number": "self"},
 }
 """PyTorch's names of parameters that differ in one row, by row."""
-
-PLACES = {"index.Tensor": "indices", "index_put.default": "indices"}
-"""Parameters that nodes save as index tensors, by row: one per dimension, or None where
-the whole dimension is read."""
-
-RESULT_IN_PLACE = {"celu", "elu", "leaky_relu", "rrelu_with_noise.default"}
-"""Names of rows whose nodes, if the operation was in place, show the result instead of
-the input."""
-
-UNGIVEN: dict[str, dict[str, int | None]] = {
-    "elu": {"scale": 1, "input_scale": 1},
-    "softplus": {"beta": 1, "threshold": 20},
-    "std.correction": {"correction": None},
-    "std_mean.correction": {"correction": None},
-    "var.correction": {"correction": None},
-    "var_mean.correction": {"correction": None},
-}
-"""Values that PyTorch shows for parameters that were not given, by row, where they
-differ from the default in value or in type."""
-
-LARGEST = 2**63 - 1
-"""Largest signed integer of 64 bits, which PyTorch shows for an open end."""
-
-IN_PLACE_OF_NONE: dict[str, dict[str, object]] = {
-    "amax": {"dim": ()},
-    "amin": {"dim": ()},
-    "roll": {"dims": ()},
-    "slice.Tensor": {"start": 0, "end": LARGEST},
-}
-"""Values that PyTorch shows for parameters that are None, by row."""
-
-SIGNED = {
-    "alpha", "base", "beta", "correction", "delta", "eps", "exponent", "input_scale",
-    "lambd", "max", "max_val", "min", "min_val", "negative_slope", "number", "ord",
-    "other", "p", "scale", "threshold", "value", "weight",
-}  # fmt: skip
-"""Names of parameters that PyTorch shows with their sign. All others are sizes and
-positions, which it shows as C's unsigned integers: -1 as 18446744073709551615."""
-
-REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
-"""Numbers that PyTorch uses for the reduction of a loss."""
 
 
 def inputs_of(name: str, count: int) -> tuple[str, ...]:

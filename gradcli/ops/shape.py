@@ -1,7 +1,8 @@
-"""Views: the same entries under another shape or another order of dimensions.
+"""Views: the same entries under another shape or order of dimensions; constants.
 
 As in PyTorch, the layout of the array decides what `reshape` records: a view of a
 contiguous array, an alias where the strides allow it, a view of a clone otherwise.
+Constants shaped or typed like a tensor carry no gradient.
 
     x.t().reshape(12)       # UnsafeViewBackward0(CloneBackward0(TBackward0(x)))
 """
@@ -11,11 +12,40 @@ from __future__ import annotations
 from math import prod
 
 from .checks import ShapeError, as_sizes, demand_rank, dim_of, dims_of, real_dim, refuse
-from .op import LINEAR, SHARED, VIEW, Formula, Marker, case, function, row
+from .op import KEPT, LINEAR, SHARED, VIEW, Formula, Marker, case, function, row
 from .reduce import unsqueezed
 from .types import Array, Call, Dims, Namespace, Shape, Sizes
 
 # fmt: off
+
+FAMILY = "create"
+
+
+row("zeros_like", doc="Zeros of the tensor's shape.", formula="0",
+    memory=KEPT,
+    fwd=lambda xp, x: xp.zeros_like(x), cases=[case((3, 4)), case(())])
+row("ones_like", doc="Ones of the tensor's shape.", formula="1",
+    memory=KEPT,
+    fwd=lambda xp, x: xp.ones_like(x), cases=[case((3, 4)), case(())])
+row("full_like", doc="One number in the tensor's shape.", formula="fill_value",
+    memory=KEPT,
+    fwd=lambda xp, x, fill_value: xp.new_full(x, x.shape, fill_value),
+    cases=[case((3, 4), fill_value=2.5), case((), fill_value=-1)])
+row("new_full", doc="One number in a given shape, of the tensor's kind.",
+    formula="fill_value", fwd=lambda xp, x, size, fill_value:
+    xp.new_full(x, tuple(size), fill_value),
+    cases=[case((3,), size=(2, 2), fill_value=0.5), case((), size=(), fill_value=3)])
+row("new_zeros", doc="Zeros of a given shape, of the tensor's kind.", formula="0",
+    star="size", fwd=lambda xp, x, size: xp.new_full(x, tuple(size), 0),
+    cases=[case((3,), size=(2, 2)), case((), size=())])
+row("new_ones", doc="Ones of a given shape, of the tensor's kind.", formula="1",
+    star="size", fwd=lambda xp, x, size: xp.new_full(x, tuple(size), 1),
+    cases=[case((3,), size=(2, 2)), case((), size=())])
+row("as_type_of", doc="A mask or an index as numbers of another tensor's type.",
+    formula="x", fwd=lambda xp, x, like: xp.as_type_of(x, like),
+    cases=[case((3, 4), (2,)), case((), ())], internal=True)
+
+FAMILY = "shape"
 
 
 def sizes_of(shape: Sizes, numel: int) -> Shape:
@@ -80,15 +110,13 @@ _reshaping("reshape.unsafe", "UnsafeViewBackward0", SHARED)
 
 CONTIGUOUS = "contiguous"
 
-row("clone", node="CloneBackward0", doc="A copy that the gradient passes through.",
-    formula="x", latex="{0}", jvp=LINEAR,
-    fwd=lambda xp, x, memory_format=None: xp.clone(x, memory_format),
+row("clone", doc="A copy that the gradient passes through.", formula="x", latex="{0}",
+    jvp=LINEAR, fwd=lambda xp, x, memory_format=None: xp.clone(x, memory_format),
     vjp=(lambda xp, g, y, x, memory_format=None: g,),
     cases=[case((3, 4)), case(()), case((2, 3), memory_format=CONTIGUOUS)])
 
-row("alias", node="AliasBackward0", doc="The same tensor under a new node.",
-    formula="x", jvp=LINEAR, memory=VIEW, fwd=lambda xp, x: x,
-    vjp=(lambda xp, g, y, x: g,),
+row("alias", doc="The same tensor under a new node.", formula="x", jvp=LINEAR,
+    memory=VIEW, fwd=lambda xp, x: x, vjp=(lambda xp, g, y, x: g,),
     cases=[case((3, 4)), case(())], internal=True)
 
 row("detach", doc="The same values, where the gradient ends.", formula="x",
@@ -197,7 +225,7 @@ def swap(xp: Namespace, x: Array, dim0: int, dim1: int) -> Array:
     return xp.transpose(x, d0, d1) if x.shape else x
 
 
-row("permute", node="PermuteBackward0", star="dims", jvp=LINEAR, memory=VIEW,
+row("permute", star="dims", jvp=LINEAR, memory=VIEW,
     doc="The dimensions in another order.", formula="y[i, j, ...] = x[...]",
     fwd=lambda xp, x, dims: xp.permute(x, order_of(x.shape, dims)),
     vjp=(lambda xp, g, y, x, dims:
@@ -224,10 +252,9 @@ _transposing("transpose", "TransposeBackward0", "TransposeBackward1",
 _transposing("transpose_.inside", "TransposeBackward1", memory=SHARED)
 
 
-@row("t", node="TBackward0", turned="TBackward1",
-    doc="The transpose of a matrix; a vector stays.", formula="y[j, i] = x[i, j]",
-    latex="{0}^T", jvp=LINEAR, memory=VIEW, vjp=(lambda xp, g, y, x: xp.t(g),),
-    cases=[case((3, 4)), case((3,)), case(())])
+@row("t", turned="TBackward1", doc="The transpose of a matrix; a vector stays.",
+    formula="y[j, i] = x[i, j]", latex="{0}^T", jvp=LINEAR, memory=VIEW,
+    vjp=(lambda xp, g, y, x: xp.t(g),), cases=[case((3, 4)), case((3,)), case(())])
 def _t(xp: Namespace, x: Array) -> Array:
     demand_rank("t", x, 0, 2)
     return xp.transpose(x, 0, 1) if x.ndim == 2 else x

@@ -25,13 +25,13 @@ from .checks import (
     ShapeError,
     ValueRangeError,
     as_sizes,
+    check_size,
     demand_choice,
     demand_multiple,
     demand_rank,
     refuse,
 )
 from .exact import fraction
-from .limits import check_size
 from .op import (
     LINEAR,
     PACKED,
@@ -55,7 +55,7 @@ def check_factor(name: str, word: str, factor: int) -> None:
 
 
 # Shi et al. 2016, arXiv:1609.05158, section 3.1.
-@row("pixel_shuffle", node="PixelShuffleBackward0", jvp=LINEAR, memory=PACKED,
+@row("pixel_shuffle", jvp=LINEAR, memory=PACKED,
     doc="Channels as the places of larger pictures.",
     formula="y[c, h*r + i, w*r + j] = x[c*r*r + i*r + j, h, w]",
     vjp=(lambda xp, g, y, x, upscale_factor:
@@ -73,7 +73,7 @@ def shuffled(xp: Namespace, x: Array, upscale_factor: int) -> Array:
     return xp.reshape(xp.permute(apart, order), (*lead, kept, height * r, width * r))
 
 
-@row("pixel_unshuffle", node="PixelUnshuffleBackward0", jvp=LINEAR, memory=PACKED,
+@row("pixel_unshuffle", jvp=LINEAR, memory=PACKED,
     doc="Places of pictures as channels of smaller ones.",
     formula="y[c*r*r + i*r + j, h, w] = x[c, h*r + i, w*r + j]",
     vjp=(lambda xp, g, y, x, downscale_factor:
@@ -135,7 +135,7 @@ def matrix_of(xp: Namespace, g: Array, size: Shape, align_corners: bool) -> Arra
     return turned(xp, xp.matmul(turned(xp, base), flat))
 
 
-of_numbers("affine_grid_generator", node="AffineGridGeneratorBackward0", jvp=LINEAR,
+of_numbers("affine_grid_generator", jvp=LINEAR,
     doc="The places of a grid's entries, turned and moved by matrices.",
     formula="y[h, w] = theta @ [x_w, y_h, 1]", memory=PACKED,
     fwd=lambda xp, theta, size, align_corners: grid_of(

@@ -5,39 +5,42 @@
 Invariant: constants are computed in the number system of the input. A rule divides by
 the argument near 0 only if the function has a pole there. Functions that PyTorch lacks
 have SymPy's names, and nodes names by PyTorch's rules; where such a function has no
-real value, it is NaN.
+real value, it is NaN. A degree of an orthogonal polynomial is truncated to an integer,
+as in PyTorch, and for a degree below 0 the value is 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
 from .arithmetic import is_number
 from .checks import ArgumentError, refuse
+from .elementary import is_beside_0, pi, sine_over_series
 from .exact import beside, fraction
-from .limits import check_size
 from .op import (
+    ALL,
     FLOATS,
     HALF,
-    PACKED,
+    KEPT,
     WHOLE,
     Fixed,
     case,
     function,
+    node_of,
     of_floats,
-    of_numbers,
     row,
+    smooth,
     unknown_slope,
 )
-from .trigonometric import is_beside_0, pi, sine_over_series
 from .types import Array, ArrayRule, Call, Namespace, Operand, Partial, Result
 
 # fmt: off
 
+FAMILY = "special"
 
-ALL = [case((3, 4)), case(())]
+
 POSITIVE = [case((3, 4), low=0.5, high=3.0), case((), low=0.5, high=3.0)]
 
 
@@ -47,22 +50,16 @@ def bell(xp: Namespace, x: Array) -> Array:
 
 
 # DLMF 7.2.1.
-row("erf", node="ErfBackward0", latex=r"\operatorname{{erf}} {0}", formula="erf(x)",
-    doc="Error function.",
-    fwd=lambda xp, x: xp.erf(x), partials=(lambda xp, y, x: bell(xp, x),), cases=ALL,
-    special="erf")
+smooth("erf", lambda xp, y, x: bell(xp, x), doc="Error function.", special="erf")
 
-row("erfc", node="ErfcBackward0", latex=r"\operatorname{{erfc}} {0}",
-    formula="1 - erf(x)", doc="Complementary error function, exact in its tail.",
-    fwd=lambda xp, x: xp.erfc(x), partials=(lambda xp, y, x: -bell(xp, x),),
+smooth("erfc", lambda xp, y, x: -bell(xp, x), formula="1 - erf(x)",
+    doc="Complementary error function, exact in its tail.",
     cases=[*ALL, case((2,), low=4.0, high=6.0)], special="erfc")
 
 # DLMF 7.17; the derivative follows from that of erf.
-row("erfinv", node="ErfinvBackward0", latex=r"\operatorname{{erf}}^{{-1}} {0}",
-    formula="erfinv(x)", doc="Inverse of the error function.",
+smooth("erfinv", lambda xp, y, x: xp.sqrt(pi(xp, x)) / 2 * xp.exp(y * y),
+    latex=r"\operatorname{{erf}}^{{-1}} {0}", doc="Inverse of the error function.",
     kink="at -1 and 1 the derivative is inf",
-    fwd=lambda xp, x: xp.erfinv(x),
-    partials=(lambda xp, y, x: xp.sqrt(pi(xp, x)) / 2 * xp.exp(y * y),),
     cases=[case((3, 4), low=-0.9, high=0.9), case((), low=-0.9, high=0.9)],
     special="erfinv", tame=("0",), also=("erfinverse",), saves="x y",
     domain="x > -1 and x < 1")
@@ -76,16 +73,12 @@ function("ndtr", lambda call, x:
          formula="(1 + erf(x/sqrt(2)))/2", special="ndtr")
 
 # DLMF 7.2.3: the derivative follows from that of erfc.
-row("erfcx", node="SpecialErfcxBackward0",
-    latex=r"e^{{{0}^2}} \operatorname{{erfc}} {0}",
+smooth("erfcx", lambda xp, y, x: 2 * x * y - 2 / xp.sqrt(pi(xp, x)),
+    node="SpecialErfcxBackward0", latex=r"e^{{{0}^2}} \operatorname{{erfc}} {0}",
     formula="exp(x**2)*erfc(x)",
     doc="Complementary error function times exp(x**2), which does not underflow.",
-    refuses=HALF,
-    fwd=lambda xp, x: xp.erfcx(x),
-    partials=(lambda xp, y, x: 2 * x * y - 2 / xp.sqrt(pi(xp, x)),),
-    cases=[*ALL, case((2,), low=4.0, high=30.0)], special="erfcx", saves="x y",
-    roundings=14,
-    sym=lambda sp, x: sp.exp(x**2) * sp.erfc(x))
+    refuses=HALF, cases=[*ALL, case((2,), low=4.0, high=30.0)], special="erfcx",
+    saves="x y", roundings=14, sym=lambda sp, x: sp.exp(x**2) * sp.erfc(x))
 
 
 def hazard(xp: Namespace, y: Array, x: Array) -> Array:
@@ -97,47 +90,38 @@ def hazard(xp: Namespace, y: Array, x: Array) -> Array:
     return xp.where(high, xp.exp(-x * x / 2 - y) / xp.sqrt(2 * pi(xp, x)), tail)
 
 
-row("log_ndtr", node="SpecialLogNdtrBackward0", latex=r"\log \Phi({0})",
+smooth("log_ndtr", hazard, node="SpecialLogNdtrBackward0", latex=r"\log \Phi({0})",
     formula="log(ndtr(x))",
     doc="Logarithm of the distribution function of the normal distribution, exact in "
-        "its tail.",
-    refuses=HALF,
-    fwd=lambda xp, x: xp.log_ndtr(x),
-    partials=(hazard,),
+        "its tail.", refuses=HALF,
     cases=[*ALL, case((2,), low=-30.0, high=-4.0), case((2,), low=20.0, high=50.0)],
     special="log_ndtr", saves="x y",
     sym=lambda sp, x: sp.log(sp.erfc(-x / sp.sqrt(2)) / 2))
 
-row("ndtri", node="SpecialNdtriBackward0", latex=r"\Phi^{{-1}}({0})",
+smooth("ndtri", lambda xp, y, x: xp.sqrt(2 * pi(xp, x)) * xp.exp(y * y / 2),
+    node="SpecialNdtriBackward0", latex=r"\Phi^{{-1}}({0})",
     formula="sqrt(2)*erfinv(2*x - 1)", doc="Quantile of the normal distribution.",
-    kink="at 0 and 1 the derivative is inf",
-    refuses=HALF,
-    fwd=lambda xp, x: xp.ndtri(x),
-    partials=(lambda xp, y, x: xp.sqrt(2 * pi(xp, x)) * xp.exp(y * y / 2),),
+    kink="at 0 and 1 the derivative is inf", refuses=HALF,
     cases=[case((3, 4), low=0.1, high=0.9), case((), low=0.1, high=0.9),
            case((2,), low=0.01, high=0.02)], special="ndtri", saves="x y",
     domain="x > 0 and x < 1", sym=lambda sp, x: sp.sqrt(2) * sp.erfinv(2 * x - 1))
 
 # DLMF 5.2.2: the derivative is digamma.
-row("lgamma", node="LgammaBackward0", latex=r"\log|\Gamma({0})|",
-    formula="lgamma(x)", aliases=("gammaln",),
-    doc="Logarithm of the absolute value of the gamma function.",
+smooth("lgamma", lambda xp, y, x: xp.digamma(x), latex=r"\log|\Gamma({0})|",
+    aliases=("gammaln",), doc="Logarithm of the absolute value of the gamma function.",
     kink="at its pole at 0 the derivative is -inf, at -1, -2, ... NaN",
-    fwd=lambda xp, x: xp.lgamma(x), partials=(lambda xp, y, x: xp.digamma(x),),
-    cases=[*POSITIVE, case((2,), low=-1.8, high=-1.2)],
-    special="gammaln", tame=("1",), also=("loggamma",))
+    cases=[*POSITIVE, case((2,), low=-1.8, high=-1.2)], special="gammaln", tame=("1",),
+    also=("loggamma",))
 
-row("digamma", node="DigammaBackward0", latex=r"\psi({0})",
+smooth("digamma", lambda xp, y, x: xp.polygamma(1, x), latex=r"\psi({0})",
     formula="derivative of lgamma", aliases=("psi",), doc="Derivative of lgamma.",
     kink="at its poles 0, -1, -2, ... the derivative is inf",
-    fwd=lambda xp, x: xp.digamma(x),
-    partials=(lambda xp, y, x: xp.polygamma(1, x),),
     cases=[*POSITIVE, case((2,), low=-1.8, high=-1.2)], special="digamma psi",
     tame=("1",))
 
 
 # DLMF 5.15.
-@row("polygamma.order", node="PolygammaBackward0", latex=r"\psi^{{({n})}}({0})",
+@row("polygamma.order", latex=r"\psi^{{({n})}}({0})",
     formula="n-th derivative of digamma",
     kink="at its pole at 0 the derivative is inf for even n, -inf for odd n",
     partials=(lambda xp, y, x, n: xp.polygamma(n + 1, x),),
@@ -156,26 +140,6 @@ function("polygamma", lambda call, n, input:
          special="polygamma", literal=True)
 
 
-def at_halves(xp: Namespace, formula: ArrayRule, x: Array, p: int) -> Array:
-    """Return the sum of a function's values at the ``p`` points x, x - 1/2, ..."""
-    if p < 1 or p % 1:
-        raise ArgumentError(f"mvlgamma(x, p) needs an integer p >= 1, not {p}")
-    check_size((p, p))
-    return sum([formula(x - k / 2) for k in range(1, int(p))], formula(x))
-
-
-# DLMF 35.3.4.
-of_numbers("mvlgamma", node="MvlgammaBackward0", latex=r"\log \Gamma_{{{p}}}({0})",
-    formula="lgamma(x) + lgamma(x - 1/2) + ... + p*(p - 1)/4*log(pi)",
-    doc="Logarithm of the gamma function of positive matrices with p rows.",
-    memory=PACKED, aliases=("multigammaln",), special="multigammaln",
-    fwd=lambda xp, x, p:
-        p * (p - 1) / 4 * xp.log(pi(xp, x)) + at_halves(xp, xp.lgamma, x, p),
-    partials=(lambda xp, y, x, p: at_halves(xp, xp.digamma, x, p),),
-    cases=[case((3, 4), low=1.5, high=4.0, p=3), case((), low=0.5, high=3.0, p=1),
-           case((2,), low=1.0, high=3.0, p=2)])
-
-
 def density(xp: Namespace, a: Array, x: Array) -> Array:
     """Return the slope of igamma by x; NaN for negative x."""
     slope = xp.exp(xp.xlogy(a - 1, x) - x - xp.lgamma(a))
@@ -187,17 +151,14 @@ OF_GAMMAS = [case(ORDERS, (3, 4), low=0.5, high=3.0),
              case(Fixed(2.5), (2,), low=0.5, high=3.0)]
 
 # DLMF 8.2.4, 8.8.13 and 8.8.14.
-of_floats("igamma.default", node="IgammaBackward0",
-    latex=r"P({0}, {1})",
+of_floats("igamma.default", latex=r"P({0}, {1})",
     formula="integral of t**(a - 1)*exp(-t)/gamma(a) from 0 to x",
     doc="Lower incomplete gamma function, regularized; without a derivative by a.",
     fwd=lambda xp, a, x: xp.igamma(a, x),
     partials=(unknown_slope("igamma: input"),
               lambda xp, y, a, x: density(xp, a, x)), cases=OF_GAMMAS)
 
-of_floats("igammac.default", node="IgammacBackward0",
-    latex=r"Q({0}, {1})",
-    formula="1 - igamma(a, x)",
+of_floats("igammac.default", latex=r"Q({0}, {1})", formula="1 - igamma(a, x)",
     doc="Upper incomplete gamma function, regularized; without a derivative by a.",
     fwd=lambda xp, a, x: xp.igammac(a, x),
     partials=(unknown_slope("igammac: input"),
@@ -260,8 +221,8 @@ def logit_pull(xp: Namespace, g: Array, y: Array, x: Array, eps: float | None = 
     return xp.where(outside, 0, g * logit_slope(xp, None, x, eps))
 
 
-@row("logit", node="LogitBackward0", latex=r"\operatorname{{logit}} {0}",
-    formula="log(x/(1 - x))", doc="Inverse of the sigmoid.",
+@row("logit", latex=r"\operatorname{{logit}} {0}", formula="log(x/(1 - x))",
+    doc="Inverse of the sigmoid.",
     kink="at 0 and 1 the derivative is inf; outside [eps, 1 - eps] it is 0",
     result=FLOATS, partials=(logit_slope,), vjp=(logit_pull,),
     cases=[case((3, 4), low=0.1, high=0.9), case((), low=0.1, high=0.9),
@@ -272,19 +233,16 @@ def logit_of(xp: Namespace, x: Array, eps: float | None = None) -> Array:
     return xp.log(p / (1 - p))
 
 
-row("entr", node="SpecialEntrBackward0", latex=r"-{0} \log {0}", formula="-x*log(x)",
+smooth("entr", lambda xp, y, x: -1 - xp.log(x), node="SpecialEntrBackward0",
+    latex=r"-{0} \log {0}", formula="-x*log(x)",
     doc="Entropy of one probability; -inf for negative x.",
-    kink="at 0 the derivative is inf",
-    fwd=lambda xp, x: xp.entr(x),
-    partials=(lambda xp, y, x: -1 - xp.log(x),), domain="x > 0",
+    kink="at 0 the derivative is inf", domain="x > 0",
     cases=[case((3, 4), low=0.1), case((), low=0.1)], special="entr",
     sym=lambda sp, x: -x * sp.log(x))
 
-row("nan_to_num", node="NanToNumBackward0", latex="{0}",
-    formula="x, with numbers for NaN and the infinities",
+row("nan_to_num", latex="{0}", formula="x, with numbers for NaN and the infinities",
     doc="Replaces NaN and the infinities; without a number, by 0 and the extremes.",
-    result=WHOLE,
-    kink="where something is replaced the derivative is 0",
+    result=WHOLE, kink="where something is replaced the derivative is 0",
     fwd=lambda xp, x, nan=0.0, posinf=None, neginf=None:
         xp.nan_to_num(x, nan, posinf, neginf),
     partials=(lambda xp, y, x, nan=0.0, posinf=None, neginf=None:
@@ -334,34 +292,27 @@ def ratio(xp: Namespace, y: Array, x: Array, series: Sequence[int],
 
 
 # DLMF 10.29.3 and 10.29.2; e**-abs(x) has the derivative -sign(x)*e**-abs(x).
-row("i0", node="I0Backward0", latex="I_0({0})", formula="i0(x)",
-    doc="Modified Bessel function of order 0.",
-    fwd=lambda xp, x: xp.i0(x), partials=(lambda xp, y, x: xp.i1(x),), cases=ALL,
-    special="i0", overflows=True, tame=("0",))
+smooth("i0", lambda xp, y, x: xp.i1(x), latex="I_0({0})",
+    doc="Modified Bessel function of order 0.", special="i0", overflows=True,
+    tame=("0",))
 
-row("i1", node="SpecialI1Backward0", latex="I_1({0})", formula="i1(x)",
-    doc="Modified Bessel function of order 1.",
-    fwd=lambda xp, x: xp.i1(x),
-    partials=(lambda xp, y, x: xp.i0(x) - ratio(xp, y, x, OF_I1),), cases=BESIDE_0,
-    special="i1", saves="x y", overflows=True, tame=("0",))
+smooth("i1", lambda xp, y, x: xp.i0(x) - ratio(xp, y, x, OF_I1),
+    node="SpecialI1Backward0", latex="I_1({0})",
+    doc="Modified Bessel function of order 1.", cases=BESIDE_0, special="i1",
+    saves="x y", overflows=True, tame=("0",))
 
-row("i0e", node="SpecialI0EBackward0", latex="e^{{-|{0}|}} I_0({0})",
-    formula="exp(-abs(x))*i0(x)",
+smooth("i0e", lambda xp, y, x: xp.i1e(x) - xp.sign(x) * y, node="SpecialI0EBackward0",
+    latex="e^{{-|{0}|}} I_0({0})", formula="exp(-abs(x))*i0(x)",
     doc="Modified Bessel function of order 0, scaled so that it does not overflow.",
-    kink="at 0 the derivative is 0",
-    fwd=lambda xp, x: xp.i0e(x),
-    partials=(lambda xp, y, x: xp.i1e(x) - xp.sign(x) * y,), cases=ALL,
-    special="i0e", saves="x y", domain="x != 0", roundings=10,
-    sym=lambda sp, x: sp.exp(-sp.Abs(x)) * sp.besseli(0, x))
+    kink="at 0 the derivative is 0", special="i0e", saves="x y", domain="x != 0",
+    roundings=10, sym=lambda sp, x: sp.exp(-sp.Abs(x)) * sp.besseli(0, x))
 
-row("i1e", node="SpecialI1EBackward0", latex="e^{{-|{0}|}} I_1({0})",
-    formula="exp(-abs(x))*i1(x)",
+smooth("i1e", lambda xp, y, x: xp.i0e(x) - xp.sign(x) * y - ratio(
+              xp, y, x, OF_I1, xp.exp(-xp.abs(x))), node="SpecialI1EBackward0",
+    latex="e^{{-|{0}|}} I_1({0})", formula="exp(-abs(x))*i1(x)",
     doc="Modified Bessel function of order 1, scaled so that it does not overflow.",
-    fwd=lambda xp, x: xp.i1e(x),
-    partials=(lambda xp, y, x: xp.i0e(x) - xp.sign(x) * y - ratio(
-        xp, y, x, OF_I1, xp.exp(-xp.abs(x))),), cases=[
-        *ALL, case((3,), low=0.003, high=0.019)],
-    special="i1e", saves="x y",
+    cases=[
+    *ALL, case((3,), low=0.003, high=0.019)], special="i1e", saves="x y",
     sym=lambda sp, x: sp.exp(-sp.Abs(x)) * sp.besseli(1, x))
 
 # PyTorch has no derivatives of the functions below; their nodes are named by its rules
@@ -372,8 +323,7 @@ def _entered(name: str, doc: str, slope: Partial, low: float, high: float = 5.0,
              **facts: Any) -> None:
     """Enter a row of a function in ``torch.special``, which is by default that of the
     namespace."""
-    node = "".join(word.title() for word in f"special_{name}".split("_"))
-    row(name, node=f"{node}Backward0", doc=doc, formula=formula or f"{name}(x)",
+    row(name, node=node_of(f"special_{name}"), doc=doc, formula=formula or f"{name}(x)",
         special=name, refuses=HALF, partials=(slope,), in_place=False, saves=saves,
         fwd=fwd or (lambda xp, x: getattr(xp, name)(x)), **facts,
         cases=[case((3, 4), low=low, high=high), case((), low=low, high=min(high, 3.0)),
@@ -466,73 +416,58 @@ def quarter_turns(xp: Namespace, x: Array) -> Array:
 
 
 # DLMF 7.2.7 and 7.2.8, 6.2.5, 6.2.9 to 6.2.16.
-row("erfi", node="ErfiBackward0", latex=r"\operatorname{{erfi}} {0}", ours=True,
+smooth("erfi", lambda xp, y, x: 2 / xp.sqrt(pi(xp, x)) * xp.exp(x * x), ours=True,
     formula="2/sqrt(pi) * the integral of exp(t**2) from 0 to x",
-    doc="Imaginary error function.", overflows=True,
-    fwd=lambda xp, x: xp.erfi(x),
-    partials=(lambda xp, y, x: 2 / xp.sqrt(pi(xp, x)) * xp.exp(x * x),), cases=ALL,
-    tame=("0",))
+    doc="Imaginary error function.", overflows=True, tame=("0",))
 
-row("expi", node="ExpiBackward0", latex=r"\operatorname{{Ei}}({0})", ours=True,
-    formula="the integral of exp(t)/t from -inf to x", aliases=("Ei",),
+smooth("expi", lambda xp, y, x: xp.exp(x) / x, latex=r"\operatorname{{Ei}}({0})",
+    ours=True, formula="the integral of exp(t)/t from -inf to x", aliases=("Ei",),
     doc="Exponential integral, its principal value for positive numbers.",
     kink="at its pole at 0 the derivative is inf", overflows=True,
-    fwd=lambda xp, x: xp.expi(x), partials=(lambda xp, y, x: xp.exp(x) / x,),
     cases=[*ABOVE_0, case((3,), low=-3.0, high=-0.2)], tame=("1",), domain="x != 0")
 
 function("li", lambda call, x: call("expi", call("log", x)),
          formula="the integral of 1/log(t) from 0 to x", doc="Logarithmic integral.",
          cases=[case((3, 4), low=1.5, high=5.0), case((), low=0.2, high=0.8)])
 
-row("Si", node="SiBackward0", latex=r"\operatorname{{Si}}({0})", ours=True,
+smooth("Si", lambda xp, y, x: xp.spherical_bessel_j0(x),
+    latex=r"\operatorname{{Si}}({0})", ours=True,
     formula="the integral of sin(t)/t from 0 to x", also=("sinint",),
-    doc="Sine integral.",
-    fwd=lambda xp, x: xp.Si(x),
-    partials=(lambda xp, y, x: xp.spherical_bessel_j0(x),), cases=ALL)
+    doc="Sine integral.")
 
-row("Ci", node="CiBackward0", latex=r"\operatorname{{Ci}}({0})", ours=True,
-    formula="minus the integral of cos(t)/t from x to inf", also=("cosint",),
+smooth("Ci", lambda xp, y, x: xp.cos(x) / x, latex=r"\operatorname{{Ci}}({0})",
+    ours=True, formula="minus the integral of cos(t)/t from x to inf", also=("cosint",),
     doc="Cosine integral.", kink="at its pole at 0 the derivative is inf",
-    fwd=lambda xp, x: xp.Ci(x), partials=(lambda xp, y, x: xp.cos(x) / x,),
     cases=ABOVE_0, tame=("1",), domain="x > 0",
     not_finite={"nan": "the cosine integral of a negative number"})
 
-row("Shi", node="ShiBackward0", latex=r"\operatorname{{Shi}}({0})", ours=True,
+smooth("Shi", lambda xp, y, x: ratio(xp, xp.sinh(x), x, (1, 6, 120, 5040)),
+    latex=r"\operatorname{{Shi}}({0})", ours=True,
     formula="the integral of sinh(t)/t from 0 to x", also=("sinhint",),
-    doc="Hyperbolic sine integral.", overflows=True,
-    fwd=lambda xp, x: xp.Shi(x),
-    partials=(lambda xp, y, x: ratio(xp, xp.sinh(x), x, (1, 6, 120, 5040)),),
-    cases=BESIDE_0, tame=("0",))
+    doc="Hyperbolic sine integral.", overflows=True, cases=BESIDE_0, tame=("0",))
 
-row("Chi", node="ChiBackward0", latex=r"\operatorname{{Chi}}({0})", ours=True,
+smooth("Chi", lambda xp, y, x: xp.cosh(x) / x, latex=r"\operatorname{{Chi}}({0})",
+    ours=True,
     formula="0.5772156649015329 + log(x) + the integral of (cosh(t) - 1)/t from 0 to x",
     also=("coshint",), doc="Hyperbolic cosine integral.", overflows=True,
-    kink="at its pole at 0 the derivative is inf",
-    fwd=lambda xp, x: xp.Chi(x), partials=(lambda xp, y, x: xp.cosh(x) / x,),
-    cases=ABOVE_0, tame=("1",), domain="x > 0",
+    kink="at its pole at 0 the derivative is inf", cases=ABOVE_0, tame=("1",),
+    domain="x > 0",
     not_finite={"nan": "the hyperbolic cosine integral of a negative number"})
 
-row("fresnels", node="FresnelsBackward0", latex="S({0})", ours=True,
-    formula="the integral of sin(pi*t**2/2) from 0 to x", aliases=("fresnel_s",),
-    doc="Fresnel's sine integral.",
-    fwd=lambda xp, x: xp.fresnels(x),
-    partials=(lambda xp, y, x: xp.sin(quarter_turns(xp, x)),), cases=ALL)
+smooth("fresnels", lambda xp, y, x: xp.sin(quarter_turns(xp, x)), latex="S({0})",
+    ours=True, formula="the integral of sin(pi*t**2/2) from 0 to x",
+    aliases=("fresnel_s",), doc="Fresnel's sine integral.")
 
-row("fresnelc", node="FresnelcBackward0", latex="C({0})", ours=True,
-    formula="the integral of cos(pi*t**2/2) from 0 to x", aliases=("fresnel_c",),
-    doc="Fresnel's cosine integral.",
-    fwd=lambda xp, x: xp.fresnelc(x),
-    partials=(lambda xp, y, x: xp.cos(quarter_turns(xp, x)),), cases=ALL)
+smooth("fresnelc", lambda xp, y, x: xp.cos(quarter_turns(xp, x)), latex="C({0})",
+    ours=True, formula="the integral of cos(pi*t**2/2) from 0 to x",
+    aliases=("fresnel_c",), doc="Fresnel's cosine integral.")
 
 # DLMF 4.13.4 for w = W(x), and x = w*exp(w).
-row("lambertw", node="LambertwBackward0", latex="W({0})", ours=True,
-    formula="the w >= -1 with w*exp(w) = x", aliases=("LambertW",),
+smooth("lambertw", lambda xp, y, x: 1 / (xp.exp(y) * (1 + y)), latex="W({0})",
+    ours=True, formula="the w >= -1 with w*exp(w) = x", aliases=("LambertW",),
     also=("productlog",), doc="Lambert's function, its principal branch.",
-    fwd=lambda xp, x: xp.lambertw(x),
-    partials=(lambda xp, y, x: 1 / (xp.exp(y) * (1 + y)),),
-    cases=[case((3, 4), low=-0.3, high=5.0), case((), low=0.5, high=20.0)],
-    tame=("0",), saves="y", inner_roundings=1,
-    not_finite={"nan": "its argument is below -1/e"})
+    cases=[case((3, 4), low=-0.3, high=5.0), case((), low=0.5, high=20.0)], tame=("0",),
+    saves="y", inner_roundings=1, not_finite={"nan": "its argument is below -1/e"})
 
 
 def polylog_slope(xp: Namespace, y: object, x: Array, s: int) -> Array:
@@ -549,8 +484,7 @@ def polylog_slope(xp: Namespace, y: object, x: Array, s: int) -> Array:
 
 
 # DLMF 25.12.10.
-@row("polylog.order", node="PolylogBackward0", ours=True,
-    latex=r"\operatorname{{Li}}_{{{s}}}({0})",
+@row("polylog.order", ours=True, latex=r"\operatorname{{Li}}_{{{s}}}({0})",
     formula="x + x**2/2**s + x**3/3**s + ...",
     doc="Polylogarithm of an integer order s.",
     kink="at 1 the derivative is inf for s of 1 and 2", partials=(polylog_slope,),
@@ -572,3 +506,85 @@ def polylog(call: Call, s: Operand, x: Array) -> Result:
     refuse(not is_number(s), "polylog(s, x) needs a plain number as its order s: by it "
            "no derivative is known", kind=ArgumentError)
     return call("polylog.order", x, s=s)
+
+# orthogonal polynomials, by the recurrences that define them
+
+FAMILY = "polynomials"
+
+
+MOST_DEGREE = 100_000
+"""Largest degree of a polynomial that is accepted."""
+
+First = Callable[[Any], Any]
+"""A function from x to the polynomial of degree 1; that of degree 0 is always 1."""
+
+Next = Callable[[Any, int, Any, Any], Any]
+"""A function from x, k and the polynomials of degree k and k - 1 to that of k + 1; it
+is linear in the polynomials, and a constant plus a multiple of x in x."""
+
+
+def polynomial(xp: Namespace, x: Array, n: Array, first: First, above: Next,
+               slopes: bool = False) -> Array:
+    """Return the polynomials of ``x`` of degrees ``n``, or their slopes, which follow
+    from the recurrence by the product rule."""
+    degrees = xp.as_index(xp.trunc(n))
+    most = int(degrees.max()) if degrees.size else 0
+    refuse(most > MOST_DEGREE, "polynomials of degree {} are not offered; up to {} "
+           "they are", most, MOST_DEGREE, kind=ArgumentError)
+    zero, one = xp.zeros_like(x), xp.ones_like(x)
+    below, here = one, first(x)
+    slope_below, slope = zero, (first(1) - first(0)) * one
+    y = zero if slopes else xp.where(xp.eq(degrees, 0), one, zero)
+    for k in range(1, most + 1):
+        y = xp.where(xp.eq(degrees, k), slope if slopes else here, y)
+        if slopes:
+            by_x = above(1, k, here, 0) - above(0, k, here, 0)
+            slope_below, slope = slope, above(x, k, slope, slope_below) + by_x
+        below, here = here, above(x, k, here, below)
+    return y
+
+
+def orthogonal(name: str, doc: str, formula: str, first: First, above: Next) -> None:
+    row(f"{name}.default", node=node_of(f"special_{name}"), formula=formula,
+        doc=f"{doc}; without a derivative by its degree.", refuses=HALF,
+        partials=(lambda xp, y, x, n: polynomial(xp, x, n, first, above, True),
+                  unknown_slope(f"{name}: n")),
+        in_place=False, result=FLOATS, memory=KEPT,
+        fwd=lambda xp, x, n: polynomial(xp, x, n, first, above),
+        cases=[case((3, 5), Fixed([0.0, 1.0, 2.0, 7.0, -1.0])),
+               case((2,), Fixed(3.0))])
+    function(name, lambda call, x, n: call(f"{name}.default", x, n),
+             operands=("x", "n"), special=name)
+
+
+def chebyshev(name: str, which: str, formula: str, factor: int, constant: int,
+              scale: int = 1, shift: int = 0) -> None:
+    """Enter a polynomial of ``scale*x + shift``."""
+    orthogonal(name, f"Chebyshev polynomial of the {which}", formula,
+               lambda x: factor * (scale * x + shift) + constant,
+               lambda x, k, here, below: 2 * (scale * x + shift) * here - below)
+
+
+# DLMF 18.9.1 and 18.9.2.
+for _kind, _which, _formula, _factor, _constant in (
+        ("t", "first kind", "cos(n*acos(x))", 1, 0),
+        ("u", "second kind", "sin((n + 1)*acos(x))/sin(acos(x))", 2, 0),
+        ("v", "third kind", "cos((n + 1/2)*acos(x))/cos(acos(x)/2)", 2, -1),
+        ("w", "fourth kind", "sin((n + 1/2)*acos(x))/sin(acos(x)/2)", 2, 1)):
+    chebyshev(f"chebyshev_polynomial_{_kind}", _which, _formula, _factor,
+              _constant)
+    chebyshev(f"shifted_chebyshev_polynomial_{_kind}", f"{_which} of 2*x - 1",
+              _formula.replace("(x)", "(2*x - 1)"), _factor, _constant, 2, -1)
+
+orthogonal("hermite_polynomial_h", "Hermite polynomial of physics",
+           "(-1)**n * e**(x**2) * the n-th derivative of e**(-x**2)", lambda x: 2 * x,
+           lambda x, k, here, below: 2 * x * here - 2 * k * below)
+orthogonal("hermite_polynomial_he", "Hermite polynomial of probability",
+           "(-1)**n * e**(x**2/2) * the n-th derivative of e**(-x**2/2)",
+           lambda x: 1 * x, lambda x, k, here, below: x * here - k * below)
+orthogonal("laguerre_polynomial_l", "Laguerre polynomial",
+           "e**x/n! * the n-th derivative of x**n*e**(-x)", lambda x: 1 - x,
+           lambda x, k, here, below: ((2 * k + 1 - x) * here - k * below) / (k + 1))
+orthogonal("legendre_polynomial_p", "Legendre polynomial",
+           "1/(2**n*n!) * the n-th derivative of (x**2 - 1)**n", lambda x: 1 * x,
+           lambda x, k, here, below: ((2 * k + 1) * x * here - k * below) / (k + 1))

@@ -117,8 +117,7 @@ def svd_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array,
             filled_up(xp, turned(xp, tv), -2, y[2].shape[-2]))
 
 
-@of_wide("linalg_svd.default", node="LinalgSvdBackward0", returns=3, carries=3,
-    formula="u @ diag(s) @ vh = a",
+@of_wide("linalg_svd.default", returns=3, carries=3, formula="u @ diag(s) @ vh = a",
     kink=EQUAL.format("singular values") + "; so is that of the vectors at a singular "
          "value 0 of a matrix that is not square", vjp=(svd_rule,), jvp=svd_tangent,
     cases=[case((2, 2), make="regular"),
@@ -183,9 +182,8 @@ def eigh_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array, UPLO: str = "
     return moved, xp.matmul(v, turn)
 
 
-@of_wide("linalg_eigh.default", node="LinalgEighBackward0", returns=2, carries=2,
-    formula="v @ diag(l) @ v.T = a", kink=EQUAL.format("eigenvalues"), vjp=(eigh_rule,),
-    jvp=eigh_tangent,
+@of_wide("linalg_eigh.default", returns=2, carries=2, formula="v @ diag(l) @ v.T = a",
+    kink=EQUAL.format("eigenvalues"), vjp=(eigh_rule,), jvp=eigh_tangent,
     cases=[case((2, 2), make="symmetric"), case((2, 2, 2), make="symmetric", UPLO="U"),
            case((1, 1), low=0.5), case((3, 3), make="symmetric")], saves="y")
 def eigh(xp: Namespace, a: Array, UPLO: str = "L") -> Outputs:
@@ -285,9 +283,9 @@ TALL = [case((3, 3), make="regular"), case((4, 2), make="regular"),
         case((2, 2, 3), make="regular")]
 
 
-@of_wide("linalg_qr.default", node="LinalgQrBackward0", returns=2, carries=2,
-    formula="q @ r = a", doc="A matrix as orthonormal columns times an upper triangle.",
-    vjp=(qr_rule,), jvp=qr_tangent, saves="y",
+@of_wide("linalg_qr.default", returns=2, carries=2, formula="q @ r = a",
+    doc="A matrix as orthonormal columns times an upper triangle.", vjp=(qr_rule,),
+    jvp=qr_tangent, saves="y",
     cases=[*TALL, case((2, 3), mode="complete", make="regular"), case((1, 1), low=0.5)])
 def qr(xp: Namespace, a: Array, mode: str = "reduced") -> Outputs:
     demand_rank("linalg.qr", a, 2)
@@ -368,8 +366,7 @@ def pinv_change(xp: Namespace, t: Array, y: Array, a: Array) -> Array:
             - xp.matmul(y, xp.matmul(a, right)) - xp.matmul(y, xp.matmul(t, y)))
 
 
-@of_wide("linalg_pinv.atol_rtol_tensor", node="LinalgPinvBackward0",
-    formula="a @ y @ a = a", kink=RANK,
+@of_wide("linalg_pinv.atol_rtol_tensor", formula="a @ y @ a = a", kink=RANK,
     vjp=(lambda xp, g, y, a, atol=None, rtol=None, hermitian=False:
          of_its_kind(xp, pinv_slopes(xp, g, y, of_its_kind(xp, a, hermitian)),
                      hermitian), None, None),
@@ -491,8 +488,8 @@ def lstsq_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array, b: Array,
     return xp.squeeze(moved, -1) if vector else moved, rest, *none
 
 
-@of_wide("linalg_lstsq.default", node="LinalgLstsqBackward0", returns=4, carries=2,
-    formula="pinv(a) @ b", kink=RANK, one_type=True,
+@of_wide("linalg_lstsq.default", returns=4, carries=2, formula="pinv(a) @ b", kink=RANK,
+    one_type=True,
     doc="The x for which a @ x is next to b, the squares that are missed, the rank and "
         "the singular values.", vjp=(lstsq_by_a, lstsq_by_b), jvp=lstsq_tangent,
     cases=[case((4, 2), (4, 2), driver="gels", make="regular"),

@@ -1,13 +1,13 @@
-"""Variances, covariances, medians, modes, counts, sorting and quantiles.
+"""Variances, covariances, medians, modes, counts, sorting, quantiles, differences.
 
 Invariant: a variance is computed from the entries minus their mean, never as a
 difference of large sums. Equal entries keep their order when they are sorted, in either
-direction; NaN counts as the largest. Quantiles and covariances have the nodes of
-PyTorch's own computation, in its order.
+direction; NaN counts as the largest. Quantiles, covariances and differences have the
+nodes of PyTorch's own computation, in its order.
 
-    var(x, 0)                 # VarBackward0, divided by n - 1
-    std(x, unbiased=False)    # StdBackward0, divided by n
+    var(x, 0)                           # VarBackward0, divided by n - 1
     values, indices = sort(x, descending=True)
+    trapezoid([1, 5, 2], [0, 1, 3])     # (1 + 5)/2 * 1 + (5 + 2)/2 * 2 = 10
 """
 
 from __future__ import annotations
@@ -23,11 +23,24 @@ from .checks import (
     dim_of,
     dims_of,
     holds,
+    real_dim,
     refuse,
 )
-from .op import KEPT, PACKED, TRUTH, Formula, case, function, of_floats, of_numbers, row
+from .op import (
+    KEPT,
+    PACKED,
+    TRUTH,
+    TRUTHS,
+    Formula,
+    case,
+    function,
+    of_floats,
+    of_numbers,
+    row,
+)
 from .reduce import (
     BY_CHOICE,
+    BY_POSITION,
     FIRST,
     added,
     chosen,
@@ -37,10 +50,11 @@ from .reduce import (
     size_over,
     spread,
 )
-from .scan import BY_POSITION, inner, outer, recurrence
 from .types import Array, ArrayRule, Call, Dims, Namespace, Operand, Result
 
 # fmt: off
+
+FAMILY = "stats"
 
 
 # variance and standard deviation
@@ -204,25 +218,6 @@ median("nanmedian", "Nanmedian", present_middle, "The lower median of what is no
 # the most frequent entry
 
 
-def most_frequent(xp: Namespace, x: Array, dim: int) -> Array:
-    """Return the position of the most frequent entry, the smallest of several: that of
-    the last entry of its run in sorted order."""
-    order = xp.argsort(x, dim)
-    ordered = xp.gather(x, dim, order)
-    same = xp.as_type_of(xp.eq(inner(xp, ordered, dim), outer(xp, ordered, dim)), x)
-    lengths = recurrence(xp, 1.0 * same, 1.0 * xp.ones_like(x), dim)
-    return xp.gather(order, dim, xp.argmax(lengths, dim, True))
-
-
-row("mode", node="ModeBackward0", formula="mode(x, dim)", **BY_CHOICE,
-    kink="of equal entries the last carries the gradient",
-    doc="The most frequent entry along a dimension, and where it stands last; the "
-        "smallest of several.",
-    fwd=lambda xp, x, dim=-1, keepdim=False:
-        chosen(xp, "mode", x, most_frequent, dim, keepdim),
-    cases=[case((3, 4), make="distinct"), case((3, 4), dim=0, make="distinct"),
-           case((2, 3, 2), dim=1, keepdim=True, make="distinct"), case(())])
-
 # tests and counts, which have no gradient
 
 row("all", formula="all(x, dim)", doc="Whether all entries are true.",
@@ -275,7 +270,7 @@ _sorting("sort.default", "SortBackward0")
 _sorting("sort.stable", "SortBackward1")
 
 
-@of_numbers("topk", node="TopkBackward0", **BY_POSITION, memory=PACKED,
+@of_numbers("topk", **BY_POSITION, memory=PACKED,
     doc="The k largest, or smallest, entries of a dimension and where they stand.",
     formula="y[i] = x[indices[i]]",
     cases=[case((3, 4), k=2, make="distinct"),
@@ -288,21 +283,6 @@ def _topk(xp: Namespace, x: Array, k: int, dim: int = -1, largest: bool = True,
         raise ShapeError("selected index k out of range")
     order = ranked(xp, x, dim, largest)
     return read(xp, x, dim, xp.narrow(order, d, 0, k) if x.shape else order)
-
-
-@of_numbers("kthvalue", node="KthvalueBackward0", **BY_CHOICE, memory=PACKED,
-    doc="The k-th smallest entry of a dimension and where it stands.",
-    formula="y = x[indices]",
-    cases=[case((3, 4), k=2, make="distinct"),
-           case((3, 4), k=3, dim=0, keepdim=True, make="distinct"),
-           case((5,), k=1, make="distinct")])
-def _kthvalue(xp: Namespace, x: Array, k: int, dim: int = -1, keepdim: bool = False
-             ) -> Pair:
-    d = dim_of(x.shape, dim)
-    refuse(not 1 <= k <= (x.shape[d] if x.shape else 1),
-           "kthvalue(): selected number k out of range for dimension {}", d)
-    return chosen(xp, "kthvalue", x, lambda xp, x, d:
-                  xp.narrow(xp.argsort(x, d), d, k - 1, 1), d, keepdim)
 
 
 row("argsort", doc="The positions of the entries in order.", formula="indices",
@@ -498,3 +478,80 @@ def corrcoef(call: Call, x: Array) -> Array:
     spread = call("sqrt", call("diagonal", c))
     c = c / call("view", spread, (spread.shape[0], 1))
     return call("clamp", c / call("view", spread, (1, spread.shape[0])), -1, 1)
+
+# differences of neighbours, and the area under points
+
+FAMILY = "differences"
+
+
+def sides(call: Call, x: Array, dim: int) -> tuple[Array, Array]:
+    """Return all entries of a dimension but the last, and all but the first."""
+    return call("slice.Tensor", x, dim, 0, -1), call("slice.Tensor", x, dim, 1)
+
+
+def gaps(call: Call, x: Array, dim: int) -> Array:
+    left, right = sides(call, x, dim)
+    return right - left
+
+
+def changes(call: Call, x: Array, dim: int) -> Array:
+    """Return the differences of neighbours; for bools, whether neighbours differ."""
+    if not holds(TRUTHS, x):
+        return gaps(call, x, dim)
+    left, right = sides(call, x, dim)
+    return call("logical_xor", right, left)
+
+
+@function("diff", operands=("x", "prepend", "append"), formula="x[i + 1] - x[i]",
+          doc="Differences of neighbours along a dimension, n times; of truth values, "
+              "whether neighbours differ.",
+          cases=[case((4, 3)), case((4, 3), n=2, dim=0), case((3,), n=5)])
+def _diff(
+    call: Call, x: Array, n: int = 1, dim: int = -1, prepend: Array | None = None,
+    append: Array | None = None,
+) -> Array:
+    refuse(not x.shape, "diff expects input to be at least one-dimensional")
+    refuse(n < 0, "order must be non-negative but got {}", n)
+    if n == 0:
+        return call("copy_.default", call("zeros_like", x), x)
+    d = dim_of(x.shape, dim)
+    beside = [t for t in (prepend, x, append) if t is not None]
+    if len(beside) > 1:
+        x = call("cat", beside, d)
+    for _ in range(min(n, x.shape[d])):
+        x = changes(call, x, d)
+    return x
+
+
+def abscissas(call: Call, name: str, x: Array, y: Array, dim: int) -> Array:
+    """Return ``x`` with as many dimensions as ``y``; a vector is put along ``dim``."""
+    if len(x.shape) == 1:
+        refuse(x.shape[0] != y.shape[dim],
+               "{}: There must be one `x` value for each sample point", name)
+        lone = [1] * len(y.shape)
+        lone[dim] = x.shape[0]
+        return call("view", x, tuple(lone))
+    missing = len(y.shape) - len(x.shape)
+    return call("view", x, (*[1] * missing, *x.shape)) if missing > 0 else x
+
+
+@function("trapezoid", operands=("y", "x"), aliases=("trapz",),
+          formula="sum((y[i] + y[i + 1])/2 * (x[i + 1] - x[i]))",
+          doc="The area under points along a dimension, dx or x apart.",
+          cases=[case((3, 4)), case((3, 4), dim=0, dx=0.5), case((1,))])
+def _trapezoid(
+    call: Call, y: Array, x: Array | None = None, dx: float = 1, dim: int = -1
+) -> Array:
+    d = real_dim(y.shape, dim)
+    if not y.shape[d]:
+        return call("zeros_like", call("sum", y, d))
+    if x is None:
+        ends = call("select", y, d, 0) + call("select", y, d, -1)
+        inner = call("sum", y, d) - call("mul.Scalar", ends, 0.5)
+        return call("mul.Scalar", inner, dx)
+    left, right = sides(call, y, d)
+    areas = (left + right) * gaps(call, abscissas(call, "trapezoid", x, y, d), d)
+    return call("div.Scalar", call("sum", areas, d), 2)
+
+
+# -- slopes between points of a grid --------------------------------------------------

@@ -50,18 +50,16 @@ def again(xp: Namespace, a: Array, b: Operand, upper: bool, left: bool, unit: bo
     return xp.call("linalg_solve_triangular.default", a, b, upper, left, unit)
 
 
-@of_wide("linalg_solve_triangular.default", node="LinalgSolveTriangularBackward0",
-    formula="inverse(triu(a)) @ b",
+@of_wide("linalg_solve_triangular.default", formula="inverse(triu(a)) @ b",
     doc="The solution x of a @ x = b, or with left=False of x @ a = b, for the upper "
         "or the lower triangle of a; with unitriangular its diagonal is 1.",
-    result=FIRST,
-    **system_rules(
-        lambda xp, b, a, turns, left, upper, unitriangular=False:
-        again(xp, a, b, upper, left, unitriangular, turns),
-        lambda xp, ga, a, upper, unitriangular=False:
-        triangle(xp, ga, upper, unitriangular),
-        lambda xp, t, a, upper, unitriangular=False:
-        triangle(xp, t, upper, unitriangular), 1),
+    result=FIRST, **system_rules(
+                    lambda xp, b, a, turns, left, upper, unitriangular=False:
+                    again(xp, a, b, upper, left, unitriangular, turns),
+                    lambda xp, ga, a, upper, unitriangular=False:
+                    triangle(xp, ga, upper, unitriangular),
+                    lambda xp, t, a, upper, unitriangular=False:
+                    triangle(xp, t, upper, unitriangular), 1),
     cases=[case((3, 3), (3, 2), upper=True, make="spd"),
            case((2, 3, 3), (3, 2), upper=False, make="spd"),
            case((3, 3), (2, 2, 3), upper=True, left=False, make="spd"),
@@ -116,8 +114,7 @@ def old_tangent(xp: Namespace, t: Tangents, y: Outputs, b: Array, a: Array,
     return x, xp.expand(t[1], y[1].shape)
 
 
-@of_wide("triangular_solve", node="TriangularSolveBackward0", returns=2, carries=2,
-    formula="inverse(triu(a)) @ b, a",
+@of_wide("triangular_solve", returns=2, carries=2, formula="inverse(triu(a)) @ b, a",
     doc="The solution x of a @ x = b for the upper or the lower triangle of a, and a "
         "copy of a.", one_type=True, vjp=(old_rule(0), old_rule(1)), jvp=old_tangent,
     cases=[case((3, 2), (3, 3), make="spd"),
@@ -158,13 +155,12 @@ def change_by_factor(xp: Namespace, t: Array, l: Array, upper: bool = False) -> 
     return half + turned(xp, half)
 
 
-@of_wide("cholesky_solve", node="CholeskySolveBackward0", one_type=True,
-    formula="inverse(tril(l) @ tril(l).T) @ b",
+@of_wide("cholesky_solve", one_type=True, formula="inverse(tril(l) @ tril(l).T) @ b",
     doc="The solution x of a @ x = b for a matrix a = l @ l.T, given its factor l; "
         "with upper its transpose.",
     **system_rules(lambda xp, b, l, turns, left, upper=False:
-                   xp.call("cholesky_solve", b, l, upper),
-                   slope_by_factor, change_by_factor, 0),
+                 xp.call("cholesky_solve", b, l, upper),
+                 slope_by_factor, change_by_factor, 0),
     cases=[case((3, 2), (3, 3), make="spd"),
            case((3, 2), (2, 3, 3), upper=True, make="spd")], saves=("b l", "b l y"))
 def cholesky_solve(xp: Namespace, b: Array, l: Array, upper: bool = False) -> Array:
@@ -300,9 +296,8 @@ SHAPES = [case((3, 3), make="regular"), case((2, 3, 2), make="regular"),
           case((2, 4), make="regular"), case((1, 1), low=0.5)]
 
 
-@of_wide("linalg_lu_factor_ex.default", node="LinalgLuFactorExBackward0", returns=3,
-    formula="l + u - 1, pivots, info", vjp=(lu_factor_rule,), jvp=lu_factor_tangent,
-    cases=SHAPES, saves="y.0 y.1")
+@of_wide("linalg_lu_factor_ex.default", returns=3, formula="l + u - 1, pivots, info",
+    vjp=(lu_factor_rule,), jvp=lu_factor_tangent, cases=SHAPES, saves="y.0 y.1")
 def lu_factor(xp: Namespace, a: Array, pivot: bool = True) -> Outputs:
     demand_rank("torch.lu_factor", a, 2)
     demand_pivots(pivot)
@@ -344,8 +339,7 @@ def lu_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array, pivot: bool = T
     return (xp.new_full(p, p.shape, 0), *lu_changes(xp, moved, l, u))
 
 
-@of_wide("linalg_lu.default", node="LinalgLuBackward0", returns=3, carries=3,
-    formula="p @ l @ u = a",
+@of_wide("linalg_lu.default", returns=3, carries=3, formula="p @ l @ u = a",
     doc="A matrix as a permutation times a lower times an upper triangle.",
     jvp=lu_tangent, cases=SHAPES, saves="y",
     vjp=(lambda xp, g, y, a, pivot=True: None if g[1] is None and g[2] is None else
@@ -380,9 +374,8 @@ def unpack_tangent(xp: Namespace, t: Tangents, y: Outputs, data: Array, pivots: 
             xp.triu(xp.narrow(t[0], -2, 0, k)))
 
 
-@row("lu_unpack.default", node="LuUnpackBackward0", returns=3, carries=3,
-    formula="p, tril(lu, -1) + 1, triu(lu)", memory=PACKED, jvp=unpack_tangent,
-    saves="",
+@row("lu_unpack.default", returns=3, carries=3, formula="p, tril(lu, -1) + 1, triu(lu)",
+    memory=PACKED, jvp=unpack_tangent, saves="",
     vjp=(lambda xp, g, y, data, pivots, unpack_data=True, unpack_pivots=True:
          None if not unpack_data or (g[1] is None and g[2] is None) else
          joined(xp, g[1], g[2], *data.shape[-2:]), None),
@@ -446,13 +439,12 @@ def lu_change(xp: Namespace, t: Array, LU: Array, pivots: Array, adjoint: bool =
 PIVOTS = Fixed([2, 3, 3])
 
 
-@of_wide("linalg_lu_solve.default", node="LinalgLuSolveBackward0", one_type=True,
-    formula="inverse(p @ l @ u) @ b",
+@of_wide("linalg_lu_solve.default", one_type=True, formula="inverse(p @ l @ u) @ b",
     doc="The solution x of a @ x = b for a matrix that lu_factor gave the factors of; "
         "with left=False of x @ a = b, with adjoint for its transpose.",
     **system_rules(lambda xp, b, LU, pivots, turns, left, adjoint=False: xp.call(
-        "linalg_lu_solve.default", LU, pivots, b, left, adjoint != turns),
-                   lu_slope, lu_change, 2),
+      "linalg_lu_solve.default", LU, pivots, b, left, adjoint != turns),
+                 lu_slope, lu_change, 2),
     cases=[case((3, 3), PIVOTS, (3, 2), make="spd"),
            case((2, 3, 3), Fixed([[2, 3, 3], [1, 2, 3]]), (2, 3), left=False,
                 make="spd"),

@@ -18,13 +18,12 @@ from inspect import Parameter
 from typing import Any
 
 from ..engine.creation import tensor
-from ..engine.leaves import clear_grad
 from ..engine.modes import MODE, enable_grad
 from ..engine.namespace import Namespace
 from ..engine.raw import Params, Raw
 from ..engine.record import RECORDING
 from ..engine.signatures import constructor, keyword, new_class
-from ..engine.tensor import Tensor
+from ..engine.tensor import Tensor, clear_grad
 from ..engine.versions import touch
 from ..ops.types import Array, Operand
 

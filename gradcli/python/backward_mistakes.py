@@ -38,11 +38,11 @@ from ..verify.process.job import REFUTED
 from ..views.claims import Diagnosis
 from .checker import Checked
 from .forwards import Case, Point, small_number, step_wrong
-from .function_call import Call
+from .function_call import Call, Run
 from .function_proof import FunctionProof
 from .regions import ELSEWHERE, in_a_region
 from .script_passes import recording
-from .trials import BACKWARD, IN_PLACE, NEEDS, PIECES, UNDEFINED, matrices
+from .trials import BACKWARD, IN_PLACE, NEEDS, PIECES, UNDEFINED
 
 MIN_SIZE: Final = 2.5
 """Smallest size of an input that a factor is explained by; a smaller number is more
@@ -59,8 +59,7 @@ REPAIRS: Final = {
 
 
 def diagnosed(checked: Checked, proof: FunctionProof) -> Diagnosis | None:
-    """Return the simplest mistake that explains a refuted proof; None if none does or
-    the proof is not refuted."""
+    """Return the simplest mistake that explains a refuted proof, if one does."""
     if proof.verdict != REFUTED:
         return None
     wrong = {each.name for each in proof.inputs if each.verdict == REFUTED}
@@ -99,8 +98,7 @@ def _raised(checked: Checked, proof: FunctionProof) -> Diagnosis | None:
 
 
 def _inside(checked: Checked) -> Diagnosis | None:
-    """Return the diagnosis of the first custom function called inside this one whose
-    own backward is refuted; None if there is none."""
+    """Return the diagnosis of the first refuted custom function inside this one."""
     call = checked.call
     if call.custom is not None:
         return None
@@ -288,7 +286,6 @@ def _batch_of(case: Case, name: str) -> int | None:
 
 
 def swapped(case: Case) -> Diagnosis | None:
-    """Return the diagnosis of inputs whose gradients are exchanged."""
     for a in case.names:
         for b in (n for n in case.points[0].blocks if n != a):
             others = zip(case.of_input(b), case.of_input(a), strict=True)
@@ -301,8 +298,7 @@ def swapped(case: Case) -> Diagnosis | None:
 
 def output_ignored(case: Case) -> Diagnosis | None:
     """Return the diagnosis of several outputs of which one cotangent is not used."""
-    ys = case.call.outputs(case.call.leaves())
-    sizes = [int(y.numel()) for y in ys if y.edge is not None]
+    sizes = [v.size for v in Run(case.call).values()]
     ends = np.cumsum([0, *sizes])
     for nr in range(len(sizes)) if len(sizes) > 1 else ():
         rows = slice(int(ends[nr]), int(ends[nr + 1]))
@@ -378,12 +374,9 @@ class Saved:
     def __init__(self, point: Point) -> None:
         call, self.point = point.call, point
         self._had: dict[int, Raw] = {}
-        leaves = call.leaves()
         with MODE.having(before_change=self._look):
-            outputs = call.outputs(leaves)
-        self._outputs = [y for y in outputs if y.edge is not None]
-        self._leaves = [leaves[slot.name] for slot in call.varied]
-        node: Any = self._outputs[0].grad_fn
+            self._run = run = Run(call)
+        node: Any = run.outputs[0].grad_fn
         self._node = node
         held = [*enumerate(node.ctx.saved_tensors), *vars(node.ctx).items()]
         self.saved: dict[Key, Tensor] = {
@@ -391,17 +384,16 @@ class Saved:
             for key, t in held
             if isinstance(t, Tensor) and not str(key).startswith("_")
         }
-        self.named = {f"the input {n}": leaves[n].detach() for n in leaves}
-        for k, y in enumerate(outputs):
-            name = "the output" if len(outputs) == 1 else f"output {k}"
+        self.named = {f"the input {n}": x.detach() for n, x in run.leaves.items()}
+        for k, y in zip(run.picked, run.outputs, strict=True):
+            name = "the output" if len(run.outputs) == 1 else f"output {k}"
             self.named[name] = y.detach()
 
     def _look(self, raw: Raw) -> None:
         self._had.setdefault(id(raw), raw.copy())
 
     def before(self, key: Key) -> Tensor | None:
-        """Return a saved tensor's value before it was first changed in place; None if
-        it never was changed."""
+        """Return a saved tensor's value before it was changed in place, if it was."""
         t = self.saved[key]
         raw = self._had.get(id(t.raw))
         return None if raw is None else Tensor(raw, t.xp)
@@ -419,7 +411,7 @@ class Saved:
         view = _View(self._node.ctx, instead)
         try:
             with setting(self._node, "ctx", view):
-                found = matrices(self._outputs, self._leaves)
+                found = self._run.matrices()
         except Exception:
             # A replacement need not have a shape that fits.
             return False

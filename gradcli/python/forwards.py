@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from types import FrameType
 from typing import Any, Final
 
 import numpy as np
@@ -34,9 +35,9 @@ from ..engine.tensor import Tensor
 from ..views.claims import Diagnosis
 from ..views.survey import below
 from .checker import Checked, Plan
-from .function_call import Both, Call
-from .script_passes import recording
-from .trials import matrices
+from .function_call import Both, Call, matrices
+from .tolerances import Change as Changed
+from .tolerances import Place, handing, place_in, replacing
 from .user_lines import at, caller
 
 POINTS: Final = 3
@@ -353,57 +354,41 @@ SMALL: Final = 0.1
 """Largest number that counts as small, added to keep something from being 0."""
 
 
-class Replayed:
-    """The recorded steps of a forward, which can be run with other numbers."""
-
-    def __init__(self, point: Point, made_by: type[Function]) -> None:
-        self.point = point
-        with recording() as self.tape:
-            leaves, self.roots = recorded(point.call, made_by)
-        self.names = {id(t): name for name, t in leaves.items()}
-        self.steps = self.tape.steps(self.roots[0])
-
-    def gives(self, place: int, nr: int, value: float, names: Sequence[str]) -> bool:
-        """Tell whether backward is the derivative of forward with another number as
-        operand ``nr`` of a step."""
-        step = self.steps[place]
-        given = list(step.given)
-        given[nr] = value
-        rows: dict[str, list[Any]] = {name: [] for name in names}
-        for root in self.roots:
-            run, copies, leaves = self.tape.function(root, {step.made: given})
-            y = run(*copies)
-            assert isinstance(y, Tensor)
-            for t, block in zip(leaves, matrices([y], copies), strict=True):
-                rows.setdefault(self.names[id(t)], []).append(block)
-        found = {name: np.concatenate(rows[name]) for name in names}
-        return all(same(found[n], self.point.blocks[n].given) for n in names)
-
-
 def small_number(case: Case) -> Diagnosis | None:
     """Return the diagnosis of a small number in forward that backward lacks or has with
     another value."""
     made_by = case.call.custom
     if made_by is None:
         return None
+    found: dict[tuple[Place, float], None] = {}
+
+    def note(x: Any, frame: FrameType | None) -> Any:
+        if isinstance(x, float) and 0 < abs(x) <= SMALL and frame is not None:
+            found[place_in(frame), float(x)] = None
+        return x
+
+    def explains_with(change: Changed) -> bool:
+        for point in case.points:
+            with handing(change, recorded=True):
+                leaves, made = recorded(point.call, made_by)
+            told = matrices(made, [leaves[name] for name in case.names])
+            blocks = [point.blocks[name].given for name in case.names]
+            if not all(map(same, told, blocks)):
+                return False
+        return True
+
     with suppress(Exception):
-        replays = [Replayed(point, made_by) for point in case.points]
-        smalls = (
-            (place, nr, x, value)
-            for place, step in enumerate(replays[0].steps)
-            for nr, x in enumerate(step.given)
-            if isinstance(x, float) and 0 < abs(x) <= SMALL
-            for value in USUAL
-            if value != x
-        )
-        for place, nr, x, value in smalls:
-            if all(r.gives(place, nr, value, case.names) for r in replays):
-                own = case.call.name_of(x)
-                called = f"{own} = {x:g}" if own else f"{x:g}"
-                without = f"with {value:g} in its place" if value else "without it"
-                return Diagnosis(
-                    "eps",
-                    f"forward adds {called}, and backward is the gradient {without}",
-                    f"use {own or format(x, 'g')} in backward where forward does",
-                )
+        with handing(note, recorded=True):
+            recorded(case.call, made_by)
+        for place, x in found:
+            for value in USUAL:
+                if value != x and explains_with(replacing(x, value, place)):
+                    own = case.call.name_of(x)
+                    called = f"{own} = {x:g}" if own else f"{x:g}"
+                    how = f"with {value:g} in its place" if value else "without it"
+                    return Diagnosis(
+                        "eps",
+                        f"forward adds {called}, and backward is the gradient {how}",
+                        f"use {own or format(x, 'g')} in backward where forward does",
+                    )
     return None

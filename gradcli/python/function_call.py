@@ -18,10 +18,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from inspect import Parameter, signature
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeVar
 
 import numpy as np
 
+from ..autograd.blocks import blocks_of, filled, pull
 from ..autograd.function import DIRTY_LEAF, Function
 from ..engine.draws import get_rng_state, set_rng_state
 from ..engine.dtypes import dtype
@@ -31,11 +32,13 @@ from ..engine.record import call as call_of
 from ..engine.tensor import Tensor
 from ..nn.module import Module
 from ..nn.utils.stateless import functional_call
-from ..numbers.arrays import ObjectArray
-from ..numbers.namespace import ObjectNamespace
+from ..numbers.namespace import ObjectArray, ObjectNamespace
 from ..numbers.system import NoMeaning, has_many_digits
 from ..numbers.tape import TapeNamespace
 from ..verify.subject import objects
+
+Found = TypeVar("Found")
+Arrays = list[Any]
 
 NOTHING: Final = (
     "verify expects at least one input tensor to require gradient, but none of them "
@@ -192,8 +195,8 @@ class Call:
         return [y for y in _tensors(found) if y.raw.dtype.kind in "fO"]
 
     def narrowest(
-        self, run: Callable[[], list[Any]], known: dtype | None = None
-    ) -> tuple[list[Any], dtype]:
+        self, run: Callable[[], Found], known: dtype | None = None
+    ) -> tuple[Found, dtype]:
         """Return the result of ``run``, and the narrowest float type among its values,
         the inputs and ``known``."""
         seen = {slot.given.dtype for slot in self.slots}
@@ -207,9 +210,55 @@ class Call:
 
         with MODE.having(on_call=(*MODE.on_call, look)):
             found = run()
-        seen.update(y.dtype for y in found if isinstance(y, Tensor))
         floats = [each for each in seen if each.is_floating_point]
         return found, min(floats, key=lambda each: each.itemsize)
+
+
+class Run:
+    """One run of a function.
+
+    leaves   its float tensors, by name; ``wanted`` those that vary
+    outputs  those of its outputs that carry a gradient
+    picked   their numbers among all outputs that hold floats
+    """
+
+    def __init__(
+        self, call: Call, leaves: Mapping[str, Tensor] | None = None,
+        picked: Sequence[int] | None = None,
+    ) -> None:  # fmt: skip
+        self.leaves = call.leaves() if leaves is None else leaves
+        found = call.outputs(self.leaves)
+        live = [k for k, y in enumerate(found) if y.edge is not None]
+        self.picked = live if picked is None else picked
+        self.outputs = [found[k] for k in self.picked]
+        self.wanted = [self.leaves[slot.name] for slot in call.varied]
+
+    def values(self) -> Arrays:
+        return [np.array(y.detach().raw, np.float64) for y in self.outputs]
+
+    def gradients(self, cotangents: Arrays, of: Sequence[int] | None = None) -> Arrays:
+        """Return the gradients by what is wanted, from cotangents of all outputs or of
+        those with numbers ``of``."""
+        outputs = self.outputs if of is None else [self.outputs[k] for k in of]
+        pairs = zip(outputs, cotangents, strict=True)
+        seeds = [Tensor(g, y.xp) for y, g in pairs]
+        found = filled(pull(outputs, self.wanted, seeds), self.wanted)
+        return [np.array(g.detach().raw) for g in found]
+
+    def matrices(self) -> Arrays:
+        return matrices(self.outputs, self.wanted)
+
+
+def matrices(outputs: Sequence[Tensor], leaves: Sequence[Tensor]) -> Arrays:
+    """Return the Jacobian by each leaf, with one row for each entry of all outputs."""
+    rows = blocks_of(outputs, leaves)
+    return [
+        np.concatenate([
+            np.asarray(row[nr].detach().raw, np.float64).reshape(y.numel(), x.numel())
+            for row, y in zip(rows, outputs, strict=True)
+        ])
+        for nr, x in enumerate(leaves)
+    ]  # fmt: skip
 
 
 def _tensors(found: object) -> Iterator[Tensor]:

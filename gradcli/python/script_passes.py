@@ -19,14 +19,14 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-from .. import autograd
+from ..autograd import entry
 from ..autograd.function import Function
-from ..engine.backward import backward_of
+from ..engine import backward as engine
 from ..engine.modes import MODE
 from ..engine.node import AccumulateGrad
 from ..engine.raw import Params
@@ -34,11 +34,12 @@ from ..engine.record import apply
 from ..engine.tensor import Tensor
 from ..engine.versions import version
 from ..nn.module import Module
+from ..numbers.namespace import setting
 from ..numbers.system import NoMeaning
 from .user_lines import caller, outside
 
-BACKWARD = "backward"
-"""Name of the method and of the function that start a backward pass."""
+Line = tuple[str, int]
+"""Type of a line: the name of its file, and its number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,100 +75,59 @@ Report = Callable[[Pass, Run], None]
 """Type of a function that gets a pass and a function that runs it, to call once."""
 
 
-@dataclass(slots=True)
-class Passes:
-    """The number of passes that each line started."""
-
-    counts: Counter[tuple[str, int]] = field(default_factory=Counter)
-
-    def lines(self) -> Iterator[str]:
-        for (file, line), count in sorted(self.counts.items()):
-            times = "once" if count == 1 else f"{count} times"
-            yield f"{Path(file).name}:{line}: {times}"
-
-
 @contextmanager
 def watched(
     report: Report, after: Callable[[bool], None] | None = None
-) -> Iterator[Passes]:
-    """Report the backward passes that start while the block runs.
+) -> Iterator[Counter[Line]]:
+    """Report each line's first backward pass while the block runs, and count all; call
+    ``after`` each with whether the graph was retained."""
+    counts: Counter[Line] = Counter()
+    plain: Any = vars(engine)["backward"]
+    inside = False
 
-    Args:
-        report: a function that is called with each line's first pass, and runs it.
-        after: a function called after every pass, with whether the graph was retained.
-    """
-    passes = Passes()
-    inside = [False]
-
-    def run(root: Tensor, cotangent: Tensor | None, again: Run, retained: bool) -> None:
-        frame = sys._getframe(2)
-        at = caller(frame)
-        first = not passes.counts[at]
-        passes.counts[at] += 1
-        if not first or inside[0]:
-            again()
-        else:
-            inside[0] = True
-            made = Pass(*at, root, cotangent, _variables(frame))
-            try:
-                report(made, again)
-            finally:
-                inside[0] = False
-        if after is not None:
-            after(retained)
-
-    def backward(
-        self: Tensor, gradient: Tensor | None = None, retain_graph: bool | None = None,
-        create_graph: bool = False, inputs: Any = None,
+    def started(
+        outputs: Any, gradients: Any, retain_graph: bool, create_graph: bool,
+        inputs: Any = None,
     ) -> None:  # fmt: skip
         def again(cotangent: Tensor | None = None) -> None:
-            given = gradient if cotangent is None else cotangent
-            backward_of(self, given, retain_graph, create_graph, inputs)
+            given = gradients if cotangent is None else [cotangent]
+            plain(outputs, given, retain_graph, create_graph, inputs)
 
-        if inside[0] or self.edge is None:
-            again()
-        else:
-            run(self, gradient, again, _retains(retain_graph, create_graph))
-
-    def of_module(
-        tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None,
-        create_graph: bool = False, *rest: object, **named: object,
-    ) -> None:  # fmt: skip
-        alone = isinstance(tensors, Tensor)
-
-        def again(cotangent: Tensor | None = None) -> None:
-            plain(tensors, grad_tensors, retain_graph, create_graph, *rest, **named)
-
-        if inside[0] or not (alone or len(tensors) == 1):
+        nonlocal inside
+        root = outputs[0] if len(outputs) == 1 else None
+        if inside or not isinstance(root, Tensor) or root.edge is None:
             again()
             return
-        single = isinstance(grad_tensors, Tensor | None)
-        given = grad_tensors if single else grad_tensors[0]
-        root = tensors if alone else tensors[0]
-        run(root, given, again, _retains(retain_graph, create_graph))
+        frame = outside(sys._getframe(1))
+        line = caller(frame)
+        counts[line] += 1
+        if counts[line] > 1:
+            again()
+        else:
+            inside = True
+            try:
+                report(Pass(*line, root, gradients[0], _variables(frame)), again)
+            finally:
+                inside = False
+        if after is not None:
+            after(retain_graph)
 
-    plain: Any = autograd.backward
-    setattr(Tensor, BACKWARD, backward)
-    setattr(autograd, BACKWARD, of_module)
-    try:
-        yield passes
-    finally:
-        delattr(Tensor, BACKWARD)
-        setattr(autograd, BACKWARD, plain)
+    with setting(engine, "backward", started), setting(entry, "_backward", started):
+        yield counts
 
 
-def _retains(retain_graph: bool | None, create_graph: bool) -> bool:
-    return create_graph if retain_graph is None else retain_graph
+def times(counts: Counter[Line]) -> Iterator[str]:
+    """Yield, for each line that started passes, how many it started."""
+    for (file, line), count in sorted(counts.items()):
+        how_often = "once" if count == 1 else f"{count} times"
+        yield f"{Path(file).name}:{line}: {how_often}"
 
 
 def _variables(frame: FrameType | None) -> dict[str, Tensor]:
-    """Return the named tensors of the script's nearest frame; a module's parameters are
-    named after the module."""
-    frame = outside(frame)
-    if frame is None:
-        return {}
+    """Return the named tensors of a frame, parameters of its modules included."""
     found: dict[str, Tensor] = {}
-    for name, value in {**frame.f_globals, **frame.f_locals}.items():
+    held = {**frame.f_globals, **frame.f_locals} if frame is not None else {}
+    for name, value in held.items():
         if isinstance(value, Tensor):
             found[name] = value
         elif isinstance(value, Module):
@@ -189,16 +149,12 @@ APPLY: Final = "apply"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One recorded call, with the numbers of the values that it reads and makes.
-
-    function  the custom function that is called; None: a row of the table
-    """
+    """One recorded call, with the numbers of the values that it reads and makes."""
 
     run: Callable[..., object]
     reads: tuple[int | None, ...]
     given: tuple[object, ...]
     made: tuple[int, ...]
-    function: type[Function] | None = None
 
 
 KEPT: Final = 1_000
@@ -217,7 +173,6 @@ class Recording:
         self.clear()
 
     def clear(self) -> None:
-        """Forget all calls and values."""
         self._numbers: dict[int, tuple[int, int]] = {}
         self._held: list[Any] = []
         self._makers: dict[int, Step] = {}
@@ -237,9 +192,8 @@ class Recording:
         if found is not None and found[1] == version(t.raw):
             return found[0]
         number = self._enter(t)
-        leaf = isinstance(t.edge, AccumulateGrad)
-        if t.edge is None or leaf:
-            self._values[number] = Tensor(t.xp.clone(t.raw), t.xp, leaf)
+        if t.edge is None or isinstance(t.edge, AccumulateGrad):
+            self._values[number] = _copied(t)
         else:
             self._lost[number] = UNSEEN if found is None else CHANGED
         return number
@@ -259,24 +213,10 @@ class Recording:
         parts = out if isinstance(out, tuple | list) else (out,)
         made = tuple(self._enter(y) for y in parts if isinstance(y, Tensor))
         kept = tuple(None if isinstance(x, Tensor) else x for x in given)
-        step = Step(run, reads, kept, made, function)
         if function is not None:
-            values = [
-                Tensor(x.xp.clone(x.raw), x.xp, x.requires_grad)
-                if isinstance(x, Tensor)
-                else x
-                for x in given
-            ]
+            values = [_copied(x) if isinstance(x, Tensor) else x for x in given]
             self.custom.append((function, values))
-        self._makers.update(dict.fromkeys(made, step))
-
-    def steps(self, root: Tensor) -> list[Step]:
-        """Return the calls that a tensor was computed by, in order.
-
-        Raises:
-            NoMeaning: one of the values cannot be computed again.
-        """
-        return self._below(self.number(root))[0]
+        self._makers.update(dict.fromkeys(made, Step(run, reads, kept, made)))
 
     def _below(self, goal: int) -> tuple[list[Step], set[int]]:
         steps: dict[int, Step] = {}
@@ -296,19 +236,10 @@ class Recording:
         return [steps[n] for n in sorted(steps)], needed
 
     def function(
-        self, root: Tensor, instead: Mapping[tuple[int, ...], Sequence[object]] = {}
+        self, root: Tensor
     ) -> tuple[Callable[..., object], list[Tensor], list[Tensor]]:
         """Return a function of leaves that computes ``root``, copies of these leaves,
-        and the leaves themselves.
-
-        Args:
-            root: a tensor that was computed while recording.
-            instead: plain operands to use instead of a step's own, by the numbers of
-                the values that the step made.
-
-        Raises:
-            NoMeaning: one of the values cannot be computed again.
-        """
+        and the leaves themselves; raise `NoMeaning` if a value cannot be computed."""
         goal = self.number(root)
         order, needed = self._below(goal)
         starts = [n for n in sorted(needed) if n not in self._makers]
@@ -319,10 +250,9 @@ class Recording:
             values = {n: _fitting(t, given) for n, t in fixed.items()}
             values.update(zip(leaves, given, strict=True))
             for step in order:
-                plain = instead.get(step.made, step.given)
                 inputs = [
                     x if n is None else values[n]
-                    for n, x in zip(step.reads, plain, strict=True)
+                    for n, x in zip(step.reads, step.given, strict=True)
                 ]
                 out = step.run(*inputs)
                 parts = out if isinstance(out, tuple | list) else (out,)
@@ -332,6 +262,10 @@ class Recording:
 
         copies = [self._values[n] for n in leaves]
         return replay, copies, [self._held[n] for n in leaves]
+
+
+def _copied(t: Tensor) -> Tensor:
+    return Tensor(t.xp.clone(t.raw), t.xp, t.requires_grad)
 
 
 def _fitting(t: Tensor, given: Sequence[Tensor]) -> Tensor:
@@ -348,10 +282,10 @@ def recording() -> Iterator[Recording]:
     tape = Recording()
 
     def look(op: Any, inputs: Any, params: Params, raw: object, out: Any) -> None:
-        if not tape.depth and MODE.recording:
+        if not tape.depth and MODE.enabled:
             tape.note(lambda *given: apply(op, given, dict(params)), inputs, out)
 
-    plain = Function.__dict__[APPLY]
+    plain = vars(Function)[APPLY]
 
     def applied(cls: type[Function], *args: Any, **kwargs: Any) -> object:
         tape.depth += 1
@@ -359,7 +293,7 @@ def recording() -> Iterator[Recording]:
             out = plain.__func__(cls, *args, **kwargs)
         finally:
             tape.depth -= 1
-        if not tape.depth and MODE.recording:
+        if not tape.depth and MODE.enabled:
             tape.note(lambda *given: cls.apply(*given, **kwargs), args, out, cls)
         return out
 

@@ -79,19 +79,16 @@ COMPARISONS: Final = ("__lt__", "__le__", "__gt__", "__ge__")
 Place = tuple[object, int]
 """Type of a place in a user's code: the code object, and the instruction there."""
 
+Change = Callable[[Any, "FrameType | None"], Any]
+"""Type of a function from an operand and the user's frame to what takes its place."""
+
 
 def explained(
     call: Call, block: Both, rerun: Callable[[], Both | None],
     seconds: Callable[[], float],
 ) -> str | None:  # fmt: skip
-    """Return the number in a function's code that explains an error, by its name there;
-    None if none does.
-
-    Args:
-        block: the block of the input in question.
-        rerun: a function that computes it anew, or fails.
-        seconds: a function that returns the time that is left.
-    """
+    """Return the number in a function's code that explains a block's error, by its name
+    there; None if none does. ``seconds`` returns the time that is left."""
     if not 0 < block.largest_error() <= SMALL:
         return None
     trial = Trial(call, block, rerun)
@@ -125,7 +122,7 @@ class Trial:
         def note(x: Any, frame: FrameType | None) -> Any:
             if isinstance(x, float) and np.isfinite(x) and x != int(x) and frame:
                 places = self.numbers.setdefault(float(x), {})
-                places.setdefault(_place(frame), _words(float(x), frame, call))
+                places.setdefault(place_in(frame), _words(float(x), frame, call))
             return x
 
         self._with(note)
@@ -134,8 +131,8 @@ class Trial:
         *_, last = self.numbers[c].values()
         return last
 
-    def _with(self, change: Callable[[Any, FrameType | None], Any]) -> Both | None:
-        with _handing(change):
+    def _with(self, change: Change) -> Both | None:
+        with handing(change):
             try:
                 return self.rerun()
             except Exception:
@@ -144,14 +141,7 @@ class Trial:
     def run(self, old: float, new: float, at: Place | None = None) -> Both | None:
         """Return the block of a run with one number replaced, everywhere or at one
         place; None if the run fails."""
-
-        def change(x: Any, frame: FrameType | None) -> Any:
-            if not isinstance(x, float | np.float32) or x != type(x)(old):
-                return x
-            here = at is None or (frame is not None and _place(frame) == at)
-            return type(x)(new) if here else x
-
-        return self._with(change)
+        return self._with(replacing(old, new, at))
 
     def guards(self, c: float) -> bool:
         """Tell whether an error comes from a number that keeps something from being 0,
@@ -213,13 +203,25 @@ class Trial:
         return [c for c, each in zip(long, parts, strict=True) if each >= least]
 
 
+def replacing(old: float, new: float, at: Place | None = None) -> Change:
+    """Return the change of one number, everywhere or at one place."""
+
+    def change(x: Any, frame: FrameType | None) -> Any:
+        if not isinstance(x, float | np.float32) or x != type(x)(old):
+            return x
+        here = at is None or (frame is not None and place_in(frame) == at)
+        return type(x)(new) if here else x
+
+    return change
+
+
 @contextmanager
-def _handing(change: Callable[[Any, FrameType | None], Any]) -> Iterator[None]:
-    """Let ``change`` replace what custom functions hand to operations in this block; it
-    is given the operand and the user's frame."""
+def handing(change: Change, recorded: bool = False) -> Iterator[None]:
+    """Let ``change`` replace what is handed to operations in this block, to those that
+    are recorded or, as in custom functions, to those that are not."""
 
     def whole_row(xp: Namespace, op: Op, raw: Any, params: Any) -> Any:
-        if not MODE.enabled:
+        if MODE.enabled == recorded:
             frame = outside(sys._getframe(1))
             raw = [change(x, frame) for x in raw]
             params = {name: change(x, frame) for name, x in params.items()}
@@ -229,7 +231,7 @@ def _handing(change: Callable[[Any, FrameType | None], Any]) -> Iterator[None]:
         plain = getattr(Tensor, name)
 
         def compare(x: Tensor, y: Any) -> Any:
-            if not MODE.enabled:
+            if MODE.enabled == recorded:
                 y = change(y, outside(sys._getframe(1)))
             return plain(x, y)
 
@@ -244,7 +246,7 @@ def _handing(change: Callable[[Any, FrameType | None], Any]) -> Iterator[None]:
         yield
 
 
-def _place(frame: FrameType) -> Place:
+def place_in(frame: FrameType) -> Place:
     return frame.f_code, frame.f_lasti
 
 

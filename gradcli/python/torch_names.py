@@ -136,8 +136,7 @@ _SAID = [(name, said) for said, names in FAMILIES.items() for name in names.spli
 
 
 def refusal(name: str) -> str | None:
-    """Return the sentence about a dotted name that is left out on purpose; None if it
-    is not left out."""
+    """Return the sentence about a dotted name that is left out on purpose, if it is."""
     parts = name.removeprefix("torch.").split(".")
     for known, said in [*_SAID, *((known, "") for known in BEYOND.split())]:
         depth = known.count(".") + 1
@@ -189,19 +188,20 @@ def _no() -> bool:
     return False
 
 
-class autocast(ContextDecorator):
-    """Mixed precision that is turned off.
+class _SwitchedOff:
+    """A tool of mixed precision that is turned off.
 
     Raises:
         NotHere: it is turned on.
     """
 
-    def __init__(
-        self, device_type: str, dtype: object = None, enabled: bool = True,
-        cache_enabled: bool | None = None,
-    ) -> None:  # fmt: skip
-        if enabled:
-            raise NotHere(refusal("torch.autocast"))
+    def __init__(self, *args: object, enabled: bool = True, **options: object) -> None:
+        if enabled and not any(each is False for each in args):
+            raise NotHere(refusal(f"torch.{type(self).__name__}"))
+
+
+class autocast(_SwitchedOff, ContextDecorator):
+    """Mixed precision that is turned off."""
 
     def __enter__(self) -> autocast:
         return self
@@ -215,48 +215,28 @@ def is_autocast_enabled(device_type: str | None = None) -> bool:
     return False
 
 
-class _AutocastOnCuda(autocast):
-    def __init__(
-        self, enabled: bool = True, dtype: object = None, cache_enabled: bool = True
-    ) -> None:
-        super().__init__("cuda", dtype, enabled)
-
-
-class GradScaler:
-    """Scaling of losses that is turned off.
-
-    Raises:
-        NotHere: it is turned on.
-    """
-
-    def __init__(self, *args: object, enabled: bool = True, **options: object) -> None:
-        if enabled:
-            raise NotHere(refusal("torch.GradScaler"))
+class GradScaler(_SwitchedOff):
+    """Scaling of losses that is turned off: its scale is 1."""
 
     def scale(self, outputs: Any) -> Any:
-        """Return the loss unchanged."""
         return outputs
 
     def unscale_(self, optimizer: object) -> None:
         """Leave the gradients as they are."""
 
     def step(self, optimizer: Any, *args: object, **kwargs: object) -> Any:
-        """Return the result of the optimizer's own step."""
         return optimizer.step(*args, **kwargs)
 
     def update(self, new_scale: object = None) -> None:
         """Leave the scale as it is."""
 
     def get_scale(self) -> float:
-        """Return 1, the scale that changes nothing."""
         return 1.0
 
     def is_enabled(self) -> bool:
-        """Return False, because scaling is turned off."""
         return False
 
     def state_dict(self) -> dict[str, object]:
-        """Return an empty dictionary, because there is no state."""
         return {}
 
     def load_state_dict(self, state_dict: dict[str, object]) -> None:
@@ -264,17 +244,16 @@ class GradScaler:
 
 
 _CASTS: Final[dict[str, Callable[..., Any]]] = {
-    "GradScaler": GradScaler, "custom_fwd": _as_it_is, "custom_bwd": _as_it_is,
+    "autocast": autocast, "GradScaler": GradScaler, "custom_fwd": _as_it_is,
+    "custom_bwd": _as_it_is,
 }  # fmt: skip
 
 bfloat16 = Placeholder("torch.bfloat16")
 """A type that a tensor's own may be compared with, and that no tensor can have."""
 
-amp = Placeholder("torch.amp", autocast=autocast, **_CASTS)
-cuda_amp = Placeholder("torch.cuda.amp", autocast=_AutocastOnCuda, **_CASTS)
-distributed = Placeholder(
-    "torch.distributed", is_available=_no, is_initialized=_no
-)  # fmt: skip
+amp = Placeholder("torch.amp", **_CASTS)
+cuda_amp = Placeholder("torch.cuda.amp", **_CASTS)
+distributed = Placeholder("torch.distributed", is_available=_no, is_initialized=_no)
 fx = Placeholder("torch.fx")
 jit = Placeholder(
     "torch.jit", script=_as_it_is, ignore=_as_it_is, unused=_as_it_is,
@@ -383,12 +362,7 @@ def counterpart(name: str) -> ModuleType | None:
 
 def missing(name: str, offered: Sequence[str] | None = None) -> str:
     """Return the sentence about a PyTorch name that gradcli lacks: the reason, or the
-    nearest name that exists.
-
-    Args:
-        name: the full dotted name.
-        offered: the names that its module has; None: those of gradcli's module.
-    """
+    nearest name among those ``offered``, by default the module's own."""
     said = refusal(name)
     if said is not None:
         return said
@@ -423,45 +397,52 @@ _ASKED = re.compile(r"module '(gradcli[\w.]*)' has no attribute '(\w+)'")
 
 
 def lacking(error: Exception) -> str | None:
-    """Return the sentence about a name that gradcli lacks if an error comes from that;
-    None if it has another cause."""
-    if isinstance(error, NotHere):
-        return str(error)
-    if isinstance(error, ModuleNotFoundError):
-        package = (error.name or "").partition(".")[0]
-        if package in BESIDE:
-            return beside(package)
-        return str(error) if is_pytorchs(package) else None
-    if isinstance(error, ImportError) and (error.name or "").startswith(OURS):
-        asked = _IMPORTED.match(str(error))
-        home = theirs(str(error.name))
-        return missing(f"{home}.{asked[1]}") if asked else None
-    if isinstance(error, AttributeError):
-        owner, name = getattr(error, "obj", None), error.name
-        if isinstance(owner, ModuleType) and owner.__name__.startswith(OURS) and name:
-            home = theirs(owner.__name__)
-            return missing(f"{home}.{name}", dir(owner))
-        asked = _ASKED.match(str(error))
-        if owner is None and asked:
-            home = theirs(asked[1])
-            return missing(f"{home}.{asked[2]}")
-        if isinstance(owner, FunctionCtx) and name not in OF_NODES:
-            # PyTorch's ctx lacks it, too: the user's code never set this attribute.
-            return None
-        home = type(owner).__module__
-        if name and (home.startswith(f"{OURS}.") or is_pytorchs(home)):
-            kind = type(owner).__name__
-            return missing(f"{PYTORCH}.{kind}.{name}", dir(owner))
-    if isinstance(error, TypeError):
-        called = _KEYWORD.search(str(error))
-        if called and any(hasattr(counterpart(home), called[1]) for home in _CALLED):
-            return f"gradcli's {called[1]}() has no parameter '{called[2]}'"
+    """Return the sentence about the lacking name that caused an error, if one did."""
+    match error:
+        case NotHere():
+            return str(error)
+        case ModuleNotFoundError():
+            package = (error.name or "").partition(".")[0]
+            if package in BESIDE:
+                return beside(package)
+            return str(error) if is_pytorchs(package) else None
+        case ImportError():
+            imported = _IMPORTED.match(str(error))
+            ours = (error.name or "").startswith(OURS)
+            return (
+                missing(f"{theirs(str(error.name))}.{imported[1]}")
+                if ours and imported
+                else None
+            )
+        case AttributeError():
+            return _lacking_attribute(error)
+        case TypeError():
+            called = _KEYWORD.search(str(error))
+            if called and any(
+                hasattr(counterpart(home), called[1]) for home in _CALLED
+            ):
+                return f"gradcli's {called[1]}() has no parameter '{called[2]}'"
     return None
 
 
+def _lacking_attribute(error: AttributeError) -> str | None:
+    owner, name = getattr(error, "obj", None), error.name
+    asked = _ASKED.match(str(error))
+    if isinstance(owner, ModuleType) and owner.__name__.startswith(OURS) and name:
+        return missing(f"{theirs(owner.__name__)}.{name}", dir(owner))
+    if owner is None and asked:
+        return missing(f"{theirs(asked[1])}.{asked[2]}")
+    # PyTorch's ctx lacks it, too, if the user's code never set the attribute.
+    of_ctx = isinstance(owner, FunctionCtx) and name not in OF_NODES
+    home = type(owner).__module__
+    if of_ctx or not name or not (home.startswith(f"{OURS}.") or is_pytorchs(home)):
+        return None
+    return missing(f"{PYTORCH}.{type(owner).__name__}.{name}", dir(owner))
+
+
 def lack_in(error: Exception) -> str | None:
-    """Return the sentence about a name that gradcli lacks and that caused an error,
-    with the place in the user's file; None if the error has another cause."""
+    """Return the sentence about a lacking name that caused an error, if one did, with
+    the place in the user's file."""
     said, where = lacking(error), place_of(error.__traceback__)
     return f"{said} ({where})" if said and where else said
 

@@ -1,27 +1,43 @@
-"""Runs of a backward under the conditions of training: for single inputs, with
-cotangents that are not contiguous in memory, and a second time.
+"""What floats show of a backward: passes under the conditions of training (for single
+inputs, with cotangents that are not contiguous in memory, a second time), and, where
+balls cannot verify a gradient, difference quotients in float64.
 
 Invariant: each pass is compared with a plain pass of the same cotangents; a pass that
-raises or differs is a fault, whatever the true derivative is.
+raises or differs is a fault, whatever the true derivative is. Of difference quotients,
+agreement within a tolerance is all that is shown, and only where quotients of two steps
+agree with each other. Only the backward of a custom function, all of whose forward
+counts, is refuted by them: elsewhere a number that leaves the tensors is a constant to
+the graph, but not to differences.
 
-    for fault in faults(call, outputs, leaves, cotangents): ...
+    for fault in faults(call, Run(call), cotangents): ...
+    held_by_differences(call, proofs, 0, 30)    # unknown ones, as far as this can tell
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from math import prod
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ..autograd.blocks import blocks_of, filled, pull
+from ..autograd.numeric import SCALES, by_scales, kinks_among
 from ..engine.raw import Host
-from ..engine.tensor import Tensor, zeros_for
-from .function_call import Call, Slot
-from .function_proof import Fault, Index, OutputEntry
+from ..engine.tensor import Tensor
+from ..verify.process.budget import Budget, OutOfTime
+from ..verify.process.job import REFUTED, SAMPLED, UNKNOWN
+from .function_call import Arrays, Call, Run
+from .function_proof import (
+    DIFFERENCES,
+    Counterexample,
+    Fault,
+    Index,
+    InputProof,
+    OutputEntry,
+)
 from .torch_names import lack_in
 from .user_lines import words_of
 
@@ -35,36 +51,9 @@ LACKED: Final = "lacked"
 """Kind of a fault for which gradcli is responsible: a pass uses something that gradcli
 lacks."""
 
-Leaves = Mapping[str, Tensor]
-Arrays = list[Any]
-Trials = Iterator[Fault | None]
-
-
-def gradients(
-    outputs: Sequence[Tensor], leaves: Sequence[Tensor], cotangents: Sequence[object]
-) -> Arrays:
-    """Return the gradients by the leaves, as copied arrays."""
-    pairs = zip(outputs, cotangents, strict=True)
-    seeds = [g if isinstance(g, Tensor) else Tensor(g, y.xp) for y, g in pairs]
-    found = filled(pull(outputs, leaves, seeds), leaves)
-    return [np.array(g.detach().raw) for g in found]
-
-
-def matrices(outputs: Sequence[Tensor], leaves: Sequence[Tensor]) -> Arrays:
-    """Return the Jacobian by each leaf, with one row for each entry of all outputs."""
-    rows = blocks_of(outputs, leaves)
-    return [
-        np.concatenate([
-            np.asarray(row[nr].detach().raw, np.float64).reshape(y.numel(), x.numel())
-            for row, y in zip(rows, outputs, strict=True)
-        ])
-        for nr, x in enumerate(leaves)
-    ]  # fmt: skip
-
 
 def entry_of(row: int, outputs: Sequence[int], shapes: Sequence[Index]) -> OutputEntry:
-    """Return the number of the output and the entry that a row of the Jacobian belongs
-    to; ``shapes`` are those of ``outputs``."""
+    """Return the output and the entry that a row of the Jacobian belongs to."""
     for nr, shape in zip(outputs, shapes, strict=True):
         if row < prod(shape):
             at = tuple(int(i) for i in np.unravel_index(row, shape))
@@ -73,22 +62,13 @@ def entry_of(row: int, outputs: Sequence[int], shapes: Sequence[Index]) -> Outpu
     raise IndexError(row)
 
 
-def faults(
-    call: Call, outputs: Sequence[Tensor], leaves: Leaves, cotangents: Sequence[Tensor]
-) -> Iterator[Fault]:
-    """Yield the faults of a function's backward, after a run on ``leaves``.
-
-    Args:
-        outputs: the outputs of that run, with their graph.
-        cotangents: one array for each output.
-    """
-    wanted = [leaves[slot.name] for slot in call.varied]
-    yield from _changed(call.slots, leaves, "running the function forward")
-    plain = gradients(outputs, wanted, [np.array(g) for g in cotangents])
-    kept = [np.array(g) for g in cotangents]
-    seeds = [Tensor(g, y.xp) for y, g in zip(outputs, kept, strict=True)]
-    again = gradients(outputs, wanted, seeds)
-    if not _all_same(plain, again):
+def faults(call: Call, run: Run, cotangents: Arrays) -> Iterator[Fault]:
+    """Yield the faults of a function's backward after a run; ``cotangents`` are one
+    array for each of its outputs."""
+    yield from _changed(call, run, "running the function forward")
+    plain = run.gradients([g.copy() for g in cotangents])
+    kept = [g.copy() for g in cotangents]
+    if not all_same(plain, run.gradients(kept)):
         text = (
             "a second pass through the same graph gives other gradients: backward "
             "changes what forward saved"
@@ -97,95 +77,90 @@ def faults(
     if not all(map(np.array_equal, kept, cotangents)):
         text = "backward changes the cotangent that it is given, which is not its own"
         yield Fault(IN_PLACE, text)
-    yield from _changed(call.slots, leaves, "backward")
+    yield from _changed(call, run, "backward")
     for trials in (
-        _in_pieces(outputs, wanted),
-        _alone(outputs, wanted, cotangents),
+        _in_pieces(run),
+        _alone(run, cotangents),
         _needed(call, plain, cotangents),
     ):
-        yield from islice(filter(None, trials), 1)
+        yield from islice(filter(None, map(_contradiction, trials)), 1)
 
 
-def _changed(slots: Sequence[Slot], leaves: Leaves, what: str) -> Iterator[Fault]:
-    for slot in slots:
-        before, after = np.asarray(slot.given.raw), np.asarray(leaves[slot.name].raw)
+def _changed(call: Call, run: Run, what: str) -> Iterator[Fault]:
+    for slot in call.slots:
+        before = np.asarray(slot.given.raw)
+        after = np.asarray(run.leaves[slot.name].raw)
         if isinstance(slot.key, int) and not is_same(before, after):
             text = f"{what} changes the input {slot.name} in place without saying so"
             yield Fault(IN_PLACE, text)
             return
 
 
-def _in_pieces(outputs: Sequence[Tensor], wanted: Sequence[Tensor]) -> Trials:
+class Trial(NamedTuple):
+    """A pass that should give the gradients ``whole``; ``says`` that it does not."""
+
+    kind: str
+    what: str
+    says: str
+    whole: Arrays
+    run: Callable[[], Arrays]
+
+
+def _in_pieces(run: Run) -> Iterator[Trial]:
     """Yield trials with cotangents that have the memory layouts of common uses."""
     draws = np.random.default_rng(2)
-    shapes = [tuple(y.shape) for y in outputs]
-    types = [np.asarray(y.detach().raw).dtype for y in outputs]
-    of_sum = [
-        np.broadcast_to(np.ones((), t), n) for n, t in zip(shapes, types, strict=True)
-    ]
-    turned = [
-        np.array(draws.uniform(0.5, 1.5, n), t, order="F")
-        for n, t in zip(shapes, types, strict=True)
-    ]
-    gaps = [
-        draws.uniform(0.5, 1.5, (*n, 2)).astype(t)[..., 0]
-        for n, t in zip(shapes, types, strict=True)
-    ]
+    kinds = [(y.shape, y.dtype) for y in (np.asarray(t.raw) for t in run.outputs)]
     ways = {
-        "as sum() makes them, all one number in memory": of_sum,
-        "as of a transposed output": turned,
-        "with gaps in memory, as of a slice": gaps,
-    }
+        "as sum() makes them, all one number in memory":
+            [np.broadcast_to(np.ones((), t), n) for n, t in kinds],
+        "as of a transposed output":
+            [np.array(draws.uniform(0.5, 1.5, n), t, order="F") for n, t in kinds],
+        "with gaps in memory, as of a slice":
+            [draws.uniform(0.5, 1.5, (*n, 2)).astype(t)[..., 0] for n, t in kinds],
+    }  # fmt: skip
     for what, pieces in ways.items():
-        yield _contradiction(
+        yield Trial(
             PIECES, f"with cotangents {what}, backward",
             "gives other gradients than with the same numbers in one piece",
-            gradients(outputs, wanted, [np.array(g, order="C") for g in pieces]),
-            partial(gradients, outputs, wanted, pieces),
+            run.gradients([np.array(g, order="C") for g in pieces]),
+            partial(run.gradients, pieces),
         )  # fmt: skip
 
 
-def _alone(
-    outputs: Sequence[Tensor], wanted: Sequence[Tensor], cotangents: Sequence[object]
-) -> Trials:
+def _alone(run: Run, cotangents: Arrays) -> Iterator[Trial]:
     """Yield trials in which one output has a cotangent and the others have none."""
-    live = [k for k, y in enumerate(outputs) if y.edge is not None]
-    for k in live if len(live) > 1 else ():
-        zeros = [
-            np.array(g) if i == k else np.array(zeros_for(y).raw)
-            for i, (y, g) in enumerate(zip(outputs, cotangents, strict=True))
-        ]
-        yield _contradiction(
+    count = len(cotangents)
+    for k in range(count) if count > 1 else ():
+        zeros = [np.zeros_like(g) for g in cotangents]
+        zeros[k] = cotangents[k].copy()
+        yield Trial(
             UNDEFINED, f"with a cotangent for output {k} alone, backward",
             "gives other gradients than with zeros for the others",
-            gradients(outputs, wanted, zeros),
-            partial(gradients, [outputs[k]], wanted, [np.array(cotangents[k])]),
+            run.gradients(zeros), partial(run.gradients, [cotangents[k].copy()], [k]),
         )  # fmt: skip
 
 
-def _needed(call: Call, plain: Arrays, cotangents: Sequence[object]) -> Trials:
+def _needed(call: Call, plain: Arrays, cotangents: Arrays) -> Iterator[Trial]:
     """Yield trials in which one input alone requires a gradient."""
 
-    def alone(name: str, leaves: Leaves) -> Arrays:
-        seeds = [np.array(g) for g in cotangents]
-        return gradients(call.outputs(leaves), [leaves[name]], seeds)
+    def alone(nr: int) -> Arrays:
+        run = Run(call, call.leaves([call.varied[nr]]))
+        run.wanted = [run.wanted[nr]]
+        return run.gradients([g.copy() for g in cotangents])
 
-    several = len(call.varied) > 1
-    for slot, whole in zip(call.varied, plain, strict=True) if several else ():
-        yield _contradiction(
+    for nr, slot in enumerate(call.varied if len(call.varied) > 1 else ()):
+        yield Trial(
             NEEDS,
             f"where no other input requires a gradient, the one by {slot.name}",
             "is another than with all",
-            [whole],
-            partial(alone, slot.name, call.leaves([slot])),
+            [plain[nr]],
+            partial(alone, nr),
         )
 
 
-def _contradiction(
-    kind: str, what: str, says: str, whole: Arrays, run: Callable[[], Arrays]
-) -> Fault | None:
-    """Return the fault of a pass that raises or gives gradients other than ``whole``;
-    None if it gives the same."""
+def _contradiction(trial: Trial) -> Fault | None:
+    """Return the fault of a pass that raises or gives other gradients, if it does."""
+    kind, what, says, whole, run = trial
     try:
         found = run()
     except Exception as error:
@@ -193,10 +168,10 @@ def _contradiction(
         if lack is not None:
             return Fault(LACKED, f"{what} asks for more: {lack}")
         return Fault(kind, f"{what} raises {words_of(error)}")
-    return None if _all_same(whole, found) else Fault(kind, f"{what} {says}")
+    return None if all_same(whole, found) else Fault(kind, f"{what} {says}")
 
 
-def _all_same(a: Arrays, b: Arrays) -> bool:
+def all_same(a: Arrays, b: Arrays) -> bool:
     return all(map(is_same, a, b))
 
 
@@ -209,3 +184,151 @@ def is_same(a: Any, b: Host) -> bool:
         allowed = ROUNDINGS * np.finfo(a.dtype).eps * size
         near = (np.abs(a - b) <= allowed) | (a == b) | (np.isnan(a) & np.isnan(b))
     return bool(near.all())
+
+
+# difference quotients
+
+STEP: Final = 1e-5
+"""Step from which both steps of the quotients are scaled, for an input of size 1."""
+
+TOLERANCE: Final = 1e-6
+"""Largest distance, relative to the largest entry, of numbers that agree."""
+
+CLEARLY: Final = 1e-4
+"""Smallest distance, relative to the largest entry, that refutes a gradient."""
+
+FAR: Final = 100.0
+"""Smallest ratio of that distance to the distance of the two quotients."""
+
+MAX_DRAWN: Final = 128
+"""Largest number of an input's entries that are all compared; of more, this many are
+drawn by the seed."""
+
+MAX_ROWS: Final = 4096
+"""Largest number of a Jacobian's entries; above it, the outputs are contracted."""
+
+
+def held_by_differences(
+    call: Call, proofs: Sequence[InputProof], seed: int, seconds: float
+) -> list[InputProof]:
+    """Return the proofs of a call in float64, with those that are unknown replaced by
+    comparisons with difference quotients where these decide more."""
+    found = list(proofs)
+    try:
+        with Budget(seconds).slice(seconds), np.errstate(all="ignore"):
+            quotients = _Quotients(call, seed)
+            for k, proof in enumerate(proofs):
+                held = quotients.held(k, proof) if proof.verdict == UNKNOWN else proof
+                # Balls may meet a kink in a comparison alone, as in a loop's condition.
+                if proof.witness is None or held.verdict == SAMPLED:
+                    found[k] = held
+    except (Exception, OutOfTime):
+        # A function that fails in float64, or takes too long, stays unknown.
+        return found
+    return found
+
+
+class _Quotients:
+    """A function in float64, with the gradients of its backward.
+
+    weights  the weights of the outputs' entries; None: each entry has its own row
+    """
+
+    def __init__(self, call: Call, seed: int) -> None:
+        self.call, self.seed = call, seed
+        self.run = Run(call)
+        self.values = self.run.values()
+        size = sum(v.size for v in self.values) * max(
+            x.numel() for x in self.run.wanted
+        )
+        self.weights: Arrays | None = None
+        if size > MAX_ROWS:
+            draws = np.random.default_rng(seed)
+            self.weights = [draws.uniform(0.5, 1.5, v.shape) for v in self.values]
+            found = self.run.gradients(self.weights)
+            self.given = [g.reshape(1, -1) for g in found]
+        else:
+            self.given = self.run.matrices()
+
+    def _joined(self, values: Arrays) -> Arrays:
+        """Return all values in one row, or their weighted change from the given point,
+        in which the rounding of entries that do not change cancels."""
+        if self.weights is None:
+            return [np.concatenate([v.ravel() for v in values])]
+        parts = zip(values, self.values, self.weights, strict=True)
+        return [np.array([sum(float(((v - w) * c).sum()) for v, w, c in parts)])]
+
+    def _slopes(self, name: str, place: int) -> list[Any]:
+        """Return the slopes of all values by one entry, with steps of all scales."""
+        leaves = self.call.leaves()
+        x = leaves[name]
+
+        def at(moved: Tensor) -> Arrays:
+            run = Run(self.call, {**self.call.leaves(), name: moved}, self.run.picked)
+            return self._joined(run.values())
+
+        step = STEP * max(1.0, abs(float(x.raw.reshape(-1)[place])))
+        found = by_scales(at, self._joined(self.values), x, place, step)
+        return [per_scale[0] for per_scale in found]
+
+    def held(self, nr: int, proof: InputProof) -> InputProof:
+        slot, own = self.call.varied[nr], self.given[nr]
+        count = own.shape[1]
+        places = np.arange(count)
+        if count > MAX_DRAWN:
+            draws = np.random.default_rng(self.seed)
+            places = np.sort(draws.choice(count, MAX_DRAWN, replace=False))
+        by_place = [self._slopes(slot.name, int(at)) for at in places]
+        wide = np.array([steps[0].central for steps in by_place]).T
+        near = np.array([steps[1].central for steps in by_place]).T
+        noise = np.array([steps[1].noise for steps in by_place]).T
+        own = own[:, places]
+        size = max(np.abs(near).max(initial=0.0), np.abs(own).max(initial=0.0))
+        spread, gap = np.abs(wide - near) + noise, np.abs(own - near)
+        some = f", for {len(places)} of {count} entries," if len(places) < count else ""
+        steps = f"steps {SCALES[0] * STEP:g} and {SCALES[1] * STEP:g}{some}"
+
+        def said(
+            verdict: str, text: str, wrong: Counterexample | None = None
+        ) -> InputProof:
+            return replace(
+                proof, verdict=verdict, note=f"{text}; {proof.note}",
+                counterexample=wrong, witness=DIFFERENCES,
+            )  # fmt: skip
+
+        allowed = lambda steepest: TOLERANCE * size + 0 * steepest
+        for by_scale in by_place:
+            for kink in kinks_among([[each] for each in by_scale], allowed):
+                return said(UNKNOWN, str(kink))
+        # If nothing moves at all, all quotients are 0, and so is the noise.
+        moves = size + np.abs(wide).max(initial=0.0)
+        if moves and not (spread <= TOLERANCE * size).all():
+            worst = float(np.nan_to_num(spread / size, nan=np.inf).max())
+            return said(
+                UNKNOWN, f"difference quotients with {steps} in float64 are "
+                f"{worst if size else 0.0:.2g} from each other",
+            )  # fmt: skip
+        worst = float((gap / size).max()) if size else 0.0
+        if worst <= TOLERANCE:
+            return said(
+                SAMPLED, f"agrees to {worst:.2g} with difference quotients in float64, "
+                f"with {steps}, tolerance {TOLERANCE:g}",
+            )  # fmt: skip
+        row, column = (int(i) for i in np.unravel_index(gap.argmax(), gap.shape))
+        given, true = float(own[row, column]), float(near[row, column])
+        if self.call.custom is None or not (
+            gap[row, column] > CLEARLY * size
+            and gap[row, column] > FAR * spread[row, column]
+        ):
+            return said(
+                UNKNOWN, f"backward gives {given:.9g} where difference quotients in "
+                f"float64 with {steps} give {true:.9g}",
+            )  # fmt: skip
+        shape = tuple(slot.given.shape)
+        entry = tuple(int(i) for i in np.unravel_index(int(places[column]), shape))
+        shapes = [v.shape for v in self.values]
+        alone = self.weights is None
+        output = entry_of(row, self.run.picked, shapes) if alone else None
+        return said(
+            REFUTED, "no error bounds", Counterexample(output, entry, given, true)
+        )

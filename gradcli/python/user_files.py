@@ -11,7 +11,6 @@ work; when a script ends, the names are restored.
 
 from __future__ import annotations
 
-import copyreg
 import runpy
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,12 +37,12 @@ from ..lang.bindings import Binding, read_bindings
 from ..lang.errors import ProgramError
 from ..lang.excerpt import Span, enumerated
 from ..lang.factory import Factory
-from ..lang.inputs import value_of
+from ..lang.prepare import value_of
 from ..lang.suggest import did_you_mean
 from ..nn.module import Module
 from ..nn.parameter import Parameter as ParameterTensor
 from ..ops.checks import EngineError
-from .function_call import Call, parameters_of
+from .function_call import Call, Run, parameters_of
 from .torch_names import as_torch
 from .user_lines import words_of
 
@@ -78,11 +77,7 @@ class Arguments:
 
 
 def split(text: str) -> tuple[Path, str]:
-    """Return the file and the name in ``FILE.py:NAME``.
-
-    Raises:
-        ProgramError: the text has another form, or there is no such file.
-    """
+    """Return the file, which must exist, and the name in ``FILE.py:NAME``."""
     file, colon, name = text.rpartition(":")
     if not colon or not name or not file:
         raise ProgramError("E590", f"{text!r} names no function of a file", hint=WAY)
@@ -93,11 +88,7 @@ def split(text: str) -> tuple[Path, str]:
 
 
 def load(path: Path) -> ModuleType:
-    """Return the module that executing a file makes.
-
-    Raises:
-        ProgramError: the file raises an error, whose place and reason are given.
-    """
+    """Return the module that executing a file makes."""
     spec = spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
         raise ProgramError("E513", f"{path} is no file of Python", hint=WAY)
@@ -116,7 +107,6 @@ def load(path: Path) -> ModuleType:
 
 @contextmanager
 def _beside(path: Path) -> Iterator[None]:
-    """Look for modules beside a file, too, while the block runs."""
     before = sys.path[:]
     sys.path.insert(0, str(path.resolve().parent))
     try:
@@ -177,19 +167,12 @@ def _made(kind: type[Module], text: str) -> Module:
 def arguments_of(
     target: Target, words: Sequence[str], seed: int, whole: Sequence[str] = ()
 ) -> Arguments:
-    """Return the arguments from bindings, annotations and defaults; the others are
-    drawn.
+    """Return the arguments from bindings ``NAME=VALUE``, annotations and defaults; the
+    others are drawn.
 
     A number that is written out stays a number unless its parameter is annotated as a
-    tensor; all other values are float64 tensors that require a gradient.
-
-    Args:
-        words: texts ``NAME=VALUE`` with a parameter's name and a value of the language.
-        seed: the seed by which values are drawn.
-        whole: the names of parameters whose tensors hold integers.
-
-    Raises:
-        ProgramError: a value is wrong, or there is no parameter of a name.
+    tensor; all other values are float64 tensors that require a gradient, or integers
+    for the parameters ``whole``.
     """
     bound = {b.name: b for b in read_bindings(words)}
     for binding in bound.values():
@@ -209,30 +192,23 @@ def arguments_of(
         if given is None:
             if parameter.kind is Parameter.VAR_POSITIONAL:
                 break
-            annotated = _annotated(parameter, seed)
-            if annotated is None and parameter.default is not Parameter.empty:
+            text = _annotated(parameter, seed)
+            if text is None and parameter.default is not Parameter.empty:
                 values.append(parameter.default)
                 continue
-            drawn[name] = annotated or _drawn(target, name, parameter, seed)
+            drawn[name] = text or _drawn(target, name, parameter, seed)
             given = _binding(name, drawn[name])
         values.append(_value(given, parameter, seed, name in whole))
     return Arguments(tuple(values), drawn)
 
 
 def held(arguments: Arguments, target: Target, wanted: Sequence[str]) -> Arguments:
-    """Return the arguments, changed so that only those in ``wanted`` require a
-    gradient.
-
-    Raises:
-        ProgramError: a name in ``wanted`` is no parameter, or no tensor of floats.
-    """
-    names = [*target.parameters]
+    """Return the arguments, changed so that only ``wanted`` tensors require a
+    gradient."""
+    given = dict(zip(target.parameters, arguments.values, strict=False))
+    real = [name for name, x in given.items() if _is_real(x)]
     for name in wanted:
-        place = names.index(name) if name in names else len(arguments.values)
-        if place >= len(arguments.values) or not _is_real(arguments.values[place]):
-            real = [
-                n for n, x in zip(names, arguments.values, strict=False) if _is_real(x)
-            ]
+        if name not in real:
             raise ProgramError(
                 "E505", f"--wrt: {target.title} has no tensor '{name}' to "
                 "differentiate by",
@@ -240,7 +216,7 @@ def held(arguments: Arguments, target: Target, wanted: Sequence[str]) -> Argumen
             )  # fmt: skip
     values = [
         x.detach() if isinstance(x, Tensor) and name not in wanted else x
-        for name, x in zip(names, arguments.values, strict=False)
+        for name, x in given.items()
     ]
     return replace(arguments, values=tuple(values))
 
@@ -256,13 +232,11 @@ def taken_as_constants(target: Target, arguments: Arguments) -> list[str]:
         return []
     with suppress(Exception), enable_grad():
         call = Call(target.value, arguments.values, target.title)
-        leaves = call.leaves()
-        outputs = [y for y in call.outputs(leaves) if y.edge is not None]
-        wanted = [leaves[slot.name] for slot in call.varied]
-        found = pull(outputs, wanted, [ones_for(y) for y in outputs])
+        run = Run(call)
+        found = pull(run.outputs, run.wanted, [ones_for(y) for y in run.outputs])
         pairs = zip(call.varied, found, strict=True)
         names = [slot.name for slot, g in pairs if g is None]
-        return names if len(names) < len(wanted) else []
+        return names if len(names) < len(found) else []
     return []
 
 
@@ -281,11 +255,7 @@ def _value(
 
 
 def _drawn(target: Target, name: str, parameter: Parameter, seed: int) -> str:
-    """Return the text of the value that is drawn for an argument without a value.
-
-    Raises:
-        ProgramError: its annotation is a type that is not drawn.
-    """
+    """Return the text of the value that is drawn for an argument without a value."""
     said = parameter.annotation
     kind = said if isinstance(said, str) else getattr(said, "__name__", "")
     if kind == "float":
@@ -343,28 +313,20 @@ def called_as_pytorch() -> Iterator[None]:
     """Give types PyTorch's names, and errors the names of builtin ones, while the block
     runs."""
     builtin = IndexError, ValueError, TypeError, NotImplementedError
-    said, made_by = dict[type[Any], Any](), dict[type[Any], Any]()
-    errors: set[type[Any]] = {CallError, *_below(EngineError)}
-    for error in errors - HOMES.keys():
-        # PyTorch raises a builtin error in place of this one.
+    said: dict[type[Any], Any] = {}
+    errors: list[type[Any]] = [CallError, *_below(EngineError)]
+    for error in errors:
         base = next((e for e in builtin if issubclass(error, e)), RuntimeError)
-        said[error] = base.__module__, base.__name__, base.__qualname__
-        made_by[error] = base
+        said[error] = [getattr(base, each) for each in CALLED]
     for kind, home in HOMES.items():
         module, _, name = home.rpartition(".")
-        said[kind] = module, name, name
-    # This error cannot be found under its name in a script.
-    made_by[LinAlgError] = _of_linear_algebra
+        said[kind] = [module, name, name]
     before = {kind: [getattr(kind, each) for each in CALLED] for kind in said}
     _call(said)
-    for error, make in made_by.items():
-        copyreg.pickle(error, lambda e, make=make: (make, e.args))  # type: ignore[misc]
     try:
         yield
     finally:
         _call(before)
-        for error in made_by:
-            copyreg.dispatch_table.pop(error, None)
 
 
 def _call(said: Mapping[type[Any], Sequence[str]]) -> None:
@@ -374,11 +336,6 @@ def _call(said: Mapping[type[Any], Sequence[str]]) -> None:
 
 
 def _below(kind: type[Any]) -> Iterator[type[Any]]:
-    """Yield a class and all classes below it."""
     yield kind
     for each in kind.__subclasses__():
         yield from _below(each)
-
-
-def _of_linear_algebra(*args: object) -> LinAlgError:
-    return LinAlgError(*args)

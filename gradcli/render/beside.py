@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
-from ..answers.accuracy import UNSETTLED, doubt
 from ..answers.closed_forms import indices
+from ..answers.grad import UNSETTLED, doubt
 from ..lang.excerpt import printable
 from ..lang.nested import bracketed, nested
 from .gradients import labels
@@ -23,7 +23,7 @@ from .line import BLANK, Line, Part, aligned, dim, title
 from .numbers import inline, number
 
 if TYPE_CHECKING:
-    from ..answers.accuracy import Condition, Extras
+    from ..answers.grad import Condition, Extras
     from ..answers.gradients import GradView
     from ..verify.box import Place, Range, Ranges, Span
     from ..verify.digits import Numerals, Precisely

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..answers.derivatives import BlockView, Dense, Derivative, Filed
+from ..answers.derivatives import BlockView, Derivative
 from ..answers.products import Product
 from ..lang.excerpt import printable
 from ..views.numbers import plain
@@ -55,9 +55,9 @@ def blocks(view: Derivative, layout: Layout) -> Iterator[Line]:
         if block.is_sparse:
             yield dim(f"  {_summary(block)}")
         if block.colours is not None:
-            yield from spy(block.pattern, block.colours.colours or 0, layout, "  ")
-        if isinstance(block.numbers, Filed):
-            yield Line((f"  written to {printable(block.numbers.file)}", "plain"))
+            yield from spy(block.pattern, block.colours, layout, "  ")
+        if block.file is not None:
+            yield Line((f"  written to {printable(block.file)}", "plain"))
         elif block.colours is None:
             yield from _entries(block, layout)
     if layout.cut:
@@ -99,9 +99,9 @@ def _beside(columns: int) -> str:
 
 def _entries(block: BlockView, layout: Layout) -> Iterator[Line]:
     """Yield the numbers of a block."""
-    numbers, pattern = block.numbers, block.pattern
-    if isinstance(numbers, Dense) and numbers.value is not None:
-        yield from array_lines(numbers.value, "  ", layout)
+    pattern = block.pattern
+    if block.value is not None:
+        yield from array_lines(block.value, "  ", layout)
     elif block.structure == "diagonal":
         along = np.zeros(pattern.shape[0], pattern.values.dtype)
         along[pattern.rows] = pattern.values
@@ -137,14 +137,14 @@ def bare(view: Derivative) -> Iterator[Line]:
     """Yield each block on one line, without a label: its numbers or, if it is sparse,
     its rows, columns and values; where ``--spy`` is given, a picture instead."""
     for block in view.blocks:
-        numbers = block.numbers
+        stored = block.stored
         if block.colours is not None:
-            yield from spy(block.pattern, block.colours.colours or 0, Layout())
-        elif isinstance(numbers, Dense):
-            yield bare_line(numbers.value)
-        elif not isinstance(numbers, Filed):
-            lists = [numbers.rows, numbers.columns, numbers.values]
+            yield from spy(block.pattern, block.colours, Layout())
+        elif stored is not None:
+            lists = [stored.rows, stored.columns, stored.values]
             yield Line((repr(lists), "number"))
+        elif block.file is None:
+            yield bare_line(block.value)
 
 
 def product_labels(view: Product) -> dict[str, str]:

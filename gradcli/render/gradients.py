@@ -12,7 +12,6 @@ grad_fn
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from ..answers.gradients import GradView, OutputView
 from ..lang.excerpt import printable
@@ -20,16 +19,13 @@ from .arrays import SHORTENED, bare_line, value_lines
 from .chain import steps
 from .line import BLANK, Layout, Line, title
 
-if TYPE_CHECKING:
-    from ..answers.kinks import NamedValue
-
 
 def derivative_label(output: OutputView, name: str) -> str:
     """Return ``dL/da``, or ``d/da`` for an output without a name."""
     return f"d{derived(output)}/d{printable(name)}"
 
 
-def derived(output: OutputView | NamedValue) -> str:
+def derived(output: OutputView) -> str:
     """Return the output's name in a derivative's label; empty for a bare expression."""
     return printable(output.name) if output.named else ""
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from ..diagnosis.not_finite import Edge, Rewriting, Trouble
 from ..lang.excerpt import printable, shortened
 from ..lang.fusion import Fused, Fusion, Whole
-from ..lang.point import Ways
+from ..lang.rows import Ways
 from ..views.numbers import Plain
 from .labels import shorten
 from .limits import MAX_NOTE_CHARACTERS

@@ -161,7 +161,6 @@ def _always(place: Place, memory: Memory, entries: int) -> Held:
 
 
 def _memory(buffers: dict[int, int], entries: int) -> Memory:
-    """Return new memory for each buffer, by the bytes of an entry and its number."""
     found = {}
     for size, count in buffers.items():
         for nr in range(count):
@@ -179,7 +178,6 @@ def _read(operand: Place, known: Known) -> Place:
 
 
 def _number(operand: Operand, known: Known) -> Number:
-    """Return a constant number, or the known number of a value of the trace."""
     if isinstance(operand, Value):
         return known[operand]
     assert operand is not None

@@ -185,7 +185,6 @@ def _round(
 def _outputs(
     steps: dict[int, Step], wanted: Sequence[Operand], dtypes: Sequence[RawDtype]
 ) -> dict[int, Output]:
-    """Return the outputs that steps write to directly, by the steps' values."""
     found: dict[int, Output] = {}
     for slot, (result, dtype) in enumerate(zip(wanted, dtypes, strict=True)):
         if not isinstance(result, Value) or result.nr not in steps:

@@ -57,13 +57,8 @@ def totals(sums: Mapping[Part, Sequence[Raw]], count: int) -> list[Raw]:
 
 
 def over_parts(count: int, work: Callable[[int, int], T], most: int) -> dict[Part, T]:
-    """Return the results of ``work(start, stop)``, by the parts of ``count`` entries.
-
-    Args:
-        count: the number of entries of the whole.
-        work: computes the result of a part.
-        most: the largest number of entries of a part.
-    """
+    """Return the results of ``work(start, stop)``, by the parts of ``count`` entries,
+    each of ``most`` entries or fewer."""
     ranges = list(parts(0, count, most))
     found: dict[Part, T] = {}
 

@@ -217,13 +217,9 @@ class Samples(Beside, of=Sample):
         return self.call_traced(self._function(name, len(args), wide), args, kwargs)
 
     def _function(self, name: str, count: int, wide: bool) -> Function:
-        """Return the function that a step calls: a library's own one if there is one.
-
-        Args:
-            name: the function's name in the namespace.
-            count: its number of operands.
-            wide: whether the library of special functions takes all operands.
-        """
+        """Return the function that a step calls for a name of the namespace and a count
+        of operands: a library's own one if there is one and it takes all operands
+        (``wide``)."""
         own: Any = self.base
         if name in ARITHMETIC:
             return _ufunc_of(ARITHMETIC[name], *[_ONES] * count)[0]
@@ -251,7 +247,6 @@ class Samples(Beside, of=Sample):
         return Sample(result, self, self.trace.add(function, operands, given, result))
 
     def _some(self, given: Any) -> Any:
-        """Return the known entries of an operand."""
         if isinstance(given, Sample):
             return given.data
         if not isinstance(given, np.ndarray) or not given.ndim:
@@ -261,7 +256,6 @@ class Samples(Beside, of=Sample):
         return np.broadcast_to(given.reshape(-1)[:1], self.trace.known)
 
     def _operand(self, given: Any) -> Operand:
-        """Return an operand as a step records it."""
         if isinstance(given, Sample):
             if given.trace is not self.trace:
                 raise self.trace.refuse("an array is of another trace")

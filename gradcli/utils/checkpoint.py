@@ -73,7 +73,7 @@ def checkpoint(
             f"determinism_check should be one of {list(CHECKS)}, but got "
             f"{determinism_check}"
         )
-    if not MODE.recording:
+    if not MODE.enabled:
         return function(*args, **kwargs)
     region = _Region(function, args, kwargs, CHECKS[determinism_check], early_stop)
     region.start = get_rng_state() if preserve_rng_state else None

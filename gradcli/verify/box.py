@@ -14,8 +14,10 @@ search stops. A sign is said to change only if both signs were found at points.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
+from itertools import islice
 from math import inf, isfinite, nextafter
 from typing import Any, Final
 
@@ -29,19 +31,14 @@ from ..numbers.balls import (
     to_float,
     working,
 )
-from ..numbers.boxes import BoxNamespace, BoxTerms, Enclosures, Moved, Unresolved, ways
+from ..numbers.boxes import BoxNamespace, BoxTerms, Enclosures, Unresolved, ways
 from .process.budget import Budget, OutOfTime
 from .process.job import Job, words_of
 from .subject import Evaluate, on_terms
 
 MAX_RUNS: Final = 4_000
-"""Largest number of runs of the program, over all pieces."""
-
 MAX_RUN_STEPS: Final = 3_000_000
-"""Largest number of steps of all runs together."""
-
 MAX_CUTS: Final = 50
-"""Largest number of times that the box is halved to make a piece."""
 
 CLOSE: Final = 1e-8
 """Largest distance of a bound from a number that was found at a point, as a part of
@@ -58,17 +55,7 @@ NARROW: Final = 2.0**-24
 
 MAX_SHOWN_KINKS: Final = 6
 
-POSITIVE: Final = "positive throughout"
-NEGATIVE: Final = "negative throughout"
-ZERO_THROUGHOUT: Final = "zero throughout"
-NEVER_NEGATIVE: Final = "never negative"
-NEVER_POSITIVE: Final = "never positive"
-CHANGES: Final = "changes sign"
 UNDECIDED: Final = "undecided"
-
-OPEN: Final = "a comparison goes either way"
-NO_VALUE: Final = "the program has no value"
-NO_BOUND: Final = "the value has no bound"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,18 +142,11 @@ class _Piece:
 def ranges(
     job: Job, box: Mapping[str, Span], evaluate: Evaluate, budget: Budget
 ) -> Ranges:
-    """Return the ranges over a box, as narrow as the limits on work and time allow.
-
-    Raises:
-        NoMeaning: the program does not run on balls.
-    """
+    """Return the ranges over a box, as narrow as the limits on work and time allow."""
     search = _Search(job, box, evaluate, budget)
-    try:
-        with budget.slice(budget.left):
-            search.work()
-    except OutOfTime:
-        # The bounds that were found before the time ran out hold.
-        pass
+    # The bounds that were found before the time ran out hold.
+    with suppress(OutOfTime), budget.slice(budget.left):
+        search.work()
     return search.found()
 
 
@@ -209,34 +189,34 @@ class _Search:
         self.steps += terms.steps
         return subject
 
+    def _there(self, only: Way, ends: Mapping[str, Ends]) -> Enclosures:
+        self.runs += 1
+        self.steps += only.terms.steps
+        found: Enclosures = only.evaluation.moved(intervals(ends))
+        return found
+
     def _followed(
-        self, box: Mapping[str, Ball], known: Way | None
-    ) -> Iterator[tuple[Way, Enclosures]]:
-        """Yield the program's runs on a box, one for each way its branches may go.
-        ``known`` is the only run on a larger box, whose branches hold here, or None."""
+        self, ends: Mapping[str, Ends], known: Way | None
+    ) -> Iterator[tuple[Way, list[Ball], dict[str, Ball]]]:
+        """Yield the program's runs on a box, one for each way its branches may go, each
+        with the numbers that it gives. ``known`` is the only run on a larger box, whose
+        branches hold here, or None."""
         if known is not None:
-            self.runs += 1
-            self.steps += known.terms.steps
-            yield known, Moved(known.terms, box).evaluation
+            yield known, *self._numbers(known, self._there(known, ends))
             return
-        for terms, subject in ways(self._run, box):
-            yield subject, terms.evaluation
+        for terms, subject in ways(self._run, intervals(ends)):
+            yield subject, *self._numbers(subject, terms.evaluation)
 
     def _numbers(
         self, subject: Way, evaluation: Enclosures
     ) -> tuple[list[Ball], dict[str, Ball]]:
-        """Return the output's entries, and its derivatives by the entries' labels."""
         values = evaluation.values(subject.outputs, START_BITS)
         found = evaluation.cotangents(subject.outputs, self.weights, START_BITS)
         symbols = subject.terms.symbols.items()
         return values, {label: found.get(step, ZERO) for label, step in symbols}
 
     def _value(self, ends: Mapping[str, Ends], only: Way) -> Ends:
-        """Return bounds of the scalar output, without its derivatives."""
-        self.runs += 1
-        self.steps += only.terms.steps
-        there = Moved(only.terms, intervals(ends)).evaluation
-        return ends_of(there.value(only.outputs[0], START_BITS))
+        return ends_of(self._there(only, ends).value(only.outputs[0], START_BITS))
 
     def work(self) -> None:
         """Cut the piece with the loosest bound, until all are close or work ends."""
@@ -248,8 +228,7 @@ class _Search:
         number = 0
         while self.runs < MAX_RUNS and self.steps < MAX_RUN_STEPS:
             worst = self._worst(heaps)
-            if worst is None:
-                worst = self._rough()
+            worst = self._rough() if worst is None else worst
             if worst is None:
                 return
             piece = self.pieces[worst]
@@ -269,7 +248,6 @@ class _Search:
             heappush(heaps[2 * k + 1], (-high, number))
 
     def _worst(self, heaps: list[list[tuple[float, int]]]) -> int | None:
-        """Return the number of the piece whose bound is farthest from any number."""
         farthest, worst = CLOSE, None
         for place, heap in enumerate(heaps):
             while heap and heap[0][1] not in self.pieces:
@@ -290,8 +268,8 @@ class _Search:
         return worst
 
     def _rough(self) -> int | None:
-        """Return the number of the widest piece with a kink or a hole; None if it is
-        narrow enough or the runs for locating kinks are used up."""
+        """Return the number of the widest piece with a kink or a hole, if it is wide
+        enough."""
         if self.runs > MAX_KINK_RUNS:
             return None
         wide = [
@@ -311,16 +289,19 @@ class _Search:
         what: dict[str, None] = {}
         hole, slopes, only = None, dict[str, Ball](), known
         try:
-            for subject, evaluation in self._followed(intervals(ends), known):
-                values, slopes = self._numbers(subject, evaluation)
+            for subject, values, slopes in self._followed(ends, known):
                 numbers = [*values, *(slopes[label] for label in self.entries)]
                 own = list(map(ends_of, numbers))
                 if known is None:
                     what |= dict.fromkeys(subject.terms.kinks.values())
-                    what |= {OPEN: None} if subject.terms.taken else {}
+                    what |= (
+                        {"a comparison goes either way": None}
+                        if subject.terms.taken
+                        else {}
+                    )
                     only = subject
                 if any(is_nan(v) for v in values):
-                    hole = NO_VALUE
+                    hole = "the program has no value"
                     continue
                 bounds = own if bounds is None else list(map(hull, bounds, own))
         except Unresolved as error:
@@ -331,13 +312,13 @@ class _Search:
             return _Piece(ends, cuts, None, hole=hole)
         shares: Mapping[str, float] = {}
         if hole is None and not all(map(isfinite, bounds[0])):
-            hole = NO_BOUND
+            hole = "the value has no bound"
         few = len(ends) <= MAX_BENT_SIDES
         if only is not None and only.terms.cut:
             # The slopes of a program that stops gradients are not its value's slopes.
             slopes = {}
             if few and self.outputs == 1:
-                wide = Moved(only.terms, intervals(ends)).evaluation
+                wide = only.evaluation.moved(intervals(ends))
                 steps = only.terms.symbols
                 self.steps += len(ends) * only.terms.steps
                 slopes = {n: wide.change(only.outputs[0], steps[n]) for n in ends}
@@ -382,9 +363,9 @@ class _Search:
         terms = only.terms
         steps = [terms.symbols[label] for label in self.entries]
         middles = {label: middle(*e) for label, e in ends.items()}
-        centre = Moved(only.terms, {n: ball(m) for n, m in middles.items()}).evaluation
+        centre = only.evaluation.moved({n: ball(m) for n, m in middles.items()})
         _, at_centre = self._numbers(only, centre)
-        wide = Moved(only.terms, intervals(ends)).evaluation
+        wide = only.evaluation.moved(intervals(ends))
         reach = [ZERO] * len(steps)
         parts: dict[str, list[float]] = {}
         least, most = [dict(ends) for _ in steps], [dict(ends) for _ in steps]
@@ -404,12 +385,11 @@ class _Search:
         for k, label in enumerate(self.entries):
             # A monotonic gradient has its extremes at two corners of the piece.
             if all(low == high for low, high in least[k].values()):
-                corners = (self._slope(label, only, at) for at in (least[k], most[k]))
-                own_ends = next(corners)[0], next(corners)[1]
+                corners = [self._slope(label, only, at) for at in (least[k], most[k])]
+                own_ends = corners[0][0], corners[1][1]
                 bounds[self.outputs + k] = meeting(bounds[self.outputs + k], own_ends)
-        for k, (label, r) in enumerate(zip(self.entries, reach, strict=True)):
             with working(START_BITS):
-                found = ends_of(at_centre[label] + r)
+                found = ends_of(at_centre[label] + reach[k])
             bounds[self.outputs + k] = meeting(bounds[self.outputs + k], found)
         return {
             label: max(
@@ -420,31 +400,25 @@ class _Search:
         }  # fmt: skip
 
     def _slope(self, label: str, only: Way, at: Mapping[str, Ends]) -> Ends:
-        """Return bounds of the gradient by one entry on the box ``at``."""
-        there = Moved(only.terms, intervals(at)).evaluation
         self.steps += only.terms.steps
+        there = only.evaluation.moved(intervals(at))
         return ends_of(self._numbers(only, there)[1][label])
 
     def _visit(self, piece: _Piece) -> None:
-        """Compute the numbers at the middle of a piece and at two of its corners."""
-        if piece.bounds is not None:
-            for of in (middle, min, max):
-                self._at({n: of(*e) for n, e in piece.ends.items()}, piece.only)
-
-    def _at(self, point: Mapping[str, float], known: Way | None) -> None:
-        """Keep the numbers at a point; derivatives only if nothing is decided there."""
-        box = {label: ball(v) for label, v in point.items()}
-        try:
-            for subject, evaluation in self._followed(box, known):
-                terms = subject.terms
-                values, slopes = self._numbers(subject, evaluation)
-                met = known is None and (terms.taken or terms.kinks or terms.tied)
-                found = values if met else [*values, *(slopes[e] for e in self.entries)]
-                for k, number in enumerate(found):
-                    if number.is_finite():
-                        self._note(k, number, point)
-        except Unresolved:
-            return
+        """Keep the numbers at the middle of a piece and at two of its corners, but
+        derivatives only if nothing is decided there."""
+        for of in (middle, min, max) if piece.bounds is not None else ():
+            point = {n: of(*e) for n, e in piece.ends.items()}
+            at = {n: (v, v) for n, v in point.items()}
+            with suppress(Unresolved):
+                for subject, numbers, slopes in self._followed(at, piece.only):
+                    terms = subject.terms
+                    met = terms.taken or terms.kinks or terms.tied
+                    if piece.only is not None or not met:
+                        numbers = [*numbers, *(slopes[e] for e in self.entries)]
+                    for k, number in enumerate(numbers):
+                        if number.is_finite():
+                            self._note(k, number, point)
 
     def _note(self, k: int, number: Ball, point: Mapping[str, float]) -> None:
         low, high = ends_of(number)
@@ -455,18 +429,15 @@ class _Search:
         elif number < 0:
             self.negative.setdefault(k, point)
 
-    # what was found
-
     def found(self) -> Ranges:
         ranges = [self._range(k) for k in range(len(self.least))]
-        gradients, at = {}, self.outputs
-        for name, own in self.asked.items():
-            gradients[name] = tuple(map(self._signed, range(at, at + len(own)),
-                                        ranges[at : at + len(own)]))  # fmt: skip
-            at += len(own)
+        rest = iter(ranges[self.outputs :])
+        gradients = {
+            name: tuple(islice(rest, len(own))) for name, own in self.asked.items()
+        }
         pieces = self.pieces.values()
         return Ranges(
-            tuple(ranges[: self.outputs]),
+            tuple(replace(each, sign=UNDECIDED) for each in ranges[: self.outputs]),
             gradients,
             tuple(_merged((what, p) for p in pieces for what in p.kinks)),
             tuple(_merged((p.hole, p) for p in pieces if p.hole)),
@@ -478,13 +449,10 @@ class _Search:
         bounds = [p.bounds[k] for p in self.pieces.values() if p.bounds is not None]
         low = min((b[0] for b in bounds), default=inf)
         high = max((b[1] for b in bounds), default=-inf)
-        return Range(low, high, self.least[k], self.most[k])
-
-    def _signed(self, k: int, found: Range) -> Range:
+        sign, at = sign_of(low, high), tuple[Mapping[str, float], ...]()
         if k in self.negative and k in self.positive:
-            at = self.negative[k], self.positive[k]
-            return replace(found, sign=CHANGES, at=at)
-        return replace(found, sign=sign_of(found.lower, found.upper))
+            sign, at = "changes sign", (self.negative[k], self.positive[k])
+        return Range(low, high, self.least[k], self.most[k], sign, at)
 
 
 def sign_of(lower: float, upper: float) -> str:
@@ -492,11 +460,11 @@ def sign_of(lower: float, upper: float) -> str:
     if lower > upper:
         return UNDECIDED
     if lower == upper == 0:
-        return ZERO_THROUGHOUT
+        return "zero throughout"
     if lower >= 0:
-        return POSITIVE if lower > 0 else NEVER_NEGATIVE
+        return "positive throughout" if lower > 0 else "never negative"
     if upper <= 0:
-        return NEGATIVE if upper < 0 else NEVER_POSITIVE
+        return "negative throughout" if upper < 0 else "never positive"
     return UNDECIDED
 
 
@@ -572,18 +540,12 @@ def _merged(found: Any) -> Iterator[Place]:
     grown: list[Place] = []
     order = sorted(found, key=lambda pair: (pair[0], list(pair[1].ends.values())))
     for what, piece in order:
-        last = grown[-1] if grown else None
-        touch = (
-            last is not None
-            and last.what == what
-            and all(
-                last.near[n][0] <= high and low <= last.near[n][1]
-                for n, (low, high) in piece.ends.items()
-            )
-        )
-        if last is not None and touch:
-            near = {n: hull(last.near[n], e) for n, e in piece.ends.items()}
-            grown[-1] = Place(what, near)
-        else:
-            grown.append(Place(what, piece.ends))
+        near = dict(piece.ends)
+        if grown and grown[-1].what == what:
+            last = grown[-1].near
+            if all(last[n][0] <= high and low <= last[n][1]
+                   for n, (low, high) in near.items()):  # fmt: skip
+                near = {n: hull(last[n], e) for n, e in near.items()}
+                grown.pop()
+        grown.append(Place(what, near))
     yield from grown[:MAX_SHOWN_KINKS]

@@ -24,22 +24,18 @@ from ..engine import Tensor, grad
 from ..lang.exactly import ExactFactory, ExactLibrary, exact_code
 from ..lang.machine import Machine
 from ..lang.parser import parse
-from ..lang.run import computed
-from ..numbers.arrays import ObjectArray
 from ..numbers.balls import Ball, decimal, is_infinite, is_nan, working
-from ..numbers.namespace import Balls, ObjectNamespace
-from ..numbers.system import Number, has_many_digits
+from ..numbers.namespace import ObjectArray, ObjectNamespace
+from ..numbers.system import Balls, Number, has_many_digits
 from .process.job import Job
-from .subject import objects
+from .subject import exact_output, objects
 
 BITS_OF_DIGIT: Final = 3.33
-"""Number of bits that a decimal digit takes."""
 
 SPARE_BITS: Final = 64
 """Number of bits added to those that the wanted digits take."""
 
 MAX_PRECISION_DOUBLINGS: Final = 7
-"""Number of doublings of the precision before fewer digits are accepted."""
 
 _NUMBER: Final = re.compile(r"\s*[+-]?(\d[\d_]*\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 _LIST: Final = re.compile(r"\s*\[[-+0-9.eE,\[\]\s]*\]\s*")
@@ -70,14 +66,9 @@ class Precisely:
 def precise(
     job: Job, typed: Mapping[str, str], cotangent: str | None, digits: int
 ) -> Precisely:
-    """Return the value and gradients with ``digits`` certified digits, where possible.
-
-    Args:
-        job: the program and its inputs as floats.
-        typed: the typed text of each input's value, for inputs that have one.
-        cotangent: the text of the output's cotangent; None: ones.
-        digits: the number of decimal digits wanted.
-    """
+    """Return the value and gradients with ``digits`` certified digits, where possible;
+    ``typed`` has the texts of values, ``cotangent`` that of the output's, None for
+    ones."""
     bits = int(digits * BITS_OF_DIGIT) + SPARE_BITS
     for _ in range(MAX_PRECISION_DOUBLINGS):
         with working(bits):
@@ -102,8 +93,6 @@ class _Precise(Balls):
 
 
 class _Pass:
-    """One run of the program and its reverse pass at the working precision."""
-
     def __init__(
         self, job: Job, typed: Mapping[str, str], cotangent: str | None
     ) -> None:
@@ -112,17 +101,17 @@ class _Pass:
         self.namespace.precise = True
         self.library = ExactLibrary(ExactFactory(self.namespace, "float64", job.seed))
         given = {i.name: self._input(i, typed.get(i.name)) for i in job.inputs}
-        code = exact_code(parse(job.source, given))
-        with self.namespace.taking_numbers():
-            output, _, _ = computed(code, given, self.library, job.of)
+        output = exact_output(job, given, self.library)
         asked = [i.name for i in job.inputs if i.claim is not None]
         start = None if cotangent is None else Tensor(
             self.namespace.reshape(self._typed(cotangent), output.shape), output.xp
         )  # fmt: skip
         found = grad([output], [given[name] for name in asked], [start])
-        self.output = output.raw
-        raw = [None if g is None else g.raw for g in found]
-        self.gradients = dict(zip(asked, raw, strict=True))
+        raws = [output.raw, *[None if g is None else g.raw for g in found]]
+        self.arrays: dict[str | None, Any] = dict(
+            zip((None, *asked), raws, strict=True)
+        )
+        """The gradients by the inputs' names, and the output."""
 
     def _input(self, given: Any, text: str | None) -> Tensor:
         if text is None or text.lstrip().startswith("@"):
@@ -153,27 +142,25 @@ class _Pass:
         return ObjectArray(numbers, self.namespace)
 
     def is_sure(self, digits: int) -> bool:
-        arrays = [self.output, *[g for g in self.gradients.values() if g is not None]]
-        sure = all(_is_sure(b, digits) for array in arrays for b in array.data.flat)
-        return sure and not self.system.undecided
+        numerals = self._numerals(digits).values()
+        open_ = any(each is not None and each.unsettled for each in numerals)
+        return not open_ and not self.system.undecided
+
+    def _numerals(self, digits: int) -> dict[str | None, Numerals | None]:
+        found: dict[str | None, Numerals | None] = {}
+        for name, array in self.arrays.items():
+            balls = [] if array is None else list(array.data.flat)
+            texts = tuple(_text(b, digits) for b in balls)
+            open_ = not all(_is_sure(b, digits) for b in balls)
+            found[name] = None
+            if array is not None:
+                found[name] = Numerals(array.shape, texts, open_)
+        return found
 
     def numerals(self, digits: int) -> Precisely:
-        def shown(array: Any) -> Numerals | None:
-            if array is None:
-                return None
-            balls = list(array.data.flat)
-            texts = tuple(_text(b, digits) for b in balls)
-            sure = all(_is_sure(b, digits) for b in balls)
-            return Numerals(array.shape, texts, not sure)
-
-        output = shown(self.output)
-        assert output is not None
-        return Precisely(
-            digits,
-            output,
-            {name: shown(g) for name, g in self.gradients.items()},
-            tuple(self.system.doubtful),
-        )
+        found: dict[Any, Any] = self._numerals(digits)
+        output = found.pop(None)
+        return Precisely(digits, output, found, tuple(self.system.doubtful))
 
 
 def _read(text: str) -> Ball:
@@ -183,7 +170,6 @@ def _read(text: str) -> Ball:
 
 
 def _is_sure(b: Ball, digits: int) -> bool:
-    """Tell whether a ball is narrow enough for its digits, or close enough to 0."""
     if not b.is_finite():
         return is_nan(b) or is_infinite(b)
     bits = int((digits + 1) * BITS_OF_DIGIT)
@@ -191,7 +177,6 @@ def _is_sure(b: Ball, digits: int) -> bool:
 
 
 def _is_nothing(b: Ball, digits: int) -> bool:
-    """Tell whether a ball is 0 far beyond the number of digits asked for."""
     if not b.is_finite() or not b.contains(0):
         return False
     return bool(b.is_zero() or b.abs_upper() < arb(10) ** -(2 * digits + 20))

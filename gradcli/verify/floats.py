@@ -12,9 +12,10 @@ comes with the sum of the absolute values that were added up to it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import Any, Final, Self
 
 import numpy as np
 import sympy
@@ -33,21 +34,28 @@ from ..numbers.expressions import (
 )
 from ..numbers.tape import Block, Column, Dots
 from ..ops.basis import ARITHMETIC
+from .entries import NOTABLE_RELATIVE_ERROR, Entry, Report, at_most
+from .process.job import REFUTED
 from .subject import OnTape
+
+FLOAT_PASS_UNITS: Final = 2**30
+"""Largest distance of two passes in floats that agree, in roundings of the sum of
+absolute values that were added up."""
+
+MIN_FLOAT_GAP: Final = 1e-300
+"""Largest difference of two floats that always agree: floats this small lose digits."""
 
 
 class _Floats(Calculator):
-    """Arithmetic of expressions on columns of floats."""
+    """An arithmetic of expressions on columns of floats."""
 
     def number(self, value: Any) -> Any:
         rational = isinstance(value, Fraction)
         return float(value) if rational else to_float(NAMED[value]())
 
     def apply(self, name: str, *args: object) -> Any:
-        own = _OWN.get(name)
-        if own is not None:
-            return own(*args)
-        return (ARITHMETIC.get(name) or getattr(NUMPY, name))(*args)
+        own = _OWN.get(name) or ARITHMETIC.get(name) or getattr(NUMPY, name)
+        return own(*args)
 
 
 _OWN: dict[str, Any] = {
@@ -146,3 +154,82 @@ class FloatPass:
             for s, column in zip(symbols, block.args, strict=True)
         }
         return program.run(columns, calculator=_Floats())
+
+
+# how a claim differs from the pass
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """Distances of a claim's numbers from those of an independent pass in floats.
+
+    relative  the distance divided by the number; infinite if that is not defined
+    beside    the distance divided by the sum of absolute values that were added up
+    right     whether rounding may explain the distance, or ``found`` is no finite
+              number, so that nothing can be said
+    """
+
+    numbers: Host
+    found: Host
+    relative: Host
+    beside: Host
+    right: Host
+
+    @classmethod
+    def between(cls, numbers: Host, found: Host, sizes: Host, rounding: float) -> Self:
+        """Return the distances of a claim's numbers from those found by the other pass,
+        which added up numbers of the absolute ``sizes``; ``rounding`` is that of the
+        type."""
+        with np.errstate(all="ignore"):
+            gaps = np.abs(numbers - found)
+            to_itself, beside = (
+                np.where(gaps == 0, 0.0, gaps / size)
+                for size in (np.abs(found), np.maximum(np.abs(found), sizes))
+            )
+        right = beside <= FLOAT_PASS_UNITS * rounding
+        right |= ~np.isfinite(found) | (gaps <= MIN_FLOAT_GAP)
+        relative, beside = (
+            np.where(np.isnan(each), np.inf, each) for each in (to_itself, beside)
+        )
+        return cls(numbers, found, relative, beside, right)
+
+    def farthest(self, count: int) -> Host:
+        """Return the positions of ``count`` entries that differ most, half of them
+        relative to the number and half relative to what was added up to it."""
+        half = count // 2
+        order = [np.argsort(-e, kind="stable") for e in (self.relative, self.beside)]
+        far = np.unique(np.concatenate([each[:half] for each in order]))
+        differ: Host = far[self.relative[far] > 0]
+        return differ
+
+    def tell(self, report: Report, seen: Host) -> None:
+        """Set a report's note on the pass, or refute an entry that differs from it;
+        ``seen`` are entries that were compared with true numbers instead."""
+        rest = np.ones(len(self.numbers), dtype=bool)
+        rest[seen] = False
+        wrong = np.flatnonzero(rest & ~self.right)
+        if len(wrong):
+            at = int(wrong[0])
+            number = float(self.numbers[at])
+            reason = (
+                f"{report.name}, entry {at}: the engine gave {number!r}, an "
+                f"independent pass in float64 {float(self.found[at])!r}"
+            )
+            made = Entry(f"entry {at}", number, verdict=REFUTED, reason=reason)
+            report.entries.append(made)
+            report.unseen -= 1
+            return
+        others = int(np.count_nonzero(rest))
+        lost = int(np.count_nonzero(~np.isfinite(self.found[rest])))
+        which = f"{'all' if others == len(rest) else 'the other'} {others}"
+        gap, of = float(np.max(self.relative[rest], initial=0.0)), "of each"
+        if gap > NOTABLE_RELATIVE_ERROR:
+            beside = self.beside[rest & np.isfinite(self.beside)]
+            gap = float(np.max(beside, initial=0.0))
+            of = "of what was added up to each"
+        report.more = (
+            f"{f'of {which} {others - lost}' if lost else which} agree with an "
+            "independent pass in float64 by SymPy's rules, "
+            f"{f'which has no number for {lost}, ' if lost else ''}to {at_most(gap)} "
+            f"{of}"
+        )

@@ -1,4 +1,5 @@
-"""Verdicts on one float compared with the true number: certified, rounded or refuted.
+"""Verdicts on one float compared with the true number: certified, rounded or refuted;
+and on derivatives of higher order by power series, in which the engine has no part.
 
 The true number is a ball. Rounding explains an error only if the engine's own rules,
 run on balls, give the true number; running error analysis of the engine's steps then
@@ -13,9 +14,13 @@ or a rule that is wrong.
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import floor, isfinite, isinf, isnan, log10
 from typing import Final
+
+import numpy as np
 
 from ..numbers.balls import (
     ZERO,
@@ -28,7 +33,7 @@ from ..numbers.balls import (
     to_float,
     working,
 )
-from ..numbers.graph import ACCURATE_BITS
+from ..numbers.graph import ACCURATE_BITS, derivative_of_order
 from ..numbers.rounding import (
     BITS,
     LEAST_POWERS,
@@ -37,7 +42,19 @@ from ..numbers.rounding import (
     Roundings,
     least_normal,
 )
-from .process.job import CERTIFIED, REFUTED, ROUNDED, UNKNOWN
+from .process.budget import Budget, OutOfTime
+from .process.job import (
+    CERTIFIED,
+    REFUTED,
+    ROUNDED,
+    UNKNOWN,
+    InputVerdict,
+    Job,
+    Verification,
+    timed_out,
+    words_of,
+)
+from .subject import OnTerms, on_terms, program_of
 
 DIGITS: Final = {"float64": 6, "float32": 3, "float16": 1}
 """Number of correct digits that a certified float must have, by its type."""
@@ -62,6 +79,9 @@ LAST_STEPS: Final = 4
 START: Final = 96
 """Precision, in bits, of comparisons of balls with floats."""
 
+MAX_RELATIVE_ERROR_OF_ORDERS: Final = 1e-6
+"""Largest relative error of a derivative of higher order that is certified."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reference:
@@ -84,7 +104,7 @@ class Reference:
     moved: Ball = ZERO
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, kw_only=True)
 class Finding:
     """A verdict on one number, with bounds of its error.
 
@@ -94,25 +114,19 @@ class Finding:
     digits  the number of correct digits, if there are fewer than there should be
     """
 
-    verdict: str
+    verdict: str = UNKNOWN
     error: float | None = None
     ulps: float | None = None
-    reason: str | None = None
-    digits: int | None = None
     absolute: float | None = None
+    digits: int | None = None
+    reason: str | None = None
 
 
 def judge(
     number: float, reference: Reference, roundings: Roundings, beside: float
 ) -> Finding:
-    """Return the verdict on the engine's number, compared with the true one.
-
-    Args:
-        number: the engine's number.
-        reference: the true number, and what the engine's rules give.
-        roundings: the analysis of rounding errors in the engine's steps.
-        beside: the largest number of the same row; errors at 0 are measured by it.
-    """
+    """Return the verdict on the engine's number, compared with the true one. Errors at
+    0 are measured by ``beside``, the largest number of the same row."""
     with working(START):
         return _Judge(number, reference, roundings, max(1.0, beside)).finding()
 
@@ -123,76 +137,63 @@ def is_right(number: float, true: Ball, roundings: Roundings) -> bool:
         known = is_known(true, ACCURATE_BITS) or _is_small(true)
         if not (known and true.is_finite() and isfinite(number)):
             return False
-        error = abs(ball(number) - true)
-        return _is_near(error, true, NEAR_UNITS, roundings)
+        return _is_near(abs(ball(number) - true), true, NEAR_UNITS, roundings)
 
 
 def _is_near(error: Ball, true: Ball, units: int, roundings: Roundings) -> bool:
-    last = LAST_STEPS * 2.0 ** LEAST_POWERS[roundings.dtype]
+    last = LAST_STEPS * roundings.least
     return bool(error <= units * roundings.unit * abs(true) + last)
 
 
-@dataclass(frozen=True, slots=True)
 class _Judge:
-    number: float
-    reference: Reference
-    roundings: Roundings
-    beside: float
-
-    @property
-    def true(self) -> Ball:
-        return self.reference.true
-
-    @property
-    def dtype(self) -> str:
-        return self.roundings.dtype
+    def __init__(
+        self, number: float, reference: Reference, roundings: Roundings, beside: float
+    ) -> None:
+        self.number, self.beside = number, beside
+        self.reference = reference
+        self.true, self.rule = reference.true, reference.rule
+        self.roundings, self.dtype = roundings, roundings.dtype
 
     def finding(self) -> Finding:
-        if not is_known(self.true, ACCURATE_BITS) and not _is_small(self.true):
-            bits = self.roundings.evaluation.bits
-            untold = f"{bits} bits do not tell the true value"
-            reason = f"the engine gave {self.number!r}; {untold}"
-            return Finding(UNKNOWN, reason=reason)
-        if not self.true.is_finite():
-            return Finding(UNKNOWN, reason=self._no_number())
+        true, rule = self.true, self.rule
+        if not is_known(true, ACCURATE_BITS) and not _is_small(true):
+            untold = f"{self.roundings.evaluation.bits} bits do not tell the true value"
+            return Finding(reason=f"the engine gave {self.number!r}; {untold}")
+        if not true.is_finite():
+            return Finding(reason=self._no_number())
         meets = self._rule_meets()
-        error = abs(ball(self.number) - self.true) if isfinite(self.number) else None
-        measures: tuple[float | None, float | None] = None, None
-        if error is not None:
-            measures = self._measures(error)
-        rule = self.reference.rule
+        error = abs(ball(self.number) - true) if isfinite(self.number) else None
+        found = Finding() if error is None else self._measured(error)
         if meets is False and rule is not None:
-            given = text(rule)
-            reason = f"{self._both()}; exactly, the engine's rules give {given}"
-            return Finding(REFUTED, *measures, reason)
-        if error is None:
+            given = f"exactly, the engine's rules give {text(rule)}"
+            found.verdict, found.reason = REFUTED, f"{self._both()}; {given}"
+        elif error is None:
             return self._beyond(meets)
-        near = self._is_near(error, NEAR_UNITS if meets else FEW_UNITS)
-        if meets is None and not near:
-            return Finding(
-                UNKNOWN, *measures, f"{self._both()}; its rules have no value on balls "
-                "that could be told"
-            )  # fmt: skip
-        if not near and not self._is_explained(error):
-            return Finding(REFUTED, *measures, self._both())
-        if rule is not None and _is_small(self.true) and not rule.contains(0):
+        elif not self._is_near(error, NEAR_UNITS if meets else FEW_UNITS) and (
+            meets is None or not self._is_explained(error)
+        ):
+            found.verdict, found.reason = REFUTED, self._both()
+            if meets is None:
+                found.verdict = UNKNOWN
+                found.reason += "; its rules have no value on balls that could be told"
+        elif rule is not None and _is_small(true) and not rule.contains(0):
             # With the rule's larger precision the true value is not 0.
             reason = (
                 f"the engine gave {self.number!r}, the true value is less than any "
                 f"{self.dtype}: underflow, 0 correct digits"
             )
-            return Finding(ROUNDED, reason=reason, digits=0)
-        digits = self._digits(error)
-        if digits >= DIGITS[self.dtype]:
-            off = _up(error) if measures[0] is None else None
-            return Finding(CERTIFIED, *measures, absolute=off)
-        why = "underflow, " if abs(self.true) < least_normal(self.dtype) else ""
-        reason = f"{self._both()}: {why}{digits} correct digits"
-        return Finding(ROUNDED, *measures, reason, digits)
-
-    def _least(self) -> float:
-        """Return the smallest positive number of the engine's type."""
-        return float(2.0 ** LEAST_POWERS[self.dtype])
+            return Finding(verdict=ROUNDED, reason=reason, digits=0)
+        else:
+            digits = self._digits(error)
+            if digits >= DIGITS[self.dtype]:
+                found.verdict = CERTIFIED
+                found.absolute = _up(error) if found.error is None else None
+            else:
+                tiny = abs(true) < least_normal(self.dtype)
+                why = "underflow, " if tiny else ""
+                found.reason = f"{self._both()}: {why}{digits} correct digits"
+                found.verdict, found.digits = ROUNDED, digits
+        return found
 
     def _no_number(self) -> str:
         if isfinite(self.number):
@@ -207,44 +208,37 @@ class _Judge:
     def _rule_meets(self) -> bool | None:
         """Tell whether the engine's rules, run on balls, give the true number; None if
         that cannot be decided."""
-        rule = self.reference.rule
+        rule, reference, least = self.rule, self.reference, self.roundings.least
         if rule is None:
             return None
         if rule.is_nan():
-            return False if self.reference.lone else None
+            return False if reference.lone else None
         gap = rule - self.true
         if not is_known(rule, ACCURATE_BITS) and not _is_small(rule):
             # Even a wide ball shows that a rule is wrong if it misses the true number.
-            if rule.is_finite() and not gap.contains(0):
-                return False
-            return None
-        if bool(abs(rule) < self._least()) and bool(abs(self.true) < self._least()):
+            return False if rule.is_finite() and not gap.contains(0) else None
+        if bool(abs(rule) < least) and bool(abs(self.true) < least):
             # Both round to 0 in the engine's type.
             return True
-        if self._is_beyond(to_float(rule)):
-            # Both are the same infinity in the engine's type.
+        if gap.contains(0) or self._is_beyond(to_float(rule)):
+            # In the second case both are the same infinity in the engine's type.
             return True
         unit = 2.0 ** -BITS["float64"] * size(self.true)
-        allowed = unit * (1 + self.reference.growth)
-        if gap.contains(0) or abs(gap) <= CONSTANT_UNITS * allowed:
-            return True
-        return bool(abs(gap) <= CONSTANT_UNITS * (allowed + self.reference.moved))
+        allowed = unit * (1 + reference.growth)
+        rooms = allowed, allowed + reference.moved
+        return any(bool(abs(gap) <= CONSTANT_UNITS * room) for room in rooms)
 
     def _beyond(self, meets: bool | None) -> Finding:
         """Return the verdict on an infinity or nan where the true number is finite."""
+        step, both = self.reference.step, self._both()
         if self._is_beyond(self.number):
-            reason = f"{self._both()}: overflow, beyond any {self.dtype}"
-            return Finding(ROUNDED, reason=reason, digits=0)
-        step = self.reference.step
-        left = step is not None and not isfinite(self.roundings.rounded(step))
-        if left and meets:
-            reason = (
-                f"{self._both()}; numbers on the way leave the range of {self.dtype}"
-            )
-            return Finding(ROUNDED, reason=reason, digits=0)
-        if isnan(self.number):
-            return Finding(UNKNOWN, reason=self._both())
-        return Finding(REFUTED, reason=self._both())
+            why = f": overflow, beyond any {self.dtype}"
+        elif meets and step is not None and not isfinite(self.roundings.rounded(step)):
+            why = f"; numbers on the way leave the range of {self.dtype}"
+        else:
+            lost = UNKNOWN if isnan(self.number) else REFUTED
+            return Finding(verdict=lost, reason=both)
+        return Finding(verdict=ROUNDED, reason=both + why, digits=0)
 
     def _is_beyond(self, number: float) -> bool:
         """Tell whether a number is the infinity that the true number rounds to in the
@@ -257,7 +251,6 @@ class _Judge:
         return _is_near(error, self.true, units, self.roundings)
 
     def _is_explained(self, error: Ball) -> bool:
-        """Tell whether rounding can explain an error of this size."""
         step, roundings = self.reference.step, self.roundings
         assert step is not None
         floats = ball(roundings.rounded(step))
@@ -267,14 +260,13 @@ class _Judge:
         slack = roundings.slack(step)
         if error <= slack and ball(slack) <= LOST_RELATIVE_ERROR * abs(self.true):
             return True
-        if not roundings.is_linear(step):
+        linear = roundings.is_linear(step)
+        if linear and error <= slack:
+            return True
+        bound = roundings.bound(step) if linear else None
+        if bound is None or not bound.is_finite():
             # A first-order bound does not hold here. The spread of results under random
             # roundings tells how large the error of lost digits may be.
-            return bool(error <= FAIR * roundings.spread(step, self.true))
-        if error <= slack:
-            return True
-        bound = roundings.bound(step)
-        if not bound.is_finite():
             bound = roundings.spread(step, self.true)
         return bool(error <= FAIR * bound)
 
@@ -288,13 +280,15 @@ class _Judge:
             return 0
         return max(0, floor(-log10(power))) if power > 0 else BITS[self.dtype]
 
-    def _measures(self, error: Ball) -> tuple[float | None, float | None]:
-        """Return bounds of the relative error and of the error in last places."""
+    def _measured(self, error: Ball) -> Finding:
         upper = error.abs_upper()
         if _is_small(self.true):
-            return (0.0 if self.number == 0 and self.true.is_zero() else None), None
-        relative = upper / abs(self.true).abs_lower()
-        return _up(relative), _up(upper / last_place(self.true, self.dtype))
+            exact = self.number == 0 and self.true.is_zero()
+            return Finding(error=0.0 if exact else None)
+        relative = _up(upper / abs(self.true).abs_lower())
+        return Finding(
+            error=relative, ulps=_up(upper / last_place(self.true, self.dtype))
+        )
 
 
 def last_place(true: Ball, dtype: str) -> Ball:
@@ -313,7 +307,6 @@ def _up(b: Ball) -> float:
 
 
 def _is_small(b: Ball) -> bool:
-    """Tell whether a ball contains 0 and is smaller than any type's floats."""
     return bool(b.is_finite() and b.contains(0) and b.abs_upper() < _SMALL)
 
 
@@ -326,3 +319,49 @@ def same(a: Ball, b: Ball, dtype: str | None = None) -> bool:
     relative = 0.0 if dtype is None else FEW_UNITS * 2.0 ** -BITS[dtype]
     with working(START):
         return close(a, b, relative)
+
+
+# derivatives of higher order
+
+
+def verified(job: Job, order: int, found: Mapping[str, float]) -> Verification:
+    """Return the verification of derivatives of one order, by inputs of one number."""
+    budget = Budget(job.seconds)
+    try:
+        with np.errstate(all="ignore"), budget.slice(job.seconds):
+            subject = on_terms(job, program_of(job))
+            if subject.kinks:
+                return Verification.nothing(job, "a kink", budget.spent)
+            verdicts = [
+                _of_order(subject, name, order, number, budget)
+                for name, number in found.items()
+            ]
+    except OutOfTime:
+        return Verification.nothing(job, timed_out(job.seconds), budget.spent)
+    except Exception as error:
+        return Verification.nothing(job, words_of(error), budget.spent)
+    return Verification.about(verdicts, budget.spent, done=True)
+
+
+def _of_order(
+    subject: OnTerms, name: str, order: int, number: float, budget: Budget
+) -> InputVerdict:
+    (output,), (entry,) = subject.outputs, subject.entries[name]
+    true = derivative_of_order(subject.terms, output, entry, order, budget.check)
+    if not true.is_finite():
+        return InputVerdict(name, note="a value that is not finite", of=1)
+    note = f"the engine gave {number!r}, the true value is {text(true)}"
+    if not isfinite(number):
+        left = not isfinite(subject.roundings.rounded(output))
+        if left or abs(true) > sys.float_info.max:
+            return InputVerdict(name, ROUNDED, note=note, checked=1, of=1, digits=0)
+        return InputVerdict(name, note=note, of=1)
+    gap, error = abs(true - number), None
+    if gap.is_zero():
+        error = 0.0
+    elif not true.contains(0):
+        # The comparison is done on balls: as floats, gap and size might both be 0.
+        error = float((gap / abs(true)).upper())
+    if error is not None and error <= MAX_RELATIVE_ERROR_OF_ORDERS:
+        return InputVerdict(name, CERTIFIED, error, checked=1, of=1)
+    return InputVerdict(name, ROUNDED, error, note=note, checked=1, of=1)

@@ -7,7 +7,7 @@ is not on a kink because of ties.
 Invariant: this module only gives reasons against a verdict, never one for it.
 
     points = NonSmooth(subject, again)
-    points.under(cotangent, entries)            # {step: (what, steps)}
+    points.under(cotangent, entries)            # ({step: (what, steps)}, {})
 """
 
 from __future__ import annotations
@@ -22,10 +22,7 @@ from .judge import same
 from .subject import Place, Subject
 
 MAX_JUMP_OUTPUTS: Final = 256
-"""Largest number of the output's entries that are tested for a jump of the value."""
-
 MAX_TIES: Final = 64
-"""Largest number of ties that are searched for one that an entry is a part of."""
 
 TIE: Final = "the derivative depends on which side of a tie is taken"
 JUMP: Final = "the value depends on which side of a tie is taken"
@@ -40,10 +37,6 @@ class NonSmooth:
     def __init__(self, subject: Subject, again: Callable[[int], Subject]) -> None:
         self._subject = subject
         self._again = again
-        self.beside: dict[int, Kinked] = {}
-        """Kinks by the step of an entry that is on one unless its number is the true
-        one. Two runs do not try each term of a tie of several, and where rounding
-        decides a tie the other way is not known."""
 
     def any(self) -> Kinked | None:
         """Return one kink or tie that the point lies on; None if there is none."""
@@ -55,89 +48,71 @@ class NonSmooth:
 
     def under(
         self, cotangent: Sequence[float], entries: Sequence[Entry]
-    ) -> dict[int, Kinked]:
-        """Return, by the step of an entry that is on a kink, the kink and its steps.
-
-        Args:
-            cotangent: the weights of the output's entries.
-            entries: the entries that are asked about, with their true numbers.
-        """
-        subject = self._subject
-        on: dict[int, Kinked] = {}
-        for what, step in (*subject.kinks, *subject.edges()):
-            for entry in self._below(step):
-                on.setdefault(entry, (what, (step,)))
+    ) -> tuple[dict[int, Kinked], dict[int, Kinked]]:
+        """Return, by the step of an entry, the kink that it is on; and the kink that it
+        is on unless its number is the true one: two runs do not try each term of a tie
+        of several, and where rounding decides a tie the other way is not known."""
+        subject, below = self._subject, self._subject.evaluation.entries_below
         lost = not all(e.true.is_finite() for e in entries)
-        for what, step in self._without_slope(cotangent) if lost else ():
-            for entry in self._below(step):
+        without = self._without_slope(cotangent) if lost else ()
+        on: dict[int, Kinked] = {}
+        for what, step in (*subject.kinks, *subject.edges(), *without):
+            for entry in below([step]):
                 on.setdefault(entry, (what, (step,)))
-        self.beside = {}
+        beside: dict[int, Kinked] = {}
         ties = subject.ties()
         if ties:
             jumps = self._jumps(cotangent)
             moved = self._moved(cotangent, entries)
             for step in (e.step for e in entries):
                 if step in moved or jumps:
-                    tie = self._tie_of(step, ties)
+                    own = (t for t in ties[:MAX_TIES] if step in below(t))
+                    tie = next(own, None)
                     if tie is not None:
                         on.setdefault(step, (JUMP if jumps else TIE, tie))
                     elif step in moved:
                         on.setdefault(step, (TIE, ties[0]))
             if jumps or moved or self._crowd_matters(cotangent):
-                self.beside = dict.fromkeys(self._crowd_entries, (TIE, ties[0]))
+                beside = dict.fromkeys(self._crowd_entries, (TIE, ties[0]))
         unsure = self.any() if subject.unsure else None
         if unsure is not None:
-            self.beside = {e.step: unsure for e in entries} | self.beside
-        return on
+            beside = {e.step: unsure for e in entries} | beside
+        return on, beside
 
     def _without_slope(self, cotangent: Sequence[float]) -> Iterator[tuple[str, int]]:
         """Yield steps on the way from the output whose functions have no derivative
         there, though no single argument shows it, with a description."""
         evaluation = self._subject.evaluation
         outputs = zip(self._subject.outputs, cotangent, strict=True)
-        weighed = [step for step, weight in outputs if weight]
-        for step in evaluation.order(weighed):
+        for step in evaluation.order([step for step, weight in outputs if weight]):
             own = STEPS.get(evaluation.graph.name(step))
             if own is not None and own.without is not None:
-                slopes = [
+                slopes = (
                     evaluation.slope(step, position, evaluation.bits)
                     for position, _ in evaluation.graph.carrying(step)
-                ]
+                )
                 if not all(slope.is_finite() for slope in slopes):
                     yield f"{own.words} has no derivative {own.without}", step
 
-    def _below(self, *steps: int) -> set[int]:
-        return self._subject.evaluation.entries_below(steps)
-
-    def _tie_of(
-        self, entry: int, ties: Sequence[tuple[int, int]]
-    ) -> tuple[int, int] | None:
-        """Return the first tie that depends on an entry; None if none does."""
-        return next((t for t in ties[:MAX_TIES] if entry in self._below(*t)), None)
-
     @cached_property
     def _sides(self) -> tuple[Subject | None, ...]:
+        """The runs with all ties decided one way and the other; None for one that
+        fails."""
         return tuple(map(self._side, (-1, 1)))
 
     def _side(self, tie_break: int) -> Subject | None:
-        """Return the run with all ties decided one way; None if it fails."""
         try:
             return self._again(tie_break)
         except Exception:
             return None
 
     def _jumps(self, cotangent: Sequence[float]) -> bool:
-        """Tell whether the value changes if ties are decided differently."""
         weighed = [k for k, w in enumerate(cotangent) if w][:MAX_JUMP_OUTPUTS]
-        subject = self._subject
-        here = subject.evaluation.settled([subject.outputs[k] for k in weighed])
-        for side in self._sides:
-            if side is None:
-                continue
-            there = side.evaluation.settled([side.outputs[k] for k in weighed])
-            if not all(map(self._same, here, there)):
-                return True
-        return False
+        here, *sides = (
+            run.evaluation.settled([run.outputs[k] for k in weighed])
+            for run in (self._subject, *filter(None, self._sides))
+        )
+        return not all(all(map(self._same, here, there)) for there in sides)
 
     def _moved(self, cotangent: Sequence[float], entries: Sequence[Entry]) -> set[int]:
         """Return the steps of entries whose derivative depends on the decision."""
@@ -157,7 +132,7 @@ class NonSmooth:
     @cached_property
     def _crowd_entries(self) -> set[int]:
         crowd = self._subject.crowd()
-        return self._below(*crowd) if crowd else set()
+        return self._subject.evaluation.entries_below(crowd) if crowd else set()
 
     def _crowd_matters(self, cotangent: Sequence[float]) -> bool:
         """Tell whether deciding ties changes a derivative below a tie of many terms."""
@@ -178,4 +153,5 @@ def _derivatives(
         by_name[name].append(at)
     side.mark(by_name)
     steps = [int(side.entries[name][at]) for name, at in places]
-    return side.evaluation.gradient(side.outputs, cotangent, steps)
+    found: list[Ball] = side.evaluation.gradient(side.outputs, cotangent, steps)
+    return found

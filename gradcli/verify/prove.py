@@ -8,51 +8,47 @@ found. Numbers are used to give up early, never to conclude.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from itertools import product
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import sympy
-from sympy.polys.domains import QQ
-from sympy.polys.rings import PolyRing
+from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
 from ..numbers.balls import Ball, ball, size, to_float, working
 from ..numbers.expressions import compiled
 from ..numbers.system import NoMeaning
 
 MAX_REWRITTEN_STEPS: Final = 600
-"""Largest number of distinct parts of an expression that is rewritten in a proof."""
-
 MAX_SIMPLIFIED_STEPS: Final = 60
-"""Largest number of distinct parts for which SymPy's general simplification is run."""
-
 MAX_EXPANDED_STEPS: Final = 100
-"""Largest number of distinct parts of an expression that is multiplied out."""
-
 MAX_SIGN_CASES: Final = 3
-"""Largest number of quantities whose signs are treated case by case in a proof."""
 
 ZERO_TEST_BITS: Final = 256
 """Precision, in bits, of an expression's value beside its point."""
 
 MAX_POLYNOMIAL_TERMS: Final = 100_000
-"""Largest number of terms of a polynomial that is multiplied out."""
 
 MAX_SIMPLE_DENOMINATOR: Final = 1000
 """Largest numerator or denominator of a value that is inserted in a proof."""
 
+Quotient: TypeAlias = tuple[Any, Any]
+"""Pair of polynomials, the second of which is not 0."""
+
 
 def vanishes(expression: sympy.Expr, point: Mapping[object, Ball]) -> bool:
-    """Tell whether ``expression`` is zero wherever it is defined.
-
-    ``point`` has a value for each symbol; the expression is evaluated there and nearby.
-    """
+    """Tell whether an expression is zero wherever it is defined; it is evaluated at the
+    values that ``point`` has for its symbols, and nearby."""
     if expression.is_zero:
         return True
     if not _worth_trying(expression, point, MAX_REWRITTEN_STEPS):
         return False
-    return any(tactic(expression) for tactic in _TACTICS)
+    if _by_algebra(expression):
+        return True
+    small = compiled(expression).size <= MAX_EXPANDED_STEPS
+    return small and bool(sympy.expand(expression) == 0)
 
 
 def vanishes_at(expression: sympy.Expr, point: Mapping[object, Ball]) -> bool:
@@ -75,7 +71,7 @@ def simplifies_away(expression: object, point: Mapping[object, Ball]) -> bool:
     """Tell whether SymPy's own simplification, which is slow, gives zero."""
     if not _worth_trying(expression, point, MAX_SIMPLIFIED_STEPS):
         return False
-    return _is_zero(sympy.simplify(expression))
+    return bool(sympy.simplify(expression) == 0)
 
 
 def _worth_trying(
@@ -90,10 +86,8 @@ def _worth_trying(
 def vanishes_here(
     expression: object, point: Mapping[object, Ball]
 ) -> tuple[tuple[object, int], ...] | None:
-    """Return the quantities whose signs at the point prove an expression zero.
-
-    Each comes with its sign, 1 or -1; None: there is no such proof.
-    """
+    """Return the quantities, each with its sign, 1 or -1, whose signs at the point
+    prove an expression zero; None if there is no such proof."""
     inside = _inside(expression)
     try:
         values = [compiled(part).run(point) for part in inside]
@@ -106,12 +100,7 @@ def vanishes_here(
     return tuple(signs.items()) if _is_rational_zero(here) else None
 
 
-def _is_zero(expression: object) -> bool:
-    return bool(expression == 0)
-
-
 def _looks_zero(expression: object, point: Mapping[object, Ball]) -> bool:
-    """Tell whether an expression may be 0 at the point and at two points nearby."""
     program = compiled(expression)
     parts = [compiled(part) for part in sympy.Add.make_args(expression)]
     for step in (0.0, 1e-3, -2.3e-3):
@@ -134,11 +123,9 @@ def _beside(value: Ball, step: float, number: int) -> Ball:
 
 
 class _Kernels:
-    """Stand-in symbols for functions, with the relations that they satisfy.
-
-    With them an expression is a rational function; it is zero if its numerator, reduced
-    by the relations, is zero.
-    """
+    """Stand-in symbols for functions, with the relations that they satisfy: an
+    expression is then a rational function, zero if its numerator, reduced by them, is
+    zero."""
 
     def __init__(self) -> None:
         self.relations: list[tuple[object, int, object]] = []
@@ -217,21 +204,16 @@ class _Kernels:
     def sine(self, x: sympy.Expr) -> sympy.Expr:
         return self.symbol(("sin", x), 2, 1 - self.symbol(("cos", x)) ** 2)
 
-    def hyperbolic(self, function: object, x: sympy.Expr) -> sympy.Expr:
+    def hyperbolic(self, x: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
+        """Return the hyperbolic sine and cosine."""
         up = self.exponential(x)
-        down = 1 / up
-        return {
-            sympy.sinh: (up - down) / 2,
-            sympy.cosh: (up + down) / 2,
-            sympy.tanh: (up - down) / (up + down),
-        }[function]
+        return (up - 1 / up) / 2, (up + 1 / up) / 2
 
-    def by_order(self, function: Any, *args: sympy.Expr) -> sympy.Expr:
+    def by_order(self, expression: sympy.Expr) -> sympy.Expr:
         """Return a Bessel function in terms of orders 0 and 1 (DLMF 10.6.1, 10.29.1),
         or a polylogarithm of an order below 2 as a logarithm or a quotient."""
-        expression = function(*args)
         lower = sympy.expand_func(expression)
-        return self.symbol((function, *args)) if lower == expression else self.of(lower)
+        return self.symbol(expression) if lower == expression else self.of(lower)
 
     def absolute(self, x: sympy.Expr) -> sympy.Expr:
         return self.symbol(("abs", x), 2, x**2, positive=True)
@@ -248,16 +230,15 @@ _KERNEL_RULES: Final[dict[object, Callable[..., object]]] = {
     sympy.tan: lambda kernels, x: kernels.sine(x) / kernels.symbol(("cos", x)),
     sympy.Abs: _Kernels.absolute,
     sympy.sign: lambda kernels, x: kernels.absolute(x) / x,
+    sympy.sinh: lambda kernels, x: kernels.hyperbolic(x)[0],
+    sympy.cosh: lambda kernels, x: kernels.hyperbolic(x)[1],
+    sympy.tanh: lambda kernels, x: operator.truediv(*kernels.hyperbolic(x)),
 } | {
-    function: lambda kernels, *args, function=function, rule=rule: rule(
-        kernels, function, *args
+    function: lambda kernels, *args, function=function: kernels.by_order(
+        function(*args)
     )
-    for rule, functions in (
-        (_Kernels.hyperbolic, (sympy.sinh, sympy.cosh, sympy.tanh)),
-        (_Kernels.by_order, (sympy.besselj, sympy.bessely, sympy.besseli,
-                             sympy.besselk, sympy.polylog)),
-    )
-    for function in functions
+    for function in (sympy.besselj, sympy.bessely, sympy.besseli, sympy.besselk,
+                     sympy.polylog)
 }  # fmt: skip
 
 
@@ -272,7 +253,7 @@ def _is_rational_zero(expression: object) -> bool:
     symbols |= {symbol for symbol, _, _ in kernels.relations}
     quotients = Quotients(sorted(symbols, key=sympy.default_sort_key))
     try:
-        numerator = quotients.of(rational).numerator
+        numerator, _ = quotients.of(rational)
         for symbol, power, equal in reversed(kernels.relations):
             if not numerator:
                 break
@@ -283,7 +264,6 @@ def _is_rational_zero(expression: object) -> bool:
 
 
 def _inside(expression: sympy.Expr) -> list[object]:
-    """Return the operands of all absolute values and signs in an expression."""
     parts = expression.atoms(sympy.Abs, sympy.sign)
     return sorted({part.args[0] for part in parts}, key=sympy.default_sort_key)
 
@@ -299,11 +279,8 @@ def _with_signs(expression: sympy.Expr, signs: Mapping[object, int]) -> object:
 
 
 def _by_algebra(expression: object) -> bool:
-    """Tell whether an expression is zero as a rational function, for all signs.
-
-    Treating the signs case by case is far cheaper than having absolute values as roots,
-    so it is done if there are few cases.
-    """
+    """Tell whether an expression is zero as a rational function, for all signs: few
+    cases of signs are far cheaper than absolute values as roots."""
     inside = _inside(expression)
     if not inside or len(inside) > MAX_SIGN_CASES:
         return _is_rational_zero(expression)
@@ -315,43 +292,24 @@ def _by_algebra(expression: object) -> bool:
     )
 
 
-def _by_expanding(expression: object) -> bool:
-    """Tell whether a small expression is zero once it is expanded."""
-    small = compiled(expression).size <= MAX_EXPANDED_STEPS
-    return small and _is_zero(sympy.expand(expression))
-
-
-_TACTICS: Final[tuple[Callable[[object], bool], ...]] = (_by_algebra, _by_expanding)
-
-
 class TooLarge(ValueError):
     """An error: a polynomial would have too many terms."""
 
 
-@dataclass(frozen=True, slots=True)
-class Quotient:
-    """A polynomial over a product of powers of polynomials."""
-
-    numerator: Any
-    denominator: dict[object, int] = field(default_factory=dict)
-
-
 class Quotients:
-    """The arithmetic of quotients over some symbols."""
+    """The arithmetic of quotients of polynomials in some symbols: pairs of a numerator
+    and a denominator, which may have factors in common."""
 
     def __init__(self, symbols: Sequence[object]) -> None:
-        self._ring = PolyRing(list(symbols), QQ)
-        self._made = {
-            symbol: Quotient(generator)
-            for symbol, generator in zip(symbols, self._ring.gens, strict=True)
-        }
+        names = [f"x{i}" for i in range(len(symbols))]
+        self._context = fmpq_mpoly_ctx.get(names, Ordering.lex)
+        self._one = self._context.constant(1)
+        self._position = {symbol: i for i, symbol in enumerate(symbols)}
+        pairs = zip(symbols, self._context.gens(), strict=True)
+        self._made: dict[Any, Quotient] = {s: (gen, self._one) for s, gen in pairs}
 
-    def of(self, expression: object) -> Quotient:
-        """Return the quotient that equals a sum, a product or an integer power.
-
-        Raises:
-            TooLarge: a polynomial in it has too many terms.
-        """
+    def of(self, expression: Any) -> Quotient:
+        """Return the quotient that equals a sum, a product or an integer power."""
         found = self._made.get(expression)
         if found is None:
             found = self._made[expression] = self._make(expression)
@@ -359,91 +317,48 @@ class Quotients:
 
     def _make(self, expression: Any) -> Quotient:
         if expression.is_Rational:
-            value = QQ(int(expression.p), int(expression.q))
-            return Quotient(self._ring.ground_new(value))
+            value = fmpq(int(expression.p), int(expression.q))
+            return self._context.constant(value), self._one
         if expression.is_Add:
-            return self.sum([self.of(part) for part in expression.args])
+            return reduce(self._sum, map(self.of, expression.args))
         if expression.is_Mul:
-            return self.product([self.of(part) for part in expression.args])
+            return reduce(self._product, map(self.of, expression.args))
         base, exponent = expression.args
-        return self.power(self.of(base), int(exponent))
+        return self._power(self.of(base), int(exponent))
 
-    def sum(self, parts: Iterable[Quotient]) -> Quotient:
-        parts = list(parts)
-        common: dict[object, int] = {}
-        for part in parts:
-            for factor, power in part.denominator.items():
-                common[factor] = max(common.get(factor, 0), power)
-        total = self._ring.zero
-        for part in parts:
-            lacking = {f: n - part.denominator.get(f, 0) for f, n in common.items()}
-            total += self._times(part.numerator, lacking)
-        return Quotient(total, common if total else {})
+    def _sum(self, a: Quotient, b: Quotient) -> Quotient:
+        common = a[1].gcd(b[1])
+        beside_a, beside_b = b[1] / common, a[1] / common
+        numerator = _multiplied(a[0], beside_a) + _multiplied(b[0], beside_b)
+        return numerator, _multiplied(a[1], beside_a)
 
-    def product(self, parts: Iterable[Quotient]) -> Quotient:
-        numerator = self._ring.one
-        denominator: dict[object, int] = {}
-        for part in parts:
-            numerator = _multiplied(numerator, part.numerator)
-            for factor, power in part.denominator.items():
-                denominator[factor] = denominator.get(factor, 0) + power
-        return Quotient(numerator, denominator if numerator else {})
+    def _product(self, a: Quotient, b: Quotient) -> Quotient:
+        return _multiplied(a[0], b[0]), _multiplied(a[1], b[1])
 
-    def power(self, base: Quotient, exponent: int) -> Quotient:
+    def _power(self, base: Quotient, exponent: int) -> Quotient:
         if exponent < 0:
-            return self.power(self._inverse(base), -exponent)
-        return self.product([base] * exponent)
+            if not base[0]:
+                raise ZeroDivisionError("a denominator is zero everywhere")
+            base = base[::-1]
+        return reduce(self._product, [base] * abs(exponent), (self._one, self._one))
 
-    def _inverse(self, quotient: Quotient) -> Quotient:
-        constant, factors = self._factors(quotient.numerator)
-        inverse = self._ring.ground_new(QQ(1) / constant)
-        return Quotient(self._times(inverse, quotient.denominator), factors)
-
-    def _factors(self, polynomial: Any) -> tuple[Any, dict[object, int]]:
-        """Return a constant and the factors, by power, that make a polynomial."""
-        if not polynomial:
-            raise ZeroDivisionError("a denominator is zero everywhere")
-        constant, primitive = polynomial.primitive()
-        powers = tuple(map(min, zip(*primitive.monoms(), strict=True)))
-        rest = self._ring.zero
-        for exponents, coefficient in primitive.terms():
-            left = tuple(e - p for e, p in zip(exponents, powers, strict=True))
-            rest[left] = coefficient
-        if rest.LC < 0:
-            constant, rest = -constant, -rest
-        factors = {g: n for g, n in zip(self._ring.gens, powers, strict=True) if n}
-        if rest != self._ring.one:
-            factors[rest] = 1
-        return constant, factors
-
-    def _times(self, polynomial: object, factors: dict[object, int]) -> object:
-        for factor, power in factors.items():
-            for _ in range(power if polynomial else 0):
-                polynomial = _multiplied(polynomial, factor)
-        return polynomial
-
-    def reduced(
-        self, polynomial: Any, symbol: object, power: int, equal: object
-    ) -> Any:
+    def reduced(self, polynomial: Any, symbol: object, power: int, equal: Any) -> Any:
         """Return a multiple of the polynomial in which ``symbol**power`` is ``equal``;
         it is zero only if the polynomial is zero under that relation."""
-        position = self._ring.gens.index(self._made[symbol].numerator)
-        by_count: dict[int, Any] = {}
-        for exponents, coefficient in polynomial.terms():
+        position = self._position[symbol]
+        by_count: dict[int, dict[tuple[int, ...], Any]] = {}
+        for exponents, coefficient in polynomial.to_dict().items():
             count, left = divmod(exponents[position], power)
             key = (*exponents[:position], left, *exponents[position + 1 :])
-            part = by_count.setdefault(count, self._ring.zero)
-            part[key] = part.get(key, QQ(0)) + coefficient
-        for part in by_count.values():
-            part.strip_zero()
-        value = self.of(equal)
-        return self.sum(
-            self.product([Quotient(part), self.power(value, count)])
-            for count, part in by_count.items()
-        ).numerator
+            by_count.setdefault(count, {})[key] = coefficient
+        value, total = self.of(equal), (polynomial * 0, self._one)
+        for count, part in by_count.items():
+            own = self._context.from_dict(part), self._one
+            total = self._sum(total, self._product(own, self._power(value, count)))
+        return total[0]
 
 
-def _multiplied(a: Any, b: Any) -> object:
+def _multiplied(a: Any, b: Any) -> Any:
     if len(a) * len(b) > MAX_POLYNOMIAL_TERMS:
         raise TooLarge
     return a * b

@@ -21,8 +21,9 @@ import numpy as np
 
 from ..engine import NUMPY, Tensor, grad
 from ..engine.raw import Host
-from ..lang.run import evaluate
-from ..numbers.arrays import ObjectArray
+from ..lang.exactly import ExactLibrary, exact_code
+from ..lang.parser import parse
+from ..lang.run import computed, evaluate
 from ..numbers.balls import (
     START_BITS,
     in_floats,
@@ -32,7 +33,7 @@ from ..numbers.balls import (
     working,
 )
 from ..numbers.decided import Deciding
-from ..numbers.namespace import ObjectNamespace
+from ..numbers.namespace import ObjectArray, ObjectNamespace
 from ..numbers.rounding import Roundings
 from ..numbers.system import NoMeaning
 from ..numbers.tape import TapeNamespace
@@ -49,6 +50,9 @@ Evaluate = Callable[[dict[str, Tensor]], Any]
 Place = tuple[str, int]
 """Type of an entry's place: an input's name, and the entry's position in C order."""
 
+Pair = tuple[int, int]
+"""Type of a tie: two steps that are equal, and may differ if an entry moves."""
+
 
 class Subject:
     """A run of the program whose steps are numbered, on terms or on a tape.
@@ -58,9 +62,6 @@ class Subject:
     kinks     pairs of a kink in words and the step that lies on it
     """
 
-    outputs: list[int]
-    entries: dict[str, Any]
-
     def __init__(
         self, job: Job, namespace: Any, output: Tensor, tensors: dict[str, Tensor]
     ) -> None:
@@ -69,24 +70,30 @@ class Subject:
         self.output = output
         self.tensors = tensors
         self.asked = [i.name for i in job.inputs if i.claim is not None]
-        system: Deciding[Any] = namespace.system
-        self.evaluation = system.evaluation
-        self.roundings = system.roundings or Roundings(system.evaluation, job.dtype)
-        self.kinks = [(what, step) for step, what in system.kinks.items()]
-        self.zeros = set(system.zeros)
-        self._own_steps = int(self.evaluation.graph.steps)
+        self.outputs: list[int] = [int(step) for step in self.steps_of(output)]
+        self.entries = {name: self.steps_of(tensors[name]) for name in self.asked}
+        self.system: Deciding[Any] = namespace.system
+        self.evaluation = self.system.evaluation
+        self.roundings = self.system.roundings or Roundings(self.evaluation, job.dtype)
+        self.kinks = [(what, step) for step, what in self.system.kinks.items()]
+        self.zeros = set(self.system.zeros)
+        self.size = int(self.evaluation.graph.steps)
 
     @property
     def unsure(self) -> bool:
         """Whether a tie or a jump is decided by the rounding of floats."""
-        return bool(self.namespace.system.unsure)
+        return bool(self.system.unsure)
+
+    def steps_of(self, tensor: Tensor) -> Any:
+        """Return the numbers of the steps that are a tensor's entries, in C order."""
+        return [int(e) for e in self.namespace.elements(tensor.raw).flat]
 
     def is_lone(self, step: int) -> bool:
         """Tell whether no step below a rule's step is infinite, and every step of the
         program below it is finite."""
         steps = self.evaluation.below([step])
         return not any(
-            is_infinite(b) or (s < self._own_steps and not b.is_finite())
+            is_infinite(b) or (s < self.size and not b.is_finite())
             for s, b in zip(steps, self.evaluation.settled(steps), strict=True)
         )
 
@@ -95,7 +102,7 @@ class Subject:
         exponent: the largest logarithm of a base below it that has such an exponent."""
         graph, found = self.evaluation.graph, [0.0]
         for each in self.evaluation.below([step]):
-            if each >= self._own_steps and graph.name(each) == "pow":
+            if each >= self.size and graph.name(each) == "pow":
                 base, exponent = graph.args(each)
                 if graph.name(exponent) == "number":
                     (settled,) = self.evaluation.settled([base])
@@ -113,7 +120,7 @@ class Subject:
     def without_value(self) -> set[int]:
         """Return the entries that a step without a value depends on, or a step with a
         derivative that is NaN."""
-        evaluation, steps = self.evaluation, range(self._own_steps)
+        evaluation, steps = self.evaluation, range(self.size)
         evaluation.settled(steps)
         lost = [
             step for step in steps
@@ -146,54 +153,49 @@ class Subject:
         for step in evaluation.below(map(int, self.outputs)):
             values = evaluation.values(graph.args(step), START_BITS)
             zeros = [k for k, v in enumerate(values) if v.is_zero()]
-            if zeros:
-                name, at = graph.name(step), [to_float(v) for v in values]
-                for k in zeros:
-                    other = [*at[:k], -0.0, *at[k + 1 :]]
-                    # A library may round differently when a zero has the other sign.
-                    pair = in_floats(name, at), in_floats(name, other)
-                    if not np.isclose(*pair, equal_nan=True):
-                        return f"{name} depends on the sign of a zero", (step,)
+            name, at = graph.name(step), [to_float(v) for v in values if zeros]
+            for k in zeros:
+                other = [*at[:k], -0.0, *at[k + 1 :]]
+                # A library may round differently when a zero has the other sign.
+                pair = in_floats(name, at), in_floats(name, other)
+                if not np.isclose(*pair, equal_nan=True):
+                    return f"{name} depends on the sign of a zero", (step,)
         return None
 
     def edges(self) -> Iterable[tuple[str, int]]:
         """Return pairs of a kink and its step that are found only after the run."""
         return ()
 
-    def ties(self) -> list[tuple[int, int]]:
-        """Return pairs of steps that are equal, and may differ if an entry moves."""
+    def ties(self) -> list[Pair]:
+        """Return the ties that an entry marked last may part."""
         raise NotImplementedError
 
     def crowd(self) -> list[int]:
         """Return the steps that are part of a tie of more than two steps."""
         raise NotImplementedError
 
-    def engine_row(self, cotangent: Sequence[float]) -> dict[str, object]:
+    def engine_row(self, cotangent: Sequence[float]) -> dict[str, Any]:
         """Return the engine's gradient of the contracted output, as steps by name."""
-        found = self._pulled(self.output, cotangent)
-        return dict(zip(self.asked, found, strict=True))
+        return self._pulled(self.output, cotangent)
 
-    def _pulled(self, output: Tensor, cotangent: Sequence[float]) -> list[Any]:
+    def _pulled(self, output: Tensor, cotangent: Sequence[float]) -> dict[str, Any]:
         g = self.namespace.array(np.array(cotangent).reshape(output.shape))
         found = self._gradients(output, Tensor(g, self.namespace))
-        return [self._steps_of(each) for each in found]
+        return dict(zip(self.asked, map(self.steps_of, found), strict=True))
 
     def _gradients(
         self, output: Tensor, cotangent: Tensor | None, create_graph: bool = False
     ) -> list[Tensor]:
         """Return the engine's gradients by the inputs asked for; 0 if unused."""
-        inputs = [self.tensors[name] for name in self.asked]
+        xp, inputs = self.namespace, [self.tensors[name] for name in self.asked]
         found: Sequence[Tensor | None] = [None] * len(inputs)
         if output.edge is not None:
-            with working(START_BITS), self.namespace.taking_numbers():
+            with working(START_BITS), xp.taking_numbers():
                 found = grad([output], inputs, [cotangent], True, create_graph)
         return [
-            Tensor(self.namespace.zeros_like(x.raw), self.namespace) if g is None else g
+            Tensor(xp.zeros_like(x.raw), xp) if g is None else g
             for x, g in zip(inputs, found, strict=True)
         ]
-
-    def _steps_of(self, tensor: Tensor) -> object:
-        raise NotImplementedError
 
     def text_of(self, steps: Iterable[int]) -> str:
         """Return the steps as formulas in brackets; an empty text if they are long."""
@@ -208,19 +210,26 @@ class OnTerms(Subject):
         tensors: dict[str, Tensor],
     ) -> None:  # fmt: skip
         super().__init__(job, namespace, output, tensors)
-        terms: Any = namespace.system
+        terms: Any = self.system
         self.terms: Terms = terms
-        self.output_terms = list(namespace.elements(output.raw).flat)
-        self.entry_terms = {n: list(tensors[n].raw.data.flat) for n in self.asked}
-        self.outputs = [t.serial for t in self.output_terms]
-        self.entries = {n: [t.serial for t in ts] for n, ts in self.entry_terms.items()}
         self.own_kinks = dict(terms.kinks)
         self._ties = [(t.left.serial, t.right.serial) for t in terms.ties.values()]
+
+    @property
+    def output_terms(self) -> list[Term]:
+        return self.terms_of(self.outputs)
+
+    def terms_of(self, steps: Iterable[int]) -> list[Term]:
+        return [self.terms.made[s] for s in steps]
+
+    def all_entries(self) -> list[Term]:
+        """Return the terms of all entries of all inputs asked for, in order."""
+        return self.terms_of(chain.from_iterable(self.entries.values()))
 
     def mark(self, positions: Mapping[str, object]) -> int:
         return self.terms.steps
 
-    def ties(self) -> list[tuple[int, int]]:
+    def ties(self) -> list[Pair]:
         return self._ties
 
     def crowd(self) -> list[int]:
@@ -228,22 +237,12 @@ class OnTerms(Subject):
         met = Counter(s for tie in self._ties for s in tie if not made[s].constant)
         return [s for tie in self._ties if max(met[t] for t in tie) > 1 for s in tie]
 
-    def _steps_of(self, tensor: Tensor) -> object:
-        return [t.serial for t in self.namespace.elements(tensor.raw).flat]
-
     def deciding(self) -> Sequence[int]:
         return list(self.terms.looked_at)
 
     def outside(self) -> frozenset[int]:
         below = ordered(self.output_terms)
         return frozenset(t.serial for t in below if self.terms.is_outside(t))
-
-    def terms_of(self, steps: Iterable[int]) -> list[Term]:
-        return [self.terms.made[s] for s in steps]
-
-    def all_entries(self) -> list[Term]:
-        """Return the terms of all entries of all inputs asked for, in order."""
-        return list(chain.from_iterable(self.entry_terms.values()))
 
     def gradient(self) -> list[Tensor]:
         """Return the engine's recorded gradient of a scalar output, by input."""
@@ -254,14 +253,13 @@ class OnTerms(Subject):
         for part in gradient:
             count = part.numel()
             if row < count:
-                found = self._pulled(part, unit(count, row))
-                return dict(zip(self.asked, found, strict=True))
+                return self._pulled(part, unit(count, row))
             row -= count
         raise IndexError(row)
 
     def text_of(self, steps: Iterable[int]) -> str:
         # SymPy is imported here, because it is needed only where a kink is named.
-        from .conditions import shown
+        from .formulas import shown
 
         parts = list(filter(None, map(shown, self.terms_of(steps))))
         return f" ({' and '.join(parts)})" if parts else ""
@@ -276,11 +274,12 @@ class OnTape(Subject):
     ) -> None:  # fmt: skip
         super().__init__(job, namespace, output, tensors)
         self.tape = namespace.tape
-        self.outputs = namespace.elements(output.raw).reshape(-1).tolist()
-        self.entries = {n: tensors[n].raw.data.reshape(-1) for n in self.asked}
-        self.size = self.tape.steps
         self._ties = list(self.tape.ties)
         self._row: tuple[tuple[float, ...], dict[str, Any]] | None = None
+
+    def steps_of(self, tensor: Tensor) -> Any:
+        found: Host = self.namespace.elements(tensor.raw).reshape(-1)
+        return found
 
     def mark(self, positions: Mapping[str, object]) -> int:
         marked = [self.entries[name][at] for name, at in positions.items()]
@@ -291,7 +290,7 @@ class OnTape(Subject):
         for step, what in self.tape.edges(self.size):
             yield what, step
 
-    def ties(self) -> list[tuple[int, int]]:
+    def ties(self) -> list[Pair]:
         live = self.tape.live
         return [
             pair
@@ -303,28 +302,21 @@ class OnTape(Subject):
     def crowd(self) -> list[int]:
         return self.tape.crowd(self._ties)
 
-    def engine_row(self, cotangent: Sequence[float]) -> dict[str, object]:
-        """Return the gradient as steps by name. The last row that was computed is kept,
-        and is computed again only for another cotangent."""
+    def engine_row(self, cotangent: Sequence[float]) -> dict[str, Any]:
+        """Return the gradient as steps by name, computed again only for a new
+        cotangent."""
         key = tuple(cotangent)
         if self._row is None or self._row[0] != key:
             self.tape.cut(self.size)
             self._row = key, super().engine_row(cotangent)
         return self._row[1]
 
-    def _steps_of(self, tensor: Tensor) -> object:
-        return self.namespace.elements(tensor.raw).reshape(-1)
-
 
 def on_terms(
     job: Job, evaluate: Evaluate, namespace: ObjectNamespace | None = None
 ) -> OnTerms:
     """Return the run of a program on terms: by default new ones, which treat numbers
-    that differ by no more than rounding as tied.
-
-    Raises:
-        NoMeaning: the program's value is not made of numbers.
-    """
+    that differ by no more than rounding as tied; raise `NoMeaning` for other values."""
     basis = ObjectNamespace(Terms(0, job.dtype)) if namespace is None else namespace
 
     def made(given: Input, asked: bool) -> Tensor:
@@ -335,11 +327,7 @@ def on_terms(
 
 
 def on_tape(job: Job, evaluate: Evaluate, namespace: TapeNamespace) -> OnTape:
-    """Return the run of a program on a tape.
-
-    Raises:
-        NoMeaning: the program's value is not made of numbers.
-    """
+    """Return the run of a program on a tape; raise `NoMeaning` as `on_terms` does."""
 
     def made(given: Input, asked: bool) -> Tensor:
         values = np.array(given.value.values())
@@ -402,13 +390,15 @@ def unit(count: int, position: int) -> list[float]:
     return [1.0 if i == position else 0.0 for i in range(count)]
 
 
+def exact_output(job: Job, tensors: dict[str, Tensor], library: ExactLibrary) -> Tensor:
+    """Return a program's output on tensors of exact numbers of the library's kind."""
+    code = exact_code(parse(job.source, tensors))
+    with library.factory.xp.taking_numbers():
+        output: Tensor = computed(code, tensors, library, job.of)[0]
+    return output
+
+
 def program_of(job: Job) -> Evaluate:
     """Return a function that runs the job's program on tensors of any number system."""
-
-    def run(inputs: dict[str, Tensor]) -> Tensor:
-        output, _, _ = evaluate(
-            job.source, inputs, of=job.of, seed=job.seed, dtype=job.dtype
-        )
-        return output
-
-    return run
+    options: dict[str, Any] = {"of": job.of, "seed": job.seed, "dtype": job.dtype}
+    return lambda inputs: evaluate(job.source, inputs, **options)[0]

@@ -30,12 +30,12 @@ from ..engine.walk import inputs_first
 from ..numbers.balls import ZERO, Ball, ball, is_infinite, is_nan, size, to_float
 from ..numbers.graph import Evaluation
 from ..numbers.namespace import ObjectNamespace
-from ..numbers.rounding import NumbersMoved, least_normal, unit_roundoff
+from ..numbers.rounding import least_normal, numbers_moved, unit_roundoff
 from ..numbers.tape import Tape, TapeNamespace
 from ..numbers.terms import Terms
-from .entries import Claimed, Entry, Gaps, Report, Row
+from .entries import Claimed, Entry, Report, Row
 from .judge import FEW_UNITS, Reference, is_right, judge
-from .nonsmooth import NonSmooth
+from .nonsmooth import Kinked, NonSmooth
 from .process.budget import Budget, OutOfTime
 from .process.job import (
     CERTIFIED,
@@ -71,7 +71,6 @@ MAX_ROWS_ON_TERMS: Final = 4 * MAX_ENTRIES_ON_TERMS
 """Largest number of entries of a derivative that are checked on terms, not a tape."""
 
 MAX_HESSIAN_ENTRIES: Final = 50_000
-"""Largest number of entries of all inputs for which a Hessian is checked."""
 
 ROUNDS: Final = (4, 32, 256, 1024)
 """Numbers of an input's entries that are drawn, one for each round."""
@@ -81,17 +80,21 @@ MAX_SAMPLED_STEPS: Final = 400_000
 derivative is only compared with a pass in float64."""
 
 MAX_FARTHEST: Final = 32
-"""Largest number of an input's entries checked because they differ from that pass."""
 
 MAX_ROUND_STEPS: Final = 4_000_000
 """Largest number of steps of a round, summed over its rows; a round with more is not
 begun."""
 
 MAX_COMPARED_OUTPUTS: Final = 16
-"""Largest number of entries of a large output whose values are compared."""
 
 TERMS_SHARE: Final = 0.6
 """Part of the time that checking all entries on terms may take before the tape."""
+
+STEP_SECONDS: Final = 2e-5
+"""Estimate of the time that one step takes, in seconds."""
+
+TRIALS_OF_NUMBERS: Final = 3
+"""Number of trials in which numbers that a Python program computed are moved."""
 
 TOO_MANY: Final = "too many entries for SymPy's derivative of the whole"
 
@@ -99,10 +102,8 @@ TOO_MANY: Final = "too many entries for SymPy's derivative of the whole"
 def verify(
     job: Job, evaluate: Evaluate, tell: Tell = lambda verification: None
 ) -> Verification:
-    """Return the verification of a job; ``tell`` is called after each improvement.
-
-    ``evaluate`` runs the program on tensors by name. Exceptions become notes.
-    """
+    """Return the verification of a job, whose program ``evaluate`` runs on tensors by
+    name; ``tell`` is called after each improvement. Exceptions become notes."""
     budget = Budget(job.seconds)
     count = sum(i.value.count for i in job.inputs)
     claimed = sum(i.claim.count for i in job.inputs if i.claim is not None)
@@ -125,10 +126,6 @@ def verify(
             if share == 1.0:
                 return Verification.nothing(job, timed_out(job.seconds), budget.spent)
     return Check(job, evaluate, tell, budget, tape=True).within_time()
-
-
-TRIALS_OF_NUMBERS: Final = 3
-"""Number of trials in which numbers that a Python program computed are moved."""
 
 
 class Check:
@@ -154,7 +151,7 @@ class Check:
         }
         self.reports = {n: Report(n, [], unseen=len(c)) for n, c in self.claims.items()}
         self.rows: list[Row] = []
-        self._unruled: list[tuple[Row, dict[int, Any]]] = []
+        self._unruled: list[tuple[Row, dict[int, Kinked]]] = []
         """Certified rows on which the engine's rules have not been run yet, each with
         the kinks of entries that are on one unless their number is the true one."""
         self._seen: dict[str, Host] = {}
@@ -211,7 +208,7 @@ class Check:
         self._in_time(self._rounds)
         return self._ended()
 
-    def _in_time(self, work: Callable[[], None]) -> None:
+    def _in_time(self, work: Callable[[], object]) -> None:
         """Work for the time that is left; note the reason if that ends early."""
         try:
             with self.budget.slice(self.budget.left):
@@ -223,10 +220,10 @@ class Check:
 
     def proved(self) -> Verification:
         """Return the verification, with SymPy's proofs unless a reason forbids them."""
-        many = sum(map(len, self.claims.values())) > MAX_ROWS_ON_TERMS
         if self.reason is None:
             self._tell(self._now())
             self._in_time(self._hold_rules)
+        many = sum(map(len, self.claims.values())) > MAX_ROWS_ON_TERMS
         if self.reason is None and not many:
             from .whole import Whole
 
@@ -234,12 +231,7 @@ class Check:
             assert isinstance(subject, OnTerms)
             self.whole = Whole(self.job, subject, self.rows, self.reports, self.budget,
                                lambda: self._tell(self._now()))  # fmt: skip
-            try:
-                self.whole.work()
-            except OutOfTime:
-                self.reason = timed_out(self.job.seconds)
-            except Exception as error:
-                self.reason = words_of(error)
+            self._in_time(self.whole.work)
         return self._ended()
 
     def _ended(self) -> Verification:
@@ -262,7 +254,7 @@ class Check:
         subject = self.subject
         if not isinstance(subject, OnTerms):
             return tuple(dict.fromkeys(what for what, _ in subject.kinks))
-        from .conditions import kinks_shown
+        from .formulas import kinks_shown
 
         return kinks_shown(subject.terms, subject.own_kinks)
 
@@ -271,39 +263,35 @@ class Check:
     def _rounds(self) -> None:
         most = max((len(c.order) for c in self.claims.values()), default=0)
         left = self._left_to_floats()
+        cost = STEP_SECONDS
         for count in (*(r for r in ROUNDS if r < most), most):
             took = self.budget.spent
-            work = self._work(count, left)
-            slow = isfinite(self.job.seconds) and (
-                self._cost * work > self.budget.left / 2
-            )
+            chosen = self._chosen(count, left)
+            work = self._mark(chosen) * len(self._row_numbers(chosen))
+            slow = isfinite(self.job.seconds) and cost * work > self.budget.left / 2
             seen = any(report.entries for report in self.reports.values())
             if seen and (work > MAX_ROUND_STEPS or slow):
                 break
             self._round(count, left)
             if count != ROUNDS[0]:
                 # The first round also pays for work that all later rounds share.
-                self._cost = (self.budget.spent - took) / max(1, work)
+                cost = (self.budget.spent - took) / max(1, work)
             self._tell(self._now())
         self._in_floats(left)
 
-    _cost = 2e-5
-    """Estimate of the time that one step takes, in seconds."""
-
     def _left_to_floats(self) -> frozenset[str]:
-        """Return the inputs of which a few entries already have too many steps."""
         left = set()
         for name, claim in self.claims.items():
-            few = dict.fromkeys(self.claims, _NONE)
-            few[name] = claim.order[: ROUNDS[0]] % claim.own
-            if len(claim.order) and self.subject.mark(few) > MAX_SAMPLED_STEPS:
+            few = {**dict.fromkeys(self.claims, _NONE), name: claim.order[: ROUNDS[0]]}
+            if len(claim.order) and self._mark(few) > MAX_SAMPLED_STEPS:
                 left.add(name)
         return frozenset(left)
 
-    def _work(self, count: int, left: frozenset[str]) -> int:
-        chosen = self._chosen(count, left)
-        at = {name: at % self.claims[name].own for name, at in chosen.items()}
-        return self.subject.mark(at) * len(self._row_numbers(chosen))
+    def _mark(self, chosen: Mapping[str, Host]) -> int:
+        """Mark the entries at these positions of the claims; return their steps."""
+        return self.subject.mark(
+            {name: at % self.claims[name].own for name, at in chosen.items()}
+        )
 
     def _chosen(self, count: int, left: frozenset[str]) -> dict[str, Host]:
         return {
@@ -340,7 +328,7 @@ class Check:
 
     @cached_property
     def _slopes(self) -> tuple[str, ...]:
-        """Return notes on the operations whose rule is not the slope of their value."""
+        """Notes on the operations whose rule is not the slope of their value."""
         edge = self.subject.output.edge
         below = inputs_first([edge]) if edge is not None else []
         rows = (getattr(each, "op", None) for each in below)
@@ -367,9 +355,9 @@ class Check:
         if self.job.kind == "hessian":
             kink = self._nonsmooth.any()
             on = {e.step: kink for e in entries} if kink is not None else {}
+            beside: dict[int, Kinked] = {}
         else:
-            on = self._nonsmooth.under(row.cotangent, entries)
-        beside = dict(self._nonsmooth.beside)
+            on, beside = self._nonsmooth.under(row.cotangent, entries)
         roundings = self.subject.roundings
         if not self.is_large and all(
             is_right(e.number, e.true, roundings) for e in entries
@@ -391,7 +379,7 @@ class Check:
 
     def _judge(
         self, entries: Sequence[Entry], references: Iterable[Reference],
-        beside: Mapping[int, Any],
+        beside: Mapping[int, Kinked],
     ) -> None:  # fmt: skip
         """Set verdicts by ``references``; ``beside`` has, by step, the kinks of entries
         that are on one unless their number is the true one."""
@@ -399,7 +387,9 @@ class Check:
         for entry, reference in zip(entries, references, strict=True):
             entry.judge(reference, self.subject.roundings, largest)
             if entry.verdict == REFUTED and self.subject.leaves_range(reference.step):
-                entry.leave_range(self.job.dtype)
+                # Floats on the way were 0 or infinite where the numbers are not.
+                left = f"numbers on the way leave the range of {self.job.dtype}"
+                entry.verdict, entry.reason = UNKNOWN, f"{entry.reason}; {left}"
             kink = beside.get(entry.step) if entry.verdict == REFUTED else None
             if kink is None and entry.verdict in (REFUTED, ROUNDED):
                 kink = self._sign_of_zero
@@ -419,7 +409,6 @@ class Check:
         self._unruled = []
 
     def _row(self, number: int, entries: list[Entry]) -> Row:
-        """Return a row of the derivative, with the true numbers of its entries."""
         subject, steps = self.subject, [e.step for e in entries]
         cotangent = self._cotangent(number)
 
@@ -431,8 +420,8 @@ class Check:
 
         for entry, true in zip(entries, trues(subject.evaluation), strict=True):
             entry.true = true
-        engine = partial(self._engine_row, number, cotangent)
-        return Row(cotangent, entries, engine, trues)
+        return Row(cotangent, entries, partial(self._engine_row, number, cotangent),
+                   trues)  # fmt: skip
 
     def _engine_row(self, number: int, cotangent: Sequence[float]) -> dict[str, object]:
         if self.job.kind != "hessian":
@@ -474,10 +463,9 @@ class Check:
         numbers that are off by a rounding is moved by as much, up or down."""
         graph: Any = self.subject.evaluation.graph
         largest = [ZERO] * len(rules)
-        if not graph.lost or not isinstance(self.subject, OnTerms):
-            return largest
-        for seed in range(TRIALS_OF_NUMBERS):
-            other = Evaluation(NumbersMoved(graph, seed))
+        trials = TRIALS_OF_NUMBERS if graph.lost and not self.is_large else 0
+        for seed in range(trials):
+            other = Evaluation(numbers_moved(graph, seed))
             parts = zip(
                 other.settled(steps), row.trues(other), rules, row.entries, strict=True
             )
@@ -491,9 +479,8 @@ class Check:
         count = self.job.output.count
         if self.job.kind == "jacobian":
             return unit(count, number)
-        if self.job.cotangent is not None:
-            return self.job.cotangent.values()
-        return [1.0] * count
+        given = self.job.cotangent
+        return [1.0] * count if given is None else given.values()
 
     def _named(self, what: str, steps: tuple[int, ...]) -> str:
         """Return a kink in words, with the terms that meet and the table's rule."""
@@ -501,18 +488,18 @@ class Check:
         named = what + subject.text_of(steps)
         if not isinstance(subject, OnTerms):
             return named
-        from .conditions import shown
+        from .formulas import shown
 
         rule = self._conventions.get(frozenset(map(shown, subject.terms_of(steps))))
         return named if rule is None else f"{named}; {rule}"
 
     @cached_property
-    def _sign_of_zero(self) -> tuple[str, tuple[int, ...]] | None:
+    def _sign_of_zero(self) -> Kinked | None:
         return self.subject.sign_of_zero()
 
     @cached_property
     def _conventions(self) -> dict[frozenset[str | None], str]:
-        from .kinks.watch import conventions
+        from .kinks.crossings import conventions
 
         return conventions(self.job)
 
@@ -520,35 +507,32 @@ class Check:
 
     @cached_property
     def _without_value(self) -> dict[int, str]:
-        """Return why there is no value around the point, by position of the output."""
+        """Why there is no value around the point, by position of the output."""
         subject, numbers = self.subject, self.job.output.values()
         asked: Sequence[int] = range(len(numbers))
         if self.is_large:
             asked = [k for k in asked if not isfinite(numbers[k])]
             if not asked or _is_large(subject, asked):
-                return {k: self._said(k, "") for k in asked}
+                return {k: self._said(k, known=False) for k in asked}
         steps = [subject.outputs[k] for k in asked]
         true, outside = subject.evaluation.settled(steps), subject.outside()
-        lost = [
-            k for k, b in zip(asked, true, strict=True) if is_nan(b) or is_infinite(b)
-        ]
-        if outside:
-            below = subject.evaluation.below
-            lost += [k for k in asked if not outside.isdisjoint(below([steps[k]]))]
-        return {k: self._said(k, self._why_undefined(k)) for k in sorted({*lost})}
+        below = subject.evaluation.below
+        return {
+            k: self._said(k)
+            for k, step, b in zip(asked, steps, true, strict=True)
+            if is_nan(b) or is_infinite(b)
+            or (outside and not outside.isdisjoint(below([step])))
+        }  # fmt: skip
 
-    def _said(self, k: int, why: str) -> str:
+    def _said(self, k: int, known: bool = True) -> str:
         where = f" of entry {k}" if self.job.output.count > 1 else ""
-        number = self.job.output.values()[k]
-        return f"the program's value{where} is {number!r} at this point{why}"
+        number, subject = self.job.output.values()[k], self.subject
+        said = f"the program's value{where} is {number!r} at this point"
+        if not known or not isinstance(subject, OnTerms):
+            return said
+        from .formulas import undefined
 
-    def _why_undefined(self, k: int) -> str:
-        subject = self.subject
-        if not isinstance(subject, OnTerms):
-            return ""
-        from .conditions import undefined
-
-        return f" ({undefined(subject.terms, subject.output_terms[k])})"
+        return f"{said} ({undefined(subject.terms, subject.output_terms[k])})"
 
     def _undefined(self, cotangent: Sequence[float]) -> dict[int, str]:
         """Return, by an entry's step, why it has no derivative: an output with a weight
@@ -563,9 +547,8 @@ class Check:
         spoilt = below([*(subject.outputs[k] for k in without), *subject.deciding()])
         clean = below([subject.outputs[k] for k in weighed if k not in without])
         steps = {int(s) for own in subject.entries.values() for s in own}
-        found = dict.fromkeys(
-            steps - (clean - spoilt), self._without_value[without[0]]
-        )  # fmt: skip
+        lost = steps - (clean - spoilt)
+        found = dict.fromkeys(lost, self._without_value[without[0]])
         for k in reversed(without):
             own = below([subject.outputs[k]])
             found |= dict.fromkeys(own, self._without_value[k])
@@ -582,13 +565,12 @@ class Check:
             if _is_large(subject, chosen):
                 return
         steps = [int(subject.outputs[k]) for k in chosen]
-        for k, step, true in zip(
-            chosen, steps, subject.evaluation.settled(steps), strict=True
-        ):
+        trues = subject.evaluation.settled(steps)
+        for k, step, true in zip(chosen, steps, trues, strict=True):
             if k in self._without_value:
                 continue
-            found = judge(numbers[k], Reference(true, true, step), subject.roundings,
-                          _size(true))  # fmt: skip
+            reference = Reference(true, true, step)
+            found = judge(numbers[k], reference, subject.roundings, _size(true))
             lost = found.verdict == ROUNDED and not _is_tiny(numbers[k], true, self.job)
             if lost or found.verdict in (REFUTED, UNKNOWN):
                 where = f"entry {k} of " if len(numbers) > 1 else ""
@@ -615,7 +597,7 @@ class Check:
         unseen = [n for n, report in self.reports.items() if report.unseen]
         if self.job.kind != "gradient" or not unseen:
             return
-        from .floats import FloatPass
+        from .floats import FloatPass, Gaps
 
         subject: Any = self.subject
         passed = FloatPass(subject).gradient(self._cotangent(0))
@@ -623,34 +605,37 @@ class Check:
         gaps = {}
         for name in unseen:
             claim = self.claims[name]
-            at = slice(None) if claim.places is None else claim.places
-            found, sizes = (part[at] for part in passed[name])
+            found, sizes = (part[claim.places] for part in passed[name])
             gaps[name] = Gaps.between(claim.numbers, found, sizes, rounding)
         try:
-            self._look_at_farthest({n: g for n, g in gaps.items() if n not in left})
+            self._look_at_farthest(
+                {n: g.farthest(MAX_FARTHEST) for n, g in gaps.items() if n not in left}
+            )
         finally:
             for name, gap in gaps.items():
-                places = self.claims[name].places
                 seen = self._seen.get(name, _NONE)
-                if places is not None:
-                    seen = np.searchsorted(places, seen)
-                self.reports[name].compare(gap, seen)
+                gap.tell(
+                    self.reports[name], np.searchsorted(self.claims[name].places, seen)
+                )
         self._tell(self._now())
 
-    def _look_at_farthest(self, gaps: Mapping[str, Gaps]) -> None:
+    def _look_at_farthest(self, farthest: Mapping[str, Host]) -> None:
         """Check the entries that differ most from the float64 pass, like drawn ones."""
         chosen = dict.fromkeys(self.claims, _NONE)
-        for name, gap in gaps.items():
-            places = self.claims[name].places
-            far = gap.farthest(MAX_FARTHEST)
-            at = far if places is None else places[far]
+        for name, far in farthest.items():
+            at = self.claims[name].places[far]
             chosen[name] = np.setdiff1d(at, self._seen.get(name, _NONE))
-        if self.subject.mark(chosen) > MAX_SAMPLED_STEPS:
+        if self._mark(chosen) > MAX_SAMPLED_STEPS:
             return
         reports = {name: self._report(name, at) for name, at in chosen.items()}
         self._look(0, [e for report in reports.values() for e in report.entries])
         for name, report in reports.items():
-            self.reports[name].add(report.entries)
+            known, more = self.reports[name], len(report.entries)
+            if more:
+                known.entries += report.entries
+                known.unseen -= more
+                how = f"the {more} that differ most from a pass in float64"
+                known.sampled = ", and ".join(filter(None, (known.sampled, how)))
             self._seen[name] = np.union1d(self._seen.get(name, _NONE), chosen[name])
 
 
@@ -659,7 +644,6 @@ _NONE: Final = np.zeros(0, dtype=np.int64)
 
 
 def _is_large(subject: Any, chosen: Sequence[int]) -> bool:
-    """Tell whether the chosen outputs have more steps than are computed as balls."""
     made = [subject.outputs[k] for k in chosen]
     return bool(subject.tape.work(made) > MAX_SAMPLED_STEPS)
 

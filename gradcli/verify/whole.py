@@ -22,9 +22,8 @@ from ..numbers.expressions import Expressions, compiled, number
 from ..numbers.graph import ACCURATE_BITS
 from ..numbers.system import NoMeaning, exact
 from ..numbers.terms import Term, Terms
-from .closed import closed_form, formula, full_form
-from .conditions import indifferent, side_conditions
 from .entries import Entry, Report, Row
+from .formulas import closed_form, formula, full_form, indifferent, side_conditions
 from .process.budget import Budget, OutOfTime
 from .process.job import CERTIFIED, PROVED, Job, words_of
 from .prove import simplifies_away, vanishes, vanishes_at, vanishes_here
@@ -34,25 +33,15 @@ MAX_PROVED_ENTRIES: Final = 64
 """Largest number of an input's entries given to SymPy; the seed chooses among more."""
 
 MAX_FORMULAS: Final = 1024
-"""Largest number of an input's entries given to SymPy if formulas are wanted."""
-
 MAX_CHOICES: Final = 32
-"""Largest number of choices, as of a maximum, that are tested for having an effect."""
-
 MAX_SYMPY_TREE_NODES: Final = 20_000
-"""Largest number of nodes, written out as a tree, of an expression given to SymPy."""
-
 FORMULA_SECONDS: Final = 0.5
-"""Time in seconds that shortening one formula may take."""
-
 MAX_SHOWN_FORMULAS: Final = 9
-"""Largest number of an input's entries whose formulas are shown with the verdict."""
 
 MAX_TIMEOUTS: Final = 3
 """Number of attempts out of time after which a stage of SymPy's work is given up."""
 
 MAX_DERIVATIVE_BITS: Final = 2048
-"""Largest precision, in bits, at which SymPy's derivative is compared with a ball."""
 
 AT_A_TIE: Final = "two numbers meet here, and no formula holds wherever they do"
 """Note on an entry without a formula, though SymPy has its derivative here."""
@@ -82,16 +71,18 @@ class Whole:
                 bases = self._bases()
         except OutOfTime:
             self._remark("SymPy ran out of time on the expression of the whole")
-            return
         except RecursionError:
             self._remark("the program is nested too deeply for SymPy's derivative")
-            return
         except Exception as error:
             self._remark(f"SymPy has no expression of the whole: {words_of(error)}")
-            return
-        self._each(lambda entry: self._derive(bases[entry.row], entry))
-        self._close()
-        self._each(self._prove)
+        else:
+            self._each(lambda entry: self._derive(bases[entry.row], entry))
+            for report in self.reports.values():
+                if self.job.formulas:
+                    self._write_out(report)
+                if self.job.kind == "gradient":
+                    self._close(report)
+            self._each(self._prove)
         self.tell()
 
     def conditions(self) -> tuple[str, ...]:
@@ -113,17 +104,15 @@ class Whole:
     def _remark(self, text: str) -> None:
         for report in self.reports.values():
             report.remark = text
-        self.tell()
 
     def _bases(self) -> list[object]:
         """Return the expressions that are differentiated, one for each row."""
-        size = sum(term.size for term in self.subject.output_terms)
-        if size > MAX_SYMPY_TREE_NODES:
+        roots = self.subject.output_terms
+        if sum(term.size for term in roots) > MAX_SYMPY_TREE_NODES:
             raise NoMeaning(f"it has more than {MAX_SYMPY_TREE_NODES} parts")
         for row in self.rows:
             # The engine's rules run first, because SymPy must know their choices.
             row.rules  # noqa: B018
-        roots = self.subject.output_terms
         self.book = independent(self.subject.terms, roots, self.budget)
         outputs = [self.book.of(term) for term in roots]
         if self.job.kind == "hessian":
@@ -168,15 +157,14 @@ class Whole:
 
     def _derive(self, base: object, entry: Entry) -> None:
         """Keep SymPy's derivative for an entry if it meets the certified number."""
-        name, at = entry.place
-        symbol = self.book.of(self.subject.entry_terms[name][at])
+        symbol = self.book.of(self.subject.terms.made[entry.step])
         derivative = off_jumps(sympy.diff(base, symbol))
-        if entry.verdict == CERTIFIED and not self._meets(derivative, entry):
+        if entry.verdict != CERTIFIED or self._meets(derivative, entry):
+            entry.derivative = derivative
+        else:
             entry.reason = entry.reason or (
                 f"{entry.label}: SymPy's derivative of the whole has no value there"
             )
-            return
-        entry.derivative = derivative
 
     def _meets(self, derivative: sympy.Expr, entry: Entry) -> bool:
         """Tell whether SymPy's derivative, evaluated on balls, meets the true one."""
@@ -219,10 +207,8 @@ class Whole:
     def _vanishes_here(self, difference: object) -> bool:
         """Prove a difference zero under the signs at the point, and keep these."""
         signs = vanishes_here(difference, self.book.values)
-        if signs is None:
-            return False
-        texts = {formula(part): sign for part, sign in signs}
-        if None in texts:
+        texts = {formula(part): sign for part, sign in signs or ()}
+        if signs is None or None in texts:
             return False
         self.assumed |= {
             f"{t} {'>' if s > 0 else '<'} 0": None for t, s in texts.items()
@@ -248,24 +234,15 @@ class Whole:
             return False
 
     def _attempt(self) -> AbstractContextManager[None]:
-        """Return a block for one formula, limited in time."""
         return self.budget.slice(min(FORMULA_SECONDS, self.budget.left / 8))
 
-    def _close(self) -> None:
-        """Write formulas of the derivatives: the short ones, and all if asked for."""
-        for report in self.reports.values():
-            if self.job.formulas:
-                self._write_out(report)
-            if self.job.kind == "gradient":
-                self._close_shortly(report)
-
-    def _close_shortly(self, report: Report) -> None:
+    def _close(self, report: Report) -> None:
+        """Keep the derivatives as one formula, if there are few and short ones."""
         entries = report.entries
-        if any(e.derivative is None for e in entries):
-            return
-        if not 0 < len(entries) <= MAX_SHOWN_FORMULAS:
-            return
-        if not all(map(self._holds_at_ties, entries)):
+        if any(e.derivative is None for e in entries) or not (
+            0 < len(entries) <= MAX_SHOWN_FORMULAS
+            and all(map(self._holds_at_ties, entries))
+        ):
             return
         try:
             with self._attempt():

@@ -44,13 +44,9 @@ class Factors:
     def product(
         self, steps: Iterable[tuple[Node, int]], start: str | float = 1
     ) -> str | None:
-        """Return the product of local gradients, equal factors joined to a power; None
-        if a factor has no formula or the product is too long.
-
-        Args:
-            steps: nodes, each with the number of the edge that the path takes.
-            start: the first factor: a number or a name.
-        """
+        """Return the product of local gradients, of nodes with the number of the edge,
+        and of a ``start``, a number or a name, equal factors joined to a power; None if
+        a factor has no formula or the product is too long."""
         number = 1.0
         factors: dict[str, tuple[Text, int]] = {}
         if isinstance(start, str):

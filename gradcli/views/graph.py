@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from ..engine import AccumulateGrad, Node, Port, Tensor
 from ..engine.custom import CustomNode
@@ -110,17 +110,12 @@ def graph_view(
     local_gradients: bool = True,
     at_once: bool = True,
 ) -> GraphView:
-    """Return the graph below ``output``.
+    """Return the graph below ``output``, with spans in the program's ``source``.
 
-    Args:
-        output: any tensor.
-        source: the program's text, which the nodes' spans point into.
-        name: the name of the output.
-        variables: the program's variables, which name leaves and intermediate values.
-        inputs: the inputs at the start, even if the program assigned to their names.
-        local_gradients: whether the partials are evaluated at the saved values.
-        at_once: view all nodes now; else each when it is asked for, which takes a
-            quarter of the memory, but has no local gradients after a backward pass.
+    The program's variables, and its inputs even if it assigned to their names, name
+    leaves and intermediate values. Nodes are viewed ``at_once``, or each when it is
+    asked for, which takes a quarter of the memory, but has no ``local_gradients`` after
+    a backward pass.
     """
     root = _ends_at(output.edge)
     shape = tuple(output.shape)
@@ -164,13 +159,7 @@ class _Nodes(Sequence[NodeView]):
     def __iter__(self) -> Iterator[NodeView]:
         return map(self._view, self._order)
 
-    @overload
-    def __getitem__(self, index: int) -> NodeView: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[NodeView]: ...
-    def __getitem__(self, index: int | slice) -> NodeView | Sequence[NodeView]:
-        if isinstance(index, slice):
-            return [*map(self._view, self._order[index])]
+    def __getitem__(self, index: int) -> NodeView:  # type: ignore[override]
         return self._view(self._order[index])
 
     def _view(self, node: GraphNode) -> NodeView:
@@ -207,7 +196,6 @@ class _Nodes(Sequence[NodeView]):
 
 
 def _ends_at(edge: Edge) -> GraphNode | None:
-    """Return the node that an edge leads to."""
     found: GraphNode | None = edge.node if isinstance(edge, Port) else edge
     return found
 
@@ -258,7 +246,6 @@ def input_shapes(node: Node, shape: Shape) -> list[Shape]:
 
 
 def _names(variables: Mapping[str, object]) -> dict[object, str]:
-    """Return the program's first name for the value of each node."""
     names: dict[object, str] = {}
     for name, value in variables.items():
         if isinstance(value, Tensor) and value.edge is not None:

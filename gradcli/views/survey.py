@@ -34,7 +34,6 @@ Edge: TypeAlias = Any
 Path: TypeAlias = tuple[int, ...]
 """Path through the graph: at each node on it, the number of the edge that it takes."""
 
-
 Link: TypeAlias = "tuple[Link, int] | None"
 """Path to an edge as a linked list: the path to the node above, and the edge's
 number."""
@@ -88,15 +87,14 @@ class Survey:
         self._sensitivities: dict[Edge, list[Weight | None]] = {}
         self._arrays: set[Edge] = set()
         self._bests: dict[Edge, dict[Edge, Weight]] = {}
-        self._pass_down(g, frozenset(ends))
 
-    def _pass_down(self, g: object, ends: frozenset[Edge]) -> None:
         def joined(a: Paths, b: Paths) -> Paths:
             return a[0] + b[0], a[1] + b[1], added(a[2], b[2])
 
+        start, kept = {root: (1, 0, g)}, frozenset(ends)
         order = reversed(self._order)
-        sums = accumulate(order, {self.root: (1, 0, g)}, self._pull, joined, keep=ends)
-        for edge in ends & sums.keys():
+        sums = accumulate(order, start, self._pull, joined, keep=kept)
+        for edge in kept & sums.keys():
             self.counts[edge], self.lengths[edge], self.totals[edge] = sums[edge]
 
     def _pull(self, edge: Edge, arrived: Paths) -> Iterator[tuple[Edge, Paths]]:
@@ -115,7 +113,6 @@ class Survey:
                     yield below, (paths, length + paths, gi)
 
     def _measure(self, node: Node, total: Raw, pulled: tuple[Raw | None, ...]) -> None:
-        """Measure the sensitivities of a node's edges."""
         single = not isinstance(total, list) and total.size == 1
         known = raw_partials(node) if single else [None] * len(pulled)
         if single and any(p is None for p in known):

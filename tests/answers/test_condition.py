@@ -6,7 +6,7 @@ from math import exp, inf, isnan, tan
 
 import pytest
 
-from gradcli.answers.accuracy import Condition, conditions
+from gradcli.answers.grad import Condition, conditions
 from gradcli.answers.gradients import view_of
 from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.lang.bindings import read_bindings

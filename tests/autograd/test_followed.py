@@ -142,8 +142,6 @@ def test_a_pull_is_recorded_as_recording_is_when_it_is_called() -> None:
 CUT: dict[str, Any] = {
     "unique": lambda x: x.unique(),
     "unique, inverse": lambda x: torch.unique(x, return_inverse=True)[0],
-    "histogram": lambda x: torch.histogram(x, 2).hist,
-    "histogram, weight": lambda x: torch.histogram(x.detach(), 2, weight=x).hist,
     "set_": lambda x: torch.zeros(3).set_(x * 1),
 }
 """Results of floats by which no derivative is known."""
@@ -185,7 +183,7 @@ def test_a_tangent_has_the_shape_that_a_tensor_is_given_in_place() -> None:
     with forward_ad.dual_level():
         d = forward_ad.make_dual(torch.ones(3), torch.tensor([1.0, 2.0, 3.0]))
         d.unsqueeze_(0)
-        d.t_()
+        d.transpose_(0, 1)
         assert forward_ad.unpack_dual(d).tangent.tolist() == [[1.0], [2.0], [3.0]]
 
 
@@ -201,23 +199,6 @@ def test_integers_carry_no_tangent() -> None:
         d = forward_ad.make_dual(torch.eye(2), torch.ones(2, 2))
         _, info = torch.linalg.cholesky_ex(d)
         assert forward_ad.unpack_dual(info).tangent is None
-
-
-def test_a_saved_tensor_is_what_its_data_is_when_a_pass_reads_it() -> None:
-    x = torch.tensor(3.0, requires_grad=True)
-    z = x**3
-    x.data = torch.tensor(2.0)
-    z.backward()
-    assert x.grad.item() == 12.0
-    y = x * 2
-    z = y * y
-    y.data = torch.tensor(27.0)
-    assert torch.autograd.grad(z, x)[0].item() == 108.0
-    held = x.detach()
-    w = torch.tensor(1.0, requires_grad=True)
-    z = held * w
-    x.data = torch.tensor(5.0)
-    assert torch.autograd.grad(z, w)[0].item() == 2.0
 
 
 class Pair(NamedTuple):

@@ -1,19 +1,22 @@
-"""``--cluster``: a real cluster of processes, one of which is killed."""
+"""``--cluster``: processes of this machine, and a real cluster of which one is
+killed; results come in order, errors behind them."""
 
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 from collections.abc import Iterator
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError, Executor, Future
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gradcli.cli.executors import Cluster, in_order
-from gradcli.lang.errors import ProgramError
+from gradcli.cli.executors import Workers, processes
+from gradcli.cli.executors import cluster as cluster_of
+from gradcli.lang.errors import ProgramError, Span
 from tests.processes import HANGS
 
 from .conftest import COMMAND, Run, environment
@@ -70,49 +73,104 @@ def test_a_worker_killed_in_the_middle_loses_and_repeats_no_row(
     assert err == here.err
 
 
-class Forgetful:
-    """A client whose every first result is lost."""
+class Gone:
+    """A client of a cluster in a state of its own."""
 
-    status = "running"
+    def __init__(self, workers: int = 1, status: str = "running") -> None:
+        self.workers, self.status = workers, status
 
-    def __init__(self, workers: int = 1) -> None:
-        self.workers = workers
-        self.submitted: list[object] = []
-
-    def scatter(self, function: object, broadcast: bool) -> Future[object]:
-        if not self.workers:
-            raise TimeoutError
-        sent: Future[object] = Future()
-        sent.set_result(function)
-        return sent
-
-    def get_executor(self, pure: bool) -> Forgetful:
-        return self
-
-    def submit(self, apply: Any, sent: Future[Any], item: object) -> Future[object]:
-        future: Future[object] = Future()
-        if self.submitted.count(item):
-            future.set_result(apply(sent.result(), item))
-        else:
-            future.set_exception(CancelledError())
-        self.submitted.append(item)
-        return future
+    def get_executor(self, pure: bool) -> Executor:
+        return Executor()
 
     def scheduler_info(self) -> dict[str, object]:
         return {"workers": range(self.workers)}
 
 
-def test_a_result_that_is_lost_with_its_worker_is_computed_again() -> None:
-    client = Forgetful()
-    found = in_order(Cluster(lambda item: 2 * item, client), [1, 2, 3])
-    assert list(found) == [2, 4, 6]
-    assert sorted(map(str, client.submitted)) == list("112233")
+@pytest.mark.parametrize(
+    ("client", "error", "said"),
+    [
+        (Gone(workers=0), TimeoutError(), "it has no workers"),
+        (Gone(status="closed"), TimeoutError(), "the scheduler has ended"),
+        (Gone(), CancelledError(), "the scheduler has ended"),
+        (Gone(), distributed.KilledWorker("t", None, 3), "a block of rows ends"),
+    ],
+)
+def test_a_cluster_that_is_lost_is_told(
+    client: Gone, error: Exception, said: str
+) -> None:
+    future: Future[int] = Future()
+    future.set_exception(error)
+    workers = cluster_of(str, client)._replace(submit=lambda item: future)
+    with pytest.raises(ProgramError, match=said):
+        list(workers.in_order([1]))
 
 
-def test_a_cluster_without_workers_is_told() -> None:
-    cluster = Cluster(str, Forgetful(workers=0))
-    with pytest.raises(ProgramError, match="it has no workers"):
-        list(in_order(cluster, [1]))
+def ready(value: int) -> Future[int]:
+    future: Future[int] = Future()
+    future.set_result(value)
+    return future
+
+
+def test_a_failure_comes_after_the_results_before_it() -> None:
+    late: list[Future[int]] = [Future(), Future()]
+
+    def futures() -> Iterator[Future[int]]:
+        yield from late
+        for nr, future in enumerate(late):
+            future.set_result(nr)
+        raise ProgramError("E517", "a bad row")
+
+    found = Workers(lambda item: item, lambda: 5).in_order(futures())
+    assert [next(found), next(found)] == [0, 1]
+    with pytest.raises(ProgramError, match="a bad row"):
+        next(found)
+
+
+def test_no_more_than_asked_for_are_on_their_way() -> None:
+    asked: list[int] = []
+
+    def futures() -> Iterator[Future[int]]:
+        for nr in range(9):
+            asked.append(nr)
+            yield ready(nr)
+
+    found = Workers(lambda item: item, lambda: 2).in_order(futures())
+    assert next(found) == 0
+    assert len(asked) == 1
+    assert list(found) == list(range(1, 9))
+
+
+def deadly(item: int) -> int:
+    if item == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return item
+
+
+def test_a_process_that_dies_is_told() -> None:
+    with (
+        processes(deadly, 2) as found,
+        pytest.raises(ProgramError, match="a process has died"),
+    ):
+        list(found.in_order(range(12)))
+
+
+def test_an_error_of_a_row_comes_back_with_its_place(
+    gradcli: Run, tmp_path: Path
+) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text("x\n1\noops\n3\n")
+    words = ["grad", "x**2", "--table", str(path), "--on-error", "stop"]
+    here = gradcli(*words)
+    there = gradcli(*words, "--cluster", "local:2")
+    assert (there.status, there.out, there.err) == (here.status, here.out, here.err)
+    assert "line 3" in there.err
+
+
+def test_an_error_can_be_sent() -> None:
+    error = ProgramError("E101", "unknown", Span(1, 2), "a b", hint="c", exit_status=9)
+    found = pickle.loads(pickle.dumps(error))
+    assert found.as_dict() == error.as_dict()
+    assert found.exit_status == 9
 
 
 def test_local_workers_are_started_and_stopped(gradcli: Run, tmp_path: Path) -> None:

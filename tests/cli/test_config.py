@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from gradcli.cli.command import command_of
 from gradcli.cli.commands import COMMANDS
 from gradcli.cli.commands.config import _listing
 from gradcli.cli.defaults import SETTINGS, Setting
-from gradcli.cli.options import Request
+from gradcli.cli.options import Request, command_of
 from gradcli.render.writer import prefer, terminal_width, wants_colour
 
 from .conftest import Ended, Run
@@ -230,7 +229,7 @@ def test_the_theme_that_is_set_is_that_of_text_and_of_pictures(
 
 def test_without_a_file_nothing_is_imported_to_read_one(gradcli: Run) -> None:
     ended = gradcli("value", "x", "x=1", env={"PYTHONPROFILEIMPORTTIME": "1"})
-    assert "gradcli.cli.preset" in ended.err
+    assert "gradcli.cli.options" in ended.err
     assert not any(name in ended.err for name in ("cli.defaults", "tomllib"))
 
 
@@ -238,22 +237,25 @@ def test_commands_of_settings_are_commands() -> None:
     assert {n for each in SETTINGS for n in each.commands or ()} <= {*COMMANDS}
 
 
-@pytest.mark.parametrize("kind", ["zero", "pipe", "folder", "brackets", "digits"])
+KINDS = ["zeros", "pipe", "folder", "bytes", "brackets", "digits"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_what_is_no_file_of_settings_is_told_and_never_waited_for(
     gradcli: Run, tmp_path: Path, kind: str
 ) -> None:
     env = written(tmp_path, "")
     file = tmp_path / "gradcli" / "config.toml"
     file.unlink()
-    if kind == "zero":
+    if kind == "zeros":
         file.symlink_to("/dev/zero")
     elif kind == "pipe":
         os.mkfifo(file)
     elif kind == "folder":
         file.mkdir()
     else:
-        text = "[" * 200_000 if kind == "brackets" else "9" * 5000
-        file.write_text(f"width = {text}")
+        texts = {"bytes": b"\xff", "brackets": b"[" * 200_000, "digits": b"9" * 5000}
+        file.write_bytes(b"width = " + texts[kind])
     for words in (FORMULA, ("config", "digits"), ("config", "digits", "5")):
         ended = gradcli(*words, env=env)
         assert (ended.status, ended.out) == (2, "")
@@ -263,8 +265,8 @@ def test_what_is_no_file_of_settings_is_told_and_never_waited_for(
 def test_a_file_of_settings_that_is_nothing_sets_nothing(
     gradcli: Run, tmp_path: Path
 ) -> None:
-    env = written(tmp_path, "")
     file = tmp_path / "gradcli" / "config.toml"
-    file.unlink()
+    file.parent.mkdir()
     file.symlink_to(os.devnull)
+    env = {"XDG_CONFIG_HOME": str(tmp_path)}
     assert gradcli(*FORMULA, env=env).status == 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -56,22 +55,6 @@ def test_each_optimizer_gets_down_a_curved_valley(
     last = objects(gradcli("descend", "--json", *args, *options, "--every", "999"))[-1]
     assert last["stopped"] == "tolerance"
     assert [i["value"] for i in last["inputs"]] == pytest.approx([1, 1], abs=1e-4)
-
-
-# what goes wrong
-
-
-def test_a_closed_pipe_ends_it_quietly(tmp_path: Path) -> None:
-    command = shlex.join([sys.executable, "-m", "gradcli", "descend", *FOREVER])
-    child = pexpect.spawn(
-        "/bin/sh", ["-c", f"{command} | head -1"], env=environment(TERM="dumb"),
-        cwd=str(tmp_path), encoding="utf-8", timeout=HANGS,
-    )  # fmt: skip
-    child.expect(pexpect.EOF)
-    child.close()
-    assert str(child.before).splitlines() == [
-        "step 0  loss 10.0  grad_norm 6.324555320336759"
-    ]
 
 
 # in a terminal

@@ -134,7 +134,7 @@ def test_an_output_of_several_numbers_is_drawn_without_gradients(
 def test_a_picture_too_large_for_memory_is_less_sharp_and_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from gradcli.ops.limits import LIMIT
+    from gradcli.ops.checks import LIMIT
     from gradcli.render.graphs.pixels import converted
 
     skip_without_cairo()

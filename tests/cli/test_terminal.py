@@ -75,10 +75,14 @@ def test_force_color_colours_a_pipe_and_wraps_nothing(gradcli: Run) -> None:
 def test_no_line_is_wider_than_the_terminal(tmp_path: Path, columns: int) -> None:
     program = "h = tanh(W @ x + b); loss = ((h - t)**2).sum()"
     given = ["W=randn(12,12)", "x=randn(12)", "b=randn(12)", "t=randn(12)"]
-    for command in (["grad", "--no-verify"], ["graph"], ["graph", "--chain"]):
-        seen = in_terminal(tmp_path, *command, program, *given, columns=columns)
-        shown = ESCAPE.sub("", seen).splitlines()
-        assert max(map(len, shown)) <= columns
+    lines = [
+        [*c.split(), program, *given]
+        for c in ("grad --no-verify", "graph", "graph --chain", "explain")
+    ]
+    for words in (*lines, ["paths", FIVE, *AT]):
+        seen = in_terminal(tmp_path, *words, columns=columns)
+        assert ESCAPE.search(seen)
+        assert max(map(len, ESCAPE.sub("", seen).splitlines())) <= columns
 
 
 def test_a_narrow_terminal_loses_no_word(gradcli: Run, tmp_path: Path) -> None:

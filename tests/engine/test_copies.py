@@ -56,10 +56,3 @@ def test_tensors_on_one_memory_stay_on_one(way: str) -> None:
 def test_a_tensor_from_a_pickle_can_be_written_to(protocol: int) -> None:
     x = pickle.loads(pickle.dumps(torch.ones(2), protocol))
     assert x.add_(1).tolist() == [2.0, 2.0]
-
-
-def test_an_inference_tensor_comes_back_as_a_normal_one() -> None:
-    with torch.inference_mode():
-        x = torch.ones(2)
-    assert not WAYS["pickle"](x).is_inference()
-    assert not WAYS["deepcopy"](x).is_inference()

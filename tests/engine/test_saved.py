@@ -6,11 +6,9 @@ the reverse pass; where PyTorch computes a gradient, so does the engine.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
 import gradcli
@@ -24,7 +22,7 @@ pytestmark = pytest.mark.peers
 STRICTER = {
     ("exp2", 1, 0), ("expm1", 1, 0),
     ("erfinv", 1, "result"), ("sinc", 1, "result"), ("glu", 1, "result"),
-    ("logaddexp2", 2, "result"), ("kron", 2, 0), ("kron", 2, 1),
+    ("kron", 2, 0), ("kron", 2, 1),
 }  # fmt: skip
 
 
@@ -82,38 +80,3 @@ def test_a_change_before_the_first_use_of_a_saved_value_is_never_missed() -> Non
         change()
         with pytest.raises(RuntimeError, match="modified by an inplace operation"):
             y.backward(retain_graph=True)
-
-
-def plain(value: Any) -> Any:
-    return value.detach().numpy() if hasattr(value, "detach") else value
-
-
-def saved_in_place(module: Any, name: str) -> dict[str, Any] | None:
-    """Return what the node of an in-place function of one operand shows as saved; None
-    where there is no such function, or it has no derivative."""
-    leaf = module.tensor([[0.5, 0.7], [0.3, 0.6]], requires_grad=True)
-    try:
-        changed = getattr(leaf * 1, f"{name}_")()
-        node = changed.grad_fn
-        shown = {
-            each: plain(getattr(node, each))
-            for each in dir(node)
-            if each.startswith("_saved")
-        }
-        changed.sum().backward()
-    except (AttributeError, TypeError, RuntimeError):
-        return None
-    return shown
-
-
-def test_a_node_of_a_change_in_place_shows_what_pytorchs_shows() -> None:
-    compared = 0
-    for name in names():
-        theirs, ours = (saved_in_place(m, name) for m in (torch, gradcli))
-        if theirs is not None and ours is not None:
-            assert ours.keys() == theirs.keys(), name
-            for each, value in theirs.items():
-                alike = np.isclose if isinstance(value, np.ndarray) else operator.eq
-                assert np.all(alike(ours[each], value)), (name, each)
-            compared += 1
-    assert compared >= 40

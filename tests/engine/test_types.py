@@ -30,7 +30,6 @@ MIXED: dict[str, Callable[[Any, Any, Any], Any]] = {
         (x @ w).sum() + (w.double() ** 2).sum()
     ),
     "a product of both": lambda m, x, w: ((x @ w) * w.double()).sum(),
-    "a power in double precision": lambda m, x, w: (m.float_power(x, 2) + x @ w).sum(),
     "a scalar beside a matrix": lambda m, x, w: ((x @ w) * x.double().sum()).sum(),
     "joined": lambda m, x, w: (m.cat([x @ w, x.double()]) ** 2).sum(),
     "one of two": lambda m, x, w: m.where(m.tensor(True), x @ w, w.double()).sum(),

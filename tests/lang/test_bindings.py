@@ -16,7 +16,7 @@ from gradcli.engine import NUMPY
 from gradcli.lang.bindings import read_binding, read_bindings
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.factory import Factory
-from gradcli.lang.inputs import value_of
+from gradcli.lang.prepare import value_of
 
 FACTORY = Factory(NUMPY, "float64", 0)
 
@@ -33,12 +33,7 @@ def block(*arguments: str) -> str:
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_number_is_read_to_the_last_bit(number: float) -> None:
-    assert value(f"x={number!r}").item() == number
-
-
-@given(st.floats(allow_nan=False, allow_infinity=False))
-def test_the_sign_of_a_number_survives(number: float) -> None:
-    assert math.copysign(1, value(f"x={number!r}").item()) == math.copysign(1, number)
+    assert repr(value(f"x={number!r}").item()) == repr(number)
 
 
 shapes = st.lists(st.integers(0, 4), min_size=1, max_size=4)

@@ -2,43 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import gradcli
-from gradcli.engine import NUMPY, Tensor
-from gradcli.engine.record import apply
+from gradcli.engine import Tensor
 from gradcli.lang import fusion
 from gradcli.lang.compiled import compile
 from gradcli.lang.errors import ProgramError
-from gradcli.ops import FUNCTIONS, Op, offered
-from gradcli.ops.op import overloads
-from gradcli.traces import tiles
-from gradcli.traces.columns import is_elementwise
-from tests.laws.draw import draw
 from tests.reference.recorded_programs import RECORDS
-
-PROGRAMS = [
-    "(tanh(a*b + c)*exp(-a*a)).sum()",
-    "mean((k*a + m - b)**2)",
-    "sum(where(a > b, sin(a)*b, c/(1 + a*a)))",
-    "h = relu(a - m); h *= b; mean(h*c)",
-    "sum(logaddexp(a, b)*sigmoid(c) - k)",
-]
-"""Pointwise programs of arrays a, b, c and numbers k, m, with what they end with."""
-
-
-def values(count: int, dtype: str = "float64") -> dict[str, object]:
-    rng = np.random.default_rng(count)
-    arrays = {name: rng.normal(size=count).astype(dtype) for name in "abc"}
-    return {**arrays, "k": 0.7, "m": 0.3}
-
-
-def needed(text: str, count: int, dtype: str = "float64") -> dict[str, object]:
-    return {n: v for n, v in values(count, dtype).items() if n in compile(text).inputs}
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=[r["name"] for r in RECORDS])
@@ -66,91 +40,11 @@ def test_a_jacobian_is_the_gradient_of_each_entry(record: dict[str, Any]) -> Non
         )
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("text", PROGRAMS)
-def test_parts_of_an_array_give_the_bits_of_the_array(
-    text: str, dtype: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    given = needed(text, fusion.MIN_ENTRIES + 1234, dtype)
-    parts = compile(text, dtype=dtype).grad(**given)
-    monkeypatch.setattr(fusion, "MIN_ENTRIES", 1 << 40)
-    whole = compile(text, dtype=dtype).grad(**given)
-    assert parts.value == whole.value
-    for name, g in whole.grads.items():
-        if np.ndim(given[name]):
-            assert np.array_equal(parts.grads[name], g)
-            assert parts.grads[name].dtype == g.dtype
-        else:
-            error = abs(parts.grads[name] - g) / abs(g)
-            assert error < 1e-3 if dtype == "float32" else error < 1e-12
-
-
-def test_the_count_of_threads_changes_no_number(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    given = needed(PROGRAMS[1], 3 * fusion.MIN_ENTRIES)
-    found = []
-    for cores in (1, 2, 5):
-        monkeypatch.setattr(tiles, "cores", lambda cores=cores: cores)
-        found.append(compile(PROGRAMS[1]).grad(**given))
-    for other in found[1:]:
-        assert other.value == found[0].value
-        assert other.grads["k"] == found[0].grads["k"]
-        assert np.array_equal(other.grads["a"], found[0].grads["a"])
-
-
 def test_a_weight_for_each_channel_is_refused_as_without_parts() -> None:
     x = np.ones(fusion.MIN_ENTRIES)
     with pytest.raises(ProgramError, match="one per channel") as parts:
         compile("sum(prelu(x, w))").grad(x=x, w=x)
     assert str(fusion.MIN_ENTRIES) in str(parts.value)
-
-
-@pytest.mark.parametrize(
-    "name", [n for n in offered() if is_elementwise(n) and overloads(n)]
-)
-def test_an_elementwise_function_gives_a_part_of_its_values_on_a_part(
-    name: str,
-) -> None:
-    entry = FUNCTIONS[name]
-    row = entry if isinstance(entry, Op) else overloads(name)[0]
-    spot = draw(row, 0)
-    if name == "prelu":  # its weight is one number, or one for each channel
-        spot = replace(spot, arrays=(spot.arrays[0], np.array(0.3)))
-    count = min(v.size for v in spot.arrays if np.ndim(v))
-    whole = [np.ravel(v)[:count] if np.ndim(v) else v for v in spot.arrays]
-    half = [v[: count // 2] if np.ndim(v) else v for v in whole]
-
-    def run(values: list[Any]) -> np.ndarray:
-        made = [Tensor(v, NUMPY) if hasattr(v, "dtype") else v for v in values]
-        return apply(row, tuple(made), dict(spot.case.params)).raw
-
-    part = np.ravel(run(whole))[: count // 2]
-    assert np.array_equal(run(half), part, equal_nan=True)
-
-
-ROWS = [
-    ("x**2*a", "vectors"),
-    ("if x > 0: y = x**2*a\nelse: y = -x*a\ny", "branches"),
-    ("h = x\nfor i in range(3): h = sin(h)*a\nh", "loops"),
-    ("sum(x*a)", "sums"),
-    ("softmax(x*v, 0)[1]*a", "functions of vectors"),
-]
-
-
-@pytest.mark.parametrize("text", [t for t, _ in ROWS], ids=[n for _, n in ROWS])
-def test_a_row_of_a_table_is_the_point_alone(text: str) -> None:
-    rng = np.random.default_rng(0)
-    program = compile(text)
-    columns: dict[str, Any] = {"x": rng.normal(size=7)}
-    if "v" in program.inputs:
-        columns["v"] = rng.normal(size=(7, 3))
-    found = program.table(columns, a=0.5)
-    for row in range(7):
-        alone = program.grad(a=0.5, **{n: c[row] for n, c in columns.items()})
-        assert found.value[row] == alone.value
-        for name, g in alone.grads.items():
-            np.testing.assert_allclose(found.grads[name][row], g, 1e-15)
 
 
 def test_results_are_of_the_kind_that_was_given() -> None:

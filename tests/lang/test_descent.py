@@ -67,12 +67,6 @@ def test_each_run_reads_its_inputs_anew() -> None:
     assert again().item() == 25
 
 
-def test_an_input_may_be_put_in_another_s_place() -> None:
-    again = Session(made("(w*x).sum()", "w=2", "x=[1,2,3]"))
-    again.rebind({"x": Tensor(np.array([10.0]), NUMPY)})
-    assert again().item() == 20
-
-
 def test_a_run_that_failed_leaves_no_trace() -> None:
     prepared = made("with no_grad(): y = zeros(2) + w\n(y + w).sum()", "w=ones(2)")
     again = Session(prepared)

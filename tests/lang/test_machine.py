@@ -2,7 +2,6 @@
 
 import gc
 import math
-import time
 from typing import Any
 
 import pytest
@@ -240,19 +239,6 @@ def test_a_deep_body_is_read_and_run(evaluate: Any) -> None:
     lines = [" " * level + "if 1:" for level in range(depth)]
     assert evaluate("\n".join([*lines, " " * depth + "y = 7"])).value == 7
     assert evaluate("if 1: " * 5000 + "y = 8").value == 8
-
-
-def test_a_sum_of_many_terms_takes_time_in_proportion(evaluate: Any) -> None:
-    def seconds(terms: int) -> float:
-        source = " + ".join(["x"] * terms)
-        gc.collect()
-        started = time.process_time()
-        assert evaluate(source, x=1.0).value == terms
-        return time.process_time() - started
-
-    small = min(seconds(8_000) for _ in range(3))
-    large = min(seconds(40_000) for _ in range(2))
-    assert large < 5 * 3 * small
 
 
 def test_a_hundred_thousand_terms_are_read_and_run(evaluate: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.lang import compiled as together
+from gradcli.lang import rows as together
 from gradcli.lang.compiled import Compiled, compile
 from gradcli.lang.errors import ProgramError
 

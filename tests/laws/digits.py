@@ -14,7 +14,8 @@ import numpy as np
 
 from gradcli.engine import Tensor, grad
 from gradcli.numbers.balls import ball, size, working
-from gradcli.numbers.namespace import Balls, ObjectNamespace
+from gradcli.numbers.namespace import ObjectNamespace
+from gradcli.numbers.system import Balls
 
 from .draw import Spot
 from .measure import cotangents, directions, outputs_of

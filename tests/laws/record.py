@@ -12,12 +12,12 @@ import json
 import sys
 import warnings
 
-from . import dtypes, forward, passes, saved_names, sharing
+from . import dtypes, forward, passes, sharing
 from .recorded import Records
 
 KINDS = {
     module.__name__.rpartition(".")[2]: module
-    for module in (forward, passes, sharing, dtypes, saved_names)
+    for module in (forward, passes, sharing, dtypes)
 }
 """Modules whose ``recorded`` says what PyTorch does with each of their ``trials``."""
 

@@ -49,8 +49,12 @@ LEFT_OUT: dict[str, str] = {
     "nn.functional.scaled_dot_product_attention",
     NOT_WRITTEN: "empty empty_like empty_permuted empty_strided new_empty "
     "new_empty_strided",
-    UNUSED: "addbmm addmv addr aminmax argwhere bucketize cholesky_inverse "
-    "frexp linalg.multi_dot msort sgn "
+    UNUSED: "addbmm addmv addr aminmax argwhere block_diag bucketize cholesky_inverse "
+    "combinations cumulative_trapezoid diagflat dstack float_power frexp gradient "
+    "kthvalue ldexp linalg.multi_dot logaddexp2 mode msort mvlgamma nanmean sgn "
+    "histogram special.xlog1py nn.functional.gaussian_nll_loss "
+    "nn.functional.hinge_embedding_loss nn.functional.max_unpool1d "
+    "nn.functional.max_unpool3d nn.functional.poisson_nll_loss "
     "tensor_split unique_consecutive nn.functional.channel_shuffle "
     "nn.functional.cosine_embedding_loss nn.functional.ctc_loss "
     "nn.functional.linear_cross_entropy "
@@ -145,9 +149,7 @@ EXCEPTED: dict[str, tuple[Excepted, ...]] = {
             ("requires_grad",),
         ),
     ),
-    "nn.functional.max_unpool1d": (SHARED_POSITIONS,),
     "nn.functional.max_unpool2d": (SHARED_POSITIONS,),
-    "nn.functional.max_unpool3d": (SHARED_POSITIONS,),
     "linalg.norm": (
         Excepted(
             "the second derivative of a norm at 0 is 0; PyTorch has NaN",

@@ -50,6 +50,7 @@ def shared(lies: Answer) -> Answer:
 
 
 ELSEWHERE = {
+    "index.Tensor": "entries read at positions lie in the order of their indices",
     "einsum.default": "one node here, products of matrices in PyTorch",
     "local_response_norm": "a quotient of operands of two orders follows the last",
 }

@@ -15,8 +15,8 @@ import pytest
 from gradcli.engine import NUMPY, Tensor, function
 from gradcli.engine.record import apply
 from gradcli.engine.versions import owner
-from gradcli.numbers.arrays import ObjectArray
-from gradcli.numbers.namespace import Balls, ObjectNamespace
+from gradcli.numbers.namespace import ObjectArray, ObjectNamespace
+from gradcli.numbers.system import Balls
 from gradcli.numbers.tape import Tape, TapeNamespace
 from gradcli.ops import Op
 from gradcli.ops.checks import ShapeError

@@ -13,10 +13,9 @@ from gradcli.engine import NUMPY, Tensor, call
 from gradcli.engine.arrays import ArrayNamespace
 from gradcli.engine.factors import Factors
 from gradcli.engine.namespace import Namespace
-from gradcli.numbers.arrays import ObjectArray
 from gradcli.numbers.balls import START_BITS, apply, ball, derivative, working
-from gradcli.numbers.namespace import Balls, ObjectNamespace
-from gradcli.numbers.system import exact
+from gradcli.numbers.namespace import ObjectArray, ObjectNamespace
+from gradcli.numbers.system import Balls, exact
 from gradcli.numbers.terms import Terms
 from gradcli.ops import OPS, Op
 from gradcli.ops.basis import SPECIAL, UFUNCS

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.numbers.arrays import ObjectArray
 from gradcli.numbers.balls import START_BITS, Ball, is_infinite, is_nan, working
-from gradcli.numbers.namespace import ObjectNamespace
+from gradcli.numbers.namespace import ObjectArray, ObjectNamespace
 from gradcli.numbers.tape import Tape, TapeNamespace
 from gradcli.numbers.terms import Terms
 from gradcli.ops import OPS, Op

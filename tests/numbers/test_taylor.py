@@ -9,7 +9,6 @@ from flint import arb, arb_series
 
 from gradcli.engine import Tensor
 from gradcli.lang.run import evaluate
-from gradcli.numbers.arrays import ObjectArray, boxed
 from gradcli.numbers.balls import (
     FUNCTIONS,
     START_BITS,
@@ -22,7 +21,7 @@ from gradcli.numbers.balls import (
 )
 from gradcli.numbers.decided import bounds_of
 from gradcli.numbers.graph import derivative_of_order
-from gradcli.numbers.namespace import ObjectNamespace
+from gradcli.numbers.namespace import ObjectArray, ObjectNamespace, boxed
 from gradcli.numbers.terms import Terms
 from gradcli.ops import FUNCTIONS as ROWS
 from gradcli.ops import parameters

@@ -8,7 +8,7 @@ from typing import Any
 from unittest.mock import Mock, patch
 
 from gradcli.cli.limits import MAX_MEMORY_BYTES
-from gradcli.ops.limits import LIMIT
+from gradcli.ops.checks import LIMIT
 from gradcli.verify.process import client
 from gradcli.verify.process.budget import Budget
 from gradcli.verify.process.worker import perform

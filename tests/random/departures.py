@@ -48,8 +48,7 @@ GRAPHS: dict[str, tuple[str, str]] = {
 
 NO_WITNESS: dict[str, str] = {
     **dict.fromkeys(
-        ("digamma", "lgamma", "polygamma", "mvlgamma", "psi", "gammaln",
-         "multigammaln"),
+        ("digamma", "lgamma", "polygamma", "psi", "gammaln"),
         "PyTorch's trigamma has nine digits; mpmath's values are recorded",
     ),
     **dict.fromkeys(

@@ -13,7 +13,7 @@ from gradcli.ops import OPS
 from gradcli.render.closed_forms import equations, latex_lines, symbols_in
 from gradcli.render.closed_forms import written as with_symbols
 from gradcli.render.code.latex_names import Symbols
-from gradcli.verify.closed import _LATEX, _NAMES
+from gradcli.verify.formulas import _LATEX, _NAMES
 
 NAMES = ["a", "b", "c", "x", "y", "z", "w3", "foo", "bar_1", "lambda_"]
 LETTERS: dict[str, Any] = {name: sympy.Dummy(name, real=True) for name in NAMES}

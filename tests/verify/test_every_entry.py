@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import gradcli.verify.verify as checking
-from gradcli.verify.entries import Gaps, Report
+from gradcli.verify.entries import Report
+from gradcli.verify.floats import Gaps
 from gradcli.verify.process.job import REFUTED, SAMPLED, Block, InputVerdict, Job
 from tests.grouped import nightly
 
@@ -77,7 +78,7 @@ def test_what_other_entries_agree_to_is_no_less_than_the_gap() -> None:
     gaps = Gaps.between(numbers, found, 8 * np.abs(found), 2.0**-53)
     assert gaps.farthest(2).tolist() == [1]
     report = Report("x", [], unseen=3)
-    report.compare(gaps, np.array([0]))
+    gaps.tell(report, np.array([0]))
     assert report.more is not None
     assert "the other 2 agree" in report.more
     assert report.more.endswith("to 1.1e-09 of each")

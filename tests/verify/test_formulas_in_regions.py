@@ -3,13 +3,10 @@
 Programs with branches, choices, roundings and numbers that leave the symbols are drawn;
 each formula is evaluated, by the language, at points in and outside the piece that it
 was found in.
-
-    python -m tests.verify.test_formulas_in_regions 600 8000000
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from math import isclose
 from random import Random
@@ -111,9 +108,3 @@ def false_formulas(seed: int) -> Iterator[str]:
 @pytest.mark.parametrize("seed", range(60))
 def test_a_formula_is_the_gradient_wherever_its_conditions_hold(seed: int) -> None:
     assert list(false_formulas(seed)) == []
-
-
-if __name__ == "__main__":
-    count, first = map(int, sys.argv[1:])
-    for nr in range(first, first + count):
-        print(*false_formulas(nr), sep="\n", end="")

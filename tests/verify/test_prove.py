@@ -11,7 +11,7 @@ from sympy import Abs, cos, cosh, exp, log, sign, sin, sinh, sqrt, tan, tanh
 from gradcli.numbers.balls import ball
 from gradcli.numbers.expressions import compiled
 from gradcli.numbers.system import NoMeaning
-from gradcli.verify.closed import closed_form, formula
+from gradcli.verify.formulas import closed_form, formula
 from gradcli.verify.prove import vanishes, vanishes_here
 
 X, Y = sympy.Dummy("x", real=True), sympy.Dummy("y", real=True)

@@ -1,12 +1,15 @@
 """No verdict is strong where a number is off by more than is said: random programs
 with overflow, underflow and edges of domains, against mpmath with 200 digits.
+
+Nothing of gradcli takes part in what is right here: a program is drawn as a tree, which
+is written in the language and evaluated by mpmath, constants included.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
@@ -19,40 +22,70 @@ import pytest
 from mpmath import mp
 
 from gradcli.ops import FUNCTIONS
-from gradcli.verify.process.job import Job
+from gradcli.verify.process.job import InputVerdict, Job
 from tests.grouped import nightly
 
 from .jobs import checked, job, no_proofs
-from .strangers import (
-    BINARY,
-    DIGITS,
-    STRONG,
-    UNARY,
-    Tree,
-    constant,
-    false,
-    name,
-)
 
-WORDS = (
-    "exp", "exp2", "square", "reciprocal", "sinh", "cosh", "expm1", "log", "sqrt",
-    "log1p", "asin", "acosh", "atanh", "rsqrt", "entr", "logit", "tanh", "erfc",
-    "sigmoid", "softplus", "abs", "cbrt",
-)  # fmt: skip
+DIGITS = 200
+"""Digits of what is called true."""
+
+STRONG = ("proved", "certified")
+
+LAST = mpmath.mpf(10) ** -60
+"""Share of a derivative that mpmath's own rounding, or a difference quotient, may make
+of it."""
+
+Value = Any
+"""A number of mpmath."""
+
+
+def _entropy(x: Value) -> Value:
+    if x < 0:
+        raise ArithmeticError("entr of a negative number is -inf")
+    return -x * mp.log(x) if x else mp.mpf(0)
+
+
+def _power(a: Value, b: Value) -> Value:
+    if a < 0 and b != mp.floor(b):
+        raise ArithmeticError("no real power")
+    return mp.power(a, b)
+
+
+UNARY: dict[str, Callable[[Value], Value]] = {
+    "exp": mp.exp, "exp2": lambda x: mp.power(2, x), "square": lambda x: x * x,
+    "reciprocal": lambda x: 1 / x, "sinh": mp.sinh, "cosh": mp.cosh,
+    "expm1": mp.expm1, "log": mp.log, "sqrt": mp.sqrt, "log1p": mp.log1p,
+    "asin": mp.asin, "acosh": mp.acosh, "atanh": mp.atanh,
+    "rsqrt": lambda x: 1 / mp.sqrt(x), "entr": _entropy,
+    "logit": lambda x: mp.log(x / (1 - x)), "tanh": mp.tanh, "erfc": mp.erfc,
+    "sigmoid": lambda x: 1 / (1 + mp.exp(-x)),
+    "softplus": lambda x: x if x > 20 else mp.log1p(mp.exp(x)), "abs": abs,
+    "cbrt": lambda x: mp.sign(x) * mp.cbrt(abs(x)),
+}  # fmt: skip
 """Functions that leave the range of floats, and such as have an edge."""
+
+BINARY: list[tuple[str, Callable[[Value, Value], Value]]] = [
+    ("+", lambda a, b: a + b), ("-", lambda a, b: a - b), ("*", lambda a, b: a * b),
+    ("/", lambda a, b: a / b), ("**", _power),
+]  # fmt: skip
 
 EDGES = (0.0, 1.0, -1.0, 0.5)
 """Numbers at which domains end."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Unbounded:
-    """A rule of mpmath, and that a value is real and finite."""
+class Tree:
+    """A formula: how it is written, what mpmath makes of it, and its operands."""
 
-    rule: Any
+    text: str
+    rule: Callable[..., Value]
+    parts: tuple[Tree, ...] = ()
 
-    def __call__(self, *values: Any) -> Any:
-        found = self.rule(*values)
+    def at(self, point: dict[str, Value]) -> Value:
+        if not self.parts:
+            return self.rule(point)
+        found = self.rule(*[part.at(point) for part in self.parts])
         if isinstance(found, mpmath.mpc) or not mpmath.isfinite(found):
             raise ArithmeticError("no finite real number")
         if abs(found) > mpmath.mpf(10) ** 5000:
@@ -60,24 +93,19 @@ class _Unbounded:
         return found
 
 
-def _softplus(x: Any) -> Any:
-    """Return what the language calls softplus: beyond 20 it is the identity."""
-    return x if x > 20 else UNARY["softplus"](x)
-
-
 def tree(r: Random, depth: int) -> Tree:
     if depth <= 0:
         if r.random() < 0.75:
-            return name(r.choice("xy"))
+            letter = r.choice("xy")
+            return Tree(letter, lambda point: point[letter])
         text = r.choice(("1e200", "1e-200", "1e160", "2", "0.5", "3", "1e-310"))
-        return constant(text, lambda: mp.mpf(text))
+        return Tree(text, lambda point: mp.mpf(text))
     if r.random() < 0.55:
-        word, part = r.choice(WORDS), tree(r, depth - 1)
-        rule = _softplus if word == "softplus" else UNARY[word]
-        return Tree(f"{word}({part.text})", _Unbounded(rule), (part,))
+        word, part = r.choice([*UNARY]), tree(r, depth - 1)
+        return Tree(f"{word}({part.text})", UNARY[word], (part,))
     a, b = tree(r, depth - 1), tree(r, r.randint(0, depth - 1))
     sign, rule = r.choice(BINARY)
-    return Tree(f"({a.text}) {sign} ({b.text})", _Unbounded(rule), (a, b))
+    return Tree(f"({a.text}) {sign} ({b.text})", rule, (a, b))
 
 
 def number(r: Random) -> float:
@@ -91,25 +119,40 @@ def number(r: Random) -> float:
     return r.choice(EDGES) + r.choice((1, -1)) * 10.0 ** -r.randint(3, 16)
 
 
-def value(node: Tree, point: dict[str, Any]) -> Any:
-    values = [value(part, point) for part in node.parts]
-    return node.rule(*values) if node.parts else node.rule(point)
-
-
 def slope(node: Tree, point: dict[str, Any], letter: str) -> Any:
     """Return the derivative from both sides: ArithmeticError where they differ."""
     x = point[letter]
     h = mpmath.mpf(10) ** -400 * (abs(x) or 1)
     with mp.workdps(4 * DIGITS + 400):
-        middle = value(node, point)
+        middle = node.at(point)
         above, below = (
-            (value(node, {**point, letter: x + s}) - middle) / s for s in (h, -h)
+            (node.at({**point, letter: x + s}) - middle) / s for s in (h, -h)
         )
     if abs(above - below) > abs(above) * mpmath.mpf(10) ** -100:
         raise ArithmeticError("the sides differ, or it bends too much to be told")
     if not x and abs(above) <= h:
         raise ArithmeticError("0, or what it bends by within the step")
     return (above + below) / 2
+
+
+def false(said: InputVerdict, found: float, true: Value | None) -> str | None:
+    """Why a strong verdict is none; None where it is true. ``true`` is the derivative,
+    or None where there is none."""
+    if said.verdict not in STRONG:
+        return None
+    if true is None:
+        return "there is no derivative"
+    if not isfinite(found):
+        return f"{found} is shown"
+    off = abs(mpmath.mpf(found) - true)
+    if said.max_error is not None:
+        allowed = mpmath.mpf(said.max_error) * abs(true) * (1 + mpmath.mpf(10) ** -9)
+    else:
+        _, _, least = (said.note or "").partition("an absolute error of at most ")
+        if not least:
+            return "no error is shown"
+        allowed = mpmath.mpf(least.partition(";")[0])
+    return None if off <= allowed + LAST * abs(true) else f"off by {mp.nstr(off, 5)}"
 
 
 def draws(seed: int, count: int) -> Iterator[tuple[int, Tree, dict[str, float]]]:
@@ -143,7 +186,7 @@ def tried(seed: int, count: int, kinds: Counter[str]) -> Iterator[str]:
                 # What mpmath cannot tell is no excuse where it has no value either.
                 try:
                     with mp.workdps(DIGITS):
-                        value(node, exact)
+                        node.at(exact)
                     kinds["not told"] += 1
                     continue
                 except OverflowError:

@@ -53,37 +53,35 @@ def verdict(program: str, matrix: Any, **options: Any) -> str:
     return checked(job(program, {"A": fitting(program, matrix)}, **options)).verdict
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("n", [3, 4])
-@pytest.mark.parametrize("program", [*PROGRAMS, EXPONENTIAL])
-def test_gradients_of_square_matrices_are_certified(
-    program: str, n: int, dtype: str
-) -> None:
-    given = weights(program, (n, n))
-    assert verdict(program, drawn(n, n), cotangent=given, dtype=dtype) == CERTIFIED
+SHAPES = [
+    *((p, (n, n), dtype) for p in (*PROGRAMS, EXPONENTIAL) for n in (3, 4)
+      for dtype in ("float64", "float32")),
+    *((p, shape, "float64") for p in NO_EIGENVALUES
+      for shape in ((5, 3), (3, 4), (30, 3))),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("shape", [(5, 3), (3, 4), (30, 3)])
-@pytest.mark.parametrize("program", NO_EIGENVALUES)
-def test_gradients_of_oblong_matrices_are_certified(
-    program: str, shape: tuple[int, int]
+@pytest.mark.parametrize(("program", "shape", "dtype"), SHAPES)
+def test_gradients_of_matrices_are_certified(
+    program: str, shape: tuple[int, int], dtype: str
 ) -> None:
     given = weights(program, shape)
-    assert verdict(program, drawn(*shape), cotangent=given) == CERTIFIED
+    assert verdict(program, drawn(*shape), cotangent=given, dtype=dtype) == CERTIFIED
 
 
-@pytest.mark.parametrize("kind", ["jacobian", "hessian"])
-def test_every_row_of_a_jacobian_and_a_hessian_is_certified(kind: str) -> None:
-    program = {"jacobian": "linalg.svdvals(A)", "hessian": "linalg.eigvalsh(A)[1]"}
-    matrix = fitting(program[kind], drawn(3, 3))
-    given = rows_job(program[kind], {"A": matrix}, kind)
-    assert checked(given).verdict == CERTIFIED
+ROWS = [
+    ("linalg.svdvals(A)", "jacobian"),
+    ("linalg.eigvalsh(A)[1]", "hessian"),
+    (EXPONENTIAL, "jacobian"),
+    (f"{EXPONENTIAL}[0, 1]", "hessian"),
+]
 
 
-@pytest.mark.parametrize("kind", ["jacobian", "hessian"])
-def test_so_is_every_row_of_an_exponential(kind: str) -> None:
-    program = {"jacobian": EXPONENTIAL, "hessian": f"{EXPONENTIAL}[0, 1]"}[kind]
-    given = rows_job(program, {"A": drawn(3, 3)}, kind)
+@pytest.mark.parametrize(("program", "kind"), ROWS)
+def test_every_row_of_a_jacobian_and_a_hessian_is_certified(
+    program: str, kind: str
+) -> None:
+    given = rows_job(program, {"A": fitting(program, drawn(3, 3))}, kind)
     assert checked(given).verdict == CERTIFIED
 
 

@@ -7,9 +7,10 @@ import re
 from typing import Annotated
 
 from ..checking import Check
-from ..exits import Exit
 from ..options import IS_EXACT, Request, without
-from ..problems import wrong
+from ..output import show
+from ..problems import Exit, wrong
+from ..sources import question_of
 
 _CLAIM = re.compile(r"d\w*\s*/\s*d.*=")
 
@@ -38,11 +39,9 @@ def main(
     _refuse(request, claim, same)
     from ...answers.check import check, claims_task
     from ...render import claims
-    from ..output import show
-    from ..sources import question_of
 
     question = question_of(request)
-    checker = Check.start(question, needed=True)
+    checker = Check(question, needed=True)
     task = claims_task(question, claim or [], same, points)
     answer = check(task, checker.judge(task))
     show(
@@ -54,7 +53,6 @@ def main(
 
 
 def _refuse(request: Request, claim: list[str] | None, same: str | None) -> None:
-    """Refuse options that have no effect on claims."""
     if not claim and same is None:
         claims = (word for word in request.words or () if _CLAIM.match(word))
         hint = f'give --claim "{next(claims, "d/dx = EXPR")}" or --same EXPR'

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from .. import defaults
-from ..exits import Exit
+from ...lang.excerpt import printable
+from .. import defaults, settings_path
 from ..options import ExpressionCommand, Json
-from ..preset import path
-from ..problems import unwritable, wrong
+from ..output import Printer, note
+from ..problems import Exit, put, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...render.line import Line, Part, Role
+    from ...render.line import Line, Part
 
 MIN_TABLE_COLUMNS: Final = 80
 """Smallest width of a terminal with room for descriptions, in columns."""
@@ -69,41 +69,36 @@ def main(
     <value> [VALUE]: What it is from now on; without one, it is shown.
     --unset: Take the setting out of the file.
     """
-    from ...lang.excerpt import printable
-    from ...render.line import Line
-    from ..output import Printer, note
-
-    printer = Printer()
-    if key is None:
-        if unset:
-            raise wrong("E590", "--unset needs a setting", "gradcli config --unset KEY")
-        _tell_strangers()
-        found = defaults.given()
-        printer.lines(
-            [_as_json(found)] if json else _listing(found, printer.layout.width)
-        )
-    elif unset or value is not None:
-        if unset and value is not None:
-            hint = "leave out the value, or --unset"
-            raise wrong("E590", "--unset takes a setting without a value", hint)
-        if json:
-            raise wrong("E590", "--json shows settings, it sets none", "leave it out")
-        setting = defaults.setting_of(key)
-        for text in _changed(setting, None if unset else value):
+    if key is None and unset:
+        raise wrong("E590", "--unset needs a setting", "gradcli config --unset KEY")
+    if unset and value is not None:
+        hint = "leave out the value, or --unset"
+        raise wrong("E590", "--unset takes a setting without a value", hint)
+    if json and (unset or value is not None):
+        raise wrong("E590", "--json shows settings, it sets none", "leave it out")
+    setting = None if key is None else defaults.setting_of(key)
+    if setting is not None and (unset or value is not None):
+        for text in _changed(setting, value):
             note(text)
+        return Exit.DONE
+    if setting is None:
+        _tell_strangers()
+    printer, found = Printer(), defaults.given()
+    if json:
+        printer.lines([_as_json(found, setting)])
+    elif setting is None:
+        printer.lines(_listing(found, printer.layout.width))
     else:
-        setting = defaults.setting_of(key)
-        found = defaults.given()
-        text = found[key].text if (key := setting.key) in found else setting.built_in
-        printer.lines(
-            [_as_json(found, key)] if json else [Line((printable(text), "plain"))]
-        )
+        from ...render.line import Line
+
+        given = found.get(setting.key)
+        text = setting.built_in if given is None else given.text
+        printer.lines([Line((printable(text), "plain"))])
     return Exit.DONE
 
 
 def _tell_strangers() -> None:
     from ...lang.suggest import did_you_mean
-    from ..output import note
 
     known = [each.variable for each in defaults.SETTINGS]
     for name in defaults.strangers():
@@ -114,66 +109,64 @@ def _tell_strangers() -> None:
 def _listing(found: dict[str, defaults.Given], width: int | None) -> Iterator[Line]:
     """Yield the file, and every setting with its value and its source; in a wide enough
     terminal also its description."""
-    from ...lang.excerpt import printable
     from ...render.line import BLANK, Line, aligned
 
-    where = path()
+    where = settings_path()
     there = "" if os.path.exists(where) else " (there is none yet)"
     yield Line(("file  ", "dim"), (printable(defaults.shown(where)) + there, "plain"))
     yield BLANK
     rows: list[tuple[Part, ...]] = []
     for each in defaults.SETTINGS:
         given = found.get(each.key)
-        text = each.built_in if given is None else printable(given.text)
-        source = defaults.BUILT_IN if given is None else "the file"
-        if given is not None and given.source == defaults.ENVIRONMENT:
-            source = given.place
-        role: Role = "dim" if given is None else "number"
-        rows.append(
-            (
-                (each.key, "name"), ("  ", "plain"), (text, role), ("  ", "plain"),
-                (source, "dim"), ("  ", "plain"), (each.about, "dim"),
-            )
-        )  # fmt: skip
+        value: Part = (each.built_in, "dim")
+        source = defaults.BUILT_IN
+        if given is not None:
+            value = printable(given.text), "number"
+            by_variable = given.source == defaults.ENVIRONMENT
+            source = given.place if by_variable else "the file"
+        gap: Part = ("  ", "plain")
+        row: tuple[Part, ...] = (each.key, "name"), gap, value, gap, (source, "dim")
+        rows.append((*row, gap, (each.about, "dim")))
     narrow = width is not None and width < MIN_TABLE_COLUMNS
     yield from aligned([row[:5] if narrow else row for row in rows], 5 if narrow else 6)
 
 
-def _as_json(found: dict[str, defaults.Given], only: str | None = None) -> Line:
+def _as_json(found: dict[str, defaults.Given], only: defaults.Setting | None) -> Line:
     from ...render.jsons import answer
 
-    settings = [
-        {
+    settings = []
+    for each in defaults.SETTINGS if only is None else (only,):
+        given = found.get(each.key)
+        settings.append({
             "key": each.key,
-            "value": found[each.key].value if each.key in found else None,
-            "source": found[each.key].source if each.key in found else "built in",
+            "value": None if given is None else given.value,
+            "source": defaults.BUILT_IN if given is None else given.source,
             "variable": each.variable,
             "built_in": each.built_in,
-        }
-        for each in defaults.SETTINGS
-        if only in (None, each.key)
-    ]
-    return answer("config", file=path(), settings=settings)
+        })  # fmt: skip
+    return answer("config", file=settings_path(), settings=settings)
 
 
 def _changed(setting: defaults.Setting, text: str | None) -> Iterator[str]:
     """Write the file with a setting's new value, or without it; yield notes on that."""
-    where = path()
-    before = _content(where)
+    where = settings_path()
+    before = defaults.content(where).splitlines()
     key = setting.key.replace("-", "[-_]")
     spelled = rf"\s*[\"']?{key}[\"']?\s*="
-    kept = [line for line in before.splitlines() if not re.match(spelled, line)]
-    if text is None:
-        if len(kept) == len(before.splitlines()):
-            yield f"note: {defaults.shown(where)} does not set {setting.key}"
-            return
-    else:
-        value = defaults.read(setting, text, setting.key)
+    kept = [line for line in before if not re.match(spelled, line)]
+    if text is None and len(kept) == len(before):
+        yield f"note: {defaults.shown(where)} does not set {setting.key}"
+        return
+    now = f"without {setting.key}"
+    if text is not None:
+        hint = f"gradcli config {setting.key} shows what it is now"
+        value = defaults.read(setting, text, setting.key, hint)
         kept.append(f"{setting.key} = {_toml(value)}")
+        now = kept[-1].replace('"', "")
     after = "".join(f"{line}\n" for line in kept)
-    defaults.parsed(after.encode(), where)
-    _write(where, after)
-    now = kept[-1].replace('"', "") if text is not None else f"without {setting.key}"
+    defaults.parsed(after, where)
+    hint = "XDG_CONFIG_HOME names another folder for it"
+    put(where, after.encode(), hint, folders=True)
     yield f"wrote {defaults.shown(where)}: {now}"
     if os.environ.get(setting.variable):
         yield f"note: {setting.variable} is set, and comes first"
@@ -185,25 +178,3 @@ def _toml(value: object) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return f'"{value}"' if isinstance(value, str) else repr(value)
-
-
-def _content(where: str) -> str:
-    """Return the text of the file."""
-    try:
-        return defaults.content(where).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        hint = "it is a file of text: mend it, or move it away"
-        raise wrong("E598", f"cannot read {where}: {error}", hint) from None
-
-
-def _write(where: str, text: str) -> None:
-    """Replace the file by a new one at once."""
-    from ...lang.filesystem import replacing
-
-    try:
-        os.makedirs(os.path.dirname(where), exist_ok=True)
-        with replacing(where) as file:
-            file.write(text.encode())
-    except OSError as error:
-        hint = "XDG_CONFIG_HOME names another folder for it"
-        raise unwritable(where, error, hint) from None

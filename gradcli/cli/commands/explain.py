@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..exits import Exit
 from ..options import VERIFIES_NOTHING, Request, without
-from ..output import Printer, form, prompt, show
-from ..problems import refuse_both, typed, wrong
+from ..output import Printer, form, show
+from ..problems import Exit, refuse_both, typed, wrong
 
 if TYPE_CHECKING:
     from ...answers.explanation import Explanation
@@ -41,7 +40,7 @@ def main(
     forms = {"latex": latex, "markdown": markdown, "html": html}
     written = next((name for name, asked in forms.items() if asked), None)
     if written is not None:
-        refuse_both([*typed(**forms), *form.typed, *typed(step=step)])
+        refuse_both(typed(**forms, json=form.json, quiet=form.quiet, step=step))
     if step:
         _require_terminal()
     from ...answers.explanation import explanation
@@ -68,7 +67,7 @@ def main(
 def _require_terminal() -> None:
     from ..keyboard import terminal
 
-    refuse_both(["--step", *form.typed])
+    refuse_both(typed(step=True, json=form.json, quiet=form.quiet))
     if not terminal():
         raise wrong(
             "E590",
@@ -78,7 +77,6 @@ def _require_terminal() -> None:
 
 
 def _worked(form: str, explanation: Explanation, rules: Rules) -> int:
-    """Print the pass as a document."""
     from ...render.theme import chosen
     from ...render.worked.latex import latex
     from ...render.worked.markdown import markdown
@@ -103,8 +101,7 @@ def _stepwise(explanation: Explanation) -> int:
     for each in explanation.steps:
         printer.lines(step(each, printer.layout))
         if each.number < last:
-            with prompt(f"({each.number} of {last}: any key for the next, q ends)"):
-                pressed = key()
-            if pressed in ENDS:
+            asked = f"({each.number} of {last}: any key for the next, q ends)"
+            if key(asked) in ENDS:
                 break
     return Exit.DONE

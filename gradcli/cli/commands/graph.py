@@ -5,19 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..checking import PAGE
-from ..options import (
-    PRINTS_NOTHING_SHORTER,
-    VERIFIES_NOTHING,
-    Request,
-    refuse_idle,
-)
+from ..options import PRINTS_NOTHING_SHORTER, VERIFIES_NOTHING, Request, refuse_idle
 from ..output import show
-from ..problems import refuse_both, typed, wrong
+from ..problems import refuse_both, suffix_of, typed, wrong
 from ..sources import question_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ...answers.question import Question
     from ...render.line import Layout, Line
     from ...views.graph import GraphView
 
@@ -76,7 +72,8 @@ def main(
         if others:
             hint = "the name's ending says what is written"
             raise wrong("E590", f"--{others[0]} and --out exclude each other", hint)
-        return _written(request, out, heat, unfold, grad_output)
+        _check_file(out, heat, unfold, grad_output)
+        return _written(question_of(request, grad_output), out, heat, unfold)
     for option in typed(heat=heat, unfold=unfold, grad_output=grad_output):
         hint = "name the picture's file with -o, as in -o g.svg"
         raise wrong("E590", f"{option} is for pictures in files", hint)
@@ -86,37 +83,36 @@ def main(
     return show(view, text=lambda layout: _drawn(form, view, layout))
 
 
-def _written(
-    request: Request, out: str, heat: bool, unfold: bool, grad_output: str | None
-) -> int:
-    """Write a picture to a file, print its name, and return the exit status."""
-    from ..drawing import LAYOUT, check_ending, drawn, require, write
+def _check_file(out: str, heat: bool, unfold: bool, grad_output: str | None) -> None:
+    """Refuse a file of no known format, and options that it has no place for."""
+    from ..drawing import ENDINGS, LAYOUT, require
 
-    suffix = check_ending(out)
+    suffix = suffix_of(out, ENDINGS)
     if suffix in LAID_OUT:
         require(suffix, LAYOUT, "--dot and --mermaid need nothing")
     if heat and suffix not in HEATED:
-        hint = "a page has a switch for it" if suffix == ".html" else "as in -o g.svg"
+        hint = "a page has a switch for it" if suffix == PAGE else "as in -o g.svg"
         raise wrong("E590", f"--heat: no colours in a file that ends {suffix}", hint)
-    if suffix in WHOLE:
-        for name, given in (("unfold", unfold), ("grad-output", grad_output)):
-            if given:
-                message = f"--{name} does nothing: a file that ends {suffix} has"
-                told = "every node" if name == "unfold" else "no gradients"
-                raise wrong("E590", f"{message} {told}", "leave it out")
-    found = drawn(question_of(request), grad_output, suffix == PAGE, not unfold)
-    write(out, suffix, found, heat)
+    for option in typed(unfold=unfold, grad_output=grad_output):
+        if suffix in WHOLE:
+            message = f"{option} does nothing: a file that ends {suffix} has"
+            told = "every node" if option == "--unfold" else "no gradients"
+            raise wrong("E590", f"{message} {told}", "leave it out")
+
+
+def _written(question: Question, out: str, heat: bool, unfold: bool) -> int:
     from ...answers.picture import GraphFile
     from ...lang.excerpt import printable
     from ...render.line import Line
+    from ..drawing import ENDINGS, drawn, write
 
+    suffix = suffix_of(out, ENDINGS)
+    found = drawn(question, suffix == PAGE, not unfold)
+    write(out, suffix, found, heat)
     nodes = len(found.picture.nodes)
     said = f"written to {printable(out)}: {nodes:,} node{'s' * (nodes != 1)}"
-    return show(
-        GraphFile(found.view.program, out, nodes),
-        bare=list,
-        text=lambda layout: [Line((said, "plain"))],
-    )
+    answer = GraphFile(found.view.program, out, nodes)
+    return show(answer, bare=list, text=lambda layout: [Line((said, "plain"))])
 
 
 def _drawn(form: str, view: GraphView, layout: Layout) -> Iterable[Line]:

@@ -1,22 +1,40 @@
-"""``gradcli help``: the documentation's pages, an error's meaning, a command's options.
+"""``gradcli help``: the documentation's pages, an error's meaning, a command's options;
+manual pages for ``man``.
 
-Invariant: the text on a command is that of its own ``--help``.
+Invariants: the text on a command is that of its own ``--help``, and a manual page adds
+nothing to it; its text is never read as an instruction of the page.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Annotated, Any
+import re
+from collections.abc import Mapping
+from datetime import date
+from typing import Annotated, Any, Final
 
 import typer
+from typer.core import TyperGroup
 
+from .. import version
 from ..commands import COMMANDS
-from ..exits import Exit
-from ..options import Json
-from ..problems import wrong
+from ..options import Json, accepted_by, command_of
+from ..output import Printer, note
+from ..problems import Exit, put, wrong
 
-OF_COMMANDS = "commands"
-"""Topic that holds the options of all commands."""
+PURPOSE: Final = "gradients, Jacobians and autograd graphs in the shell"
+"""Purpose of ``gradcli`` itself, in one line."""
+
+FILES: Final = {
+    "$XDG_CONFIG_HOME/gradcli/config.toml": (
+        "Defaults of options, which gradcli config shows and sets."
+    )
+}
+"""Files that ``gradcli`` reads, each with what it holds."""
+
+_EXAMPLE: Final = re.compile(r"^Example: (.*)$", re.M)
+
+OF_COMMANDS, ABOUT = "commands", "Every command with all its options."
+"""Topic that holds the options of all commands, and the line that describes it."""
 
 
 def topics() -> dict[str, str]:
@@ -25,7 +43,7 @@ def topics() -> dict[str, str]:
 
     return {
         **{each.name: each.about for each in pages()},
-        OF_COMMANDS: "Every command with all its options.",
+        OF_COMMANDS: ABOUT,
         **dict.fromkeys(COMMANDS, ""),
         **dict.fromkeys(sections(), ""),
         **dict.fromkeys(schemas(), ""),
@@ -51,12 +69,16 @@ def main(
         ~/.local/share/man/man1. Then: man gradcli-grad.
     """
     from ...render.jsons import answer
-    from ..output import Printer
 
     group: Any = context.parent or context
     if man is not None:
-        return _written(group, topic, man, json)
-    text = _listing(group) if topic is None else _text(group, topic)
+        for name, given in (("a topic", topic is not None), ("--json", json)):
+            if given:
+                message = f"--man writes all pages into a folder, without {name}"
+                raise wrong("E590", message, "leave one of them out")
+        note(f"wrote {write(man, group)} pages into {man}")
+        return Exit.DONE
+    text = _listing() if topic is None else _text(group, topic)
     printer = Printer()
     if json:
         printer.lines([answer("help", topic=topic, text=text)])
@@ -66,20 +88,6 @@ def main(
         printer.lines(map(unbroken, text.splitlines()))
     else:
         printer.page(text)
-    return Exit.DONE
-
-
-def _written(group: typer.Context, topic: str | None, folder: str, json: bool) -> int:
-    """Write the manual pages, tell how many, and return the exit status."""
-    from ..manual import write
-    from ..output import note
-
-    for name, given in (("a topic", topic is not None), ("--json", json)):
-        if given:
-            message = f"--man writes all pages into a folder, without {name}"
-            raise wrong("E590", message, "leave one of them out")
-    count = len(write(folder, group))
-    note(f"wrote {count} pages into {folder}")
     return Exit.DONE
 
 
@@ -96,12 +104,8 @@ def _text(group: typer.Context, topic: str) -> str:
     if topic in schemas():
         return schema(topic)
     found = section(topic)
-    if found is None:
-        raise _unknown(topic)
-    return found
-
-
-def _unknown(topic: str) -> Exception:
+    if found is not None:
+        return found
     from ...answers.catalog import find
     from ...lang.suggest import did_you_mean
 
@@ -109,42 +113,31 @@ def _unknown(topic: str) -> Exception:
     if find(topic) is not None:
         hint = f"of an operation: gradcli ops {topic}"
     near = did_you_mean(topic, topics())
-    return wrong("E597", f"no help on {topic!r}", near or hint)
+    raise wrong("E597", f"no help on {topic!r}", near or hint)
 
 
-def _listing(group: typer.Context) -> str:
-    """Return the topics as a list in Markdown."""
+def _listing() -> str:
     from ...answers.pages import pages
 
-    listed = [(each.name, each.about) for each in pages()]
-    commands = [(name, _command(group, name).get_short_help_str()) for name in COMMANDS]
-    return "\n".join(
-        [
-            "# Help\n",
-            "`gradcli help TOPIC` shows one of these.\n",
-            "## Pages\n",
-            *_items([*listed, (OF_COMMANDS, topics()[OF_COMMANDS])]),
-            "\n## Commands\n",
-            *_items(commands),
-            "\n## More\n",
-            *_items(
-                [
-                    ("E101", "What an error's code means, and what to do; any code."),
-                    ("proved", "What a verdict means; any verdict."),
-                    ("grad.json", "The JSON Schema of `gradcli grad --json`."),
-                ]
-            ),
-        ]
-    )
-
-
-def _items(named: Iterable[tuple[str, str]]) -> list[str]:
-    return [f"- `{name}`: {about}" for name, about in named]
+    parts = {
+        "Pages": {**{each.name: each.about for each in pages()}, OF_COMMANDS: ABOUT},
+        "Commands": {n: command_of(n).get_short_help_str() for n in COMMANDS},
+        "More": {
+            "E101": "What an error's code means, and what to do; any code.",
+            "proved": "What a verdict means; any verdict.",
+            "grad.json": "The JSON Schema of `gradcli grad --json`.",
+        },
+    }
+    lines = ["# Help", "", "`gradcli help TOPIC` shows one of these."]
+    for title, items in parts.items():
+        lines += ["", f"## {title}", ""]
+        lines += [f"- `{name}`: {about}" for name, about in items.items()]
+    return "\n".join(lines)
 
 
 def of_commands(group: typer.Context) -> str:
     """Return the help of every command, as one page."""
-    parts = ["# Commands\n", topics()[OF_COMMANDS] + "\n"]
+    parts = ["# Commands\n", f"{ABOUT}\n"]
     for name in COMMANDS:
         text = of_command(group, name)
         parts.append(f"## gradcli {name}\n\n```text\n{text}\n```\n")
@@ -153,11 +146,76 @@ def of_commands(group: typer.Context) -> str:
 
 def of_command(group: typer.Context, name: str) -> str:
     """Return what ``gradcli NAME --help`` prints."""
-    command = _command(group, name)
+    command = command_of(name)
     with typer.Context(command, info_name=name, parent=group) as context:
         return str(command.get_help(context))
 
 
-def _command(group: typer.Context, name: str) -> Any:
-    commands: Any = group.command
-    return commands.get_command(group, name)
+def write(folder: str, group: typer.Context) -> int:
+    """Write every page into a folder, which is made if needed; return their number."""
+    pages = {"gradcli.1": page(group)}
+    for name in COMMANDS:
+        command = command_of(name)
+        with typer.Context(command, info_name=name, parent=group) as context:
+            pages[f"gradcli-{name}.1"] = page(context)
+    for name, text in pages.items():
+        hint = "name a folder that can be written to: ~/.local/share/man/man1"
+        put(f"{folder}/{name}", text.encode(), hint, folders=True)
+    return len(pages)
+
+
+def page(context: Any) -> str:
+    """Return the manual page of a command, or that of ``gradcli``, which lists all."""
+    from ..defaults import SETTINGS
+
+    command = context.command
+    whole = isinstance(command, TyperGroup)
+    title = context.command_path
+    called = _plain(title.replace(" ", "-"))
+    about = PURPOSE if whole else str(command.get_short_help_str()).rstrip(".")
+    usage = " ".join(command.collect_usage_pieces(context))
+    text = command.help or ""
+    paragraphs = (" ".join(p.split()) for p in _EXAMPLE.sub("", text).split("\n\n"))
+    records = (each.get_help_record(context) for each in command.get_params(context))
+    options = {each[0]: " ".join(each[1].split()) for each in records if each}
+    names = COMMANDS if whole else ()
+    variables = {
+        each.variable: f"{each.about[0].upper()}{each.about[1:]}."
+        for each in SETTINGS
+        if whole or each.counts(context.info_name, accepted_by(command))
+    }
+    examples = "".join(f".PP\n.nf\n{_line(e)}\n.fi\n" for e in _EXAMPLE.findall(text))
+    listed = {f"gradcli {n}": command_of(n).get_short_help_str() for n in names}
+    others = [f"gradcli-{name}" for name in names] or ["gradcli"]
+    sections = {
+        "NAME": f"{called} \\- {_plain(about)}",
+        "SYNOPSIS": f".B {_plain(title)}\n{_plain(usage)}",
+        "DESCRIPTION": "\n.PP\n".join(map(_line, filter(None, paragraphs))),
+        "OPTIONS": _items(options),
+        "COMMANDS": _items(listed),
+        "ENVIRONMENT": _items(variables),
+        "FILES": _items(FILES if whole else {}),
+        "EXAMPLES": examples.removeprefix(".PP\n"),
+        "SEE ALSO": " ,\n".join(f".BR {_plain(each)} (1)" for each in others),
+    }
+    head = f'.TH {called.upper()} 1 "{date.today()}" "gradcli {_plain(version())}"\n'
+    return head + "".join(
+        f".SH {name}\n{body.rstrip()}\n" for name, body in sections.items() if body
+    )
+
+
+def _items(texts: Mapping[str, str]) -> str:
+    return "".join(
+        f".TP\n.B {_plain(name)}\n{_line(text)}\n" for name, text in texts.items()
+    )
+
+
+def _line(text: str) -> str:
+    """Return a line of text that is not read as an instruction."""
+    plain = _plain(text)
+    return "\\&" + plain if plain[:1] in (".", "'") else plain
+
+
+def _plain(text: str) -> str:
+    """Return text whose backslashes and minuses are printed unchanged."""
+    return text.replace("\\", "\\e").replace("-", "\\-").replace('"', "\\(dq")

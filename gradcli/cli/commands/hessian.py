@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ..blocks import answer
 from ..forms import Forms
-from ..matrices import Matrices
+from ..groups import Matrices
 from ..options import Request, Requirement
 
 
@@ -22,6 +23,5 @@ def main(
     Example: gradcli hessian "y = x**2 * sin(z)" x=2 z=0.5
     """
     from ...answers.derivatives import hessian
-    from ..blocks import answer
 
     return answer(request, forms, matrices, times, require, "hessian", hessian)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Literal
 
+from ..blocks import answer
 from ..forms import Forms
-from ..matrices import Matrices
+from ..groups import Matrices
 from ..options import Request, Requirement
 
 
@@ -28,7 +29,6 @@ def main(
     --mode: Use backward or forward passes; auto takes whichever are fewer.
     """
     from ...answers.derivatives import jacobian
-    from ..blocks import answer
 
     compute = partial(jacobian, mode=mode)
     backward = mode if mode == "rev" else None

@@ -6,12 +6,9 @@ from __future__ import annotations
 from typing import Annotated
 
 from ..limits import allow
-from ..options import (
-    IS_A_CHECK,
-    PRINTS_NOTHING_SHORTER,
-    Request,
-    without,
-)
+from ..options import IS_A_CHECK, PRINTS_NOTHING_SHORTER, Request, without
+from ..output import show, tell_trouble
+from ..sources import question_of
 
 
 @without(IS_A_CHECK, PRINTS_NOTHING_SHORTER)
@@ -34,8 +31,6 @@ def main(
     from ...answers.gradients import gradients
     from ...answers.kinks import kinks
     from ...render.kinks import lines
-    from ..output import show, tell_trouble
-    from ..sources import question_of
 
     question = question_of(request, grad_output)
     found = gradients(question.run(), grad_output, with_graph=False)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from ..exits import Exit
 from ..options import Json
-from ..problems import wrong
+from ..problems import Exit, wrong
 
 
 def _names(incomplete: str) -> list[tuple[str, str]]:

@@ -6,8 +6,9 @@ from typing import Annotated
 from unicodedata import normalize
 
 from ..options import VERIFIES_NOTHING, Request, without
-from ..output import form
-from ..problems import refuse_both, wrong
+from ..output import form, show
+from ..problems import refuse_both, typed, wrong
+from ..sources import listed, question_of
 
 
 @without(VERIFIES_NOTHING)
@@ -33,11 +34,9 @@ def main(
     if from_ is not None and request.of is not None:
         raise wrong("E590", "--from and --of exclude each other", "leave --of out")
     if latex:
-        refuse_both(["--latex", *form.typed])
+        refuse_both(typed(latex=latex, json=form.json, quiet=form.quiet))
     from ...answers.paths import paths
     from ...render import paths as draw
-    from ..output import show
-    from ..sources import listed, question_of
 
     question = question_of(request, grad_output)
     ends = listed(to)

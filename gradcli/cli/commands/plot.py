@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from ..many import Many
+from ..groups import Many
 from ..options import (
     NEEDS_ALL_VALUES,
     PRINTS_NOTHING_SHORTER,
@@ -15,19 +15,15 @@ from ..options import (
     refuse_idle,
     without,
 )
-from ..output import Printer, show
-from ..problems import wrong
+from ..output import Printer, show, tell, tell_trouble
+from ..problems import suffix_of, wrong
 from ..sources import question_of, refuse_slip
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from ...answers.plot import Curve, Field, KinkMark
     from ...answers.question import Question
     from ...lang.nested import Floats
-    from ...lang.point import Gradients
     from ...lang.run import Run
-    from ...render.line import Line
 
 POINTS = 401
 """Number of points of a curve."""
@@ -61,9 +57,9 @@ def main(
         raise wrong("E590", "--shape does nothing: a curve draws no values", hint)
     words, sweep = _ranges(request)
     if out is not None:
-        from ..drawing import check_ending, require
+        from ..drawing import require
 
-        suffix = check_ending(out, ENDINGS)
+        suffix = suffix_of(out, ENDINGS)
         if suffix != ".json":
             lines = ("contourpy",) if len(sweep) > 1 else ()
             require(suffix, lines, "-o p.json needs nothing")
@@ -77,26 +73,24 @@ def main(
     if getattr(found.value, "ndim", 1) > 1:
         hint = "choose one, as in y[0], or add .sum()"
         raise wrong("E590", "plot: the value is not one number", hint)
+    from ...answers.plot import Curve, Field
+
     named = question.program, _name(question)
     view: Curve | Field
     if len(axes) == 1:
-        view = _curve(question, named, axes, found)
+        ((name, x),) = axes.items()
+        kinks = _kinks(question, name, x)
+        slope: Any = found.grads.get(name)
+        view = Curve(*named, (name,), x, found.value, slope, kinks)
     else:
-        from ...answers.plot import Field
-
         view = Field(*named, surface(axes, found))
-    if not request.json:
-        assert out is not None
-        return _written(view, out)
-    return show(view, text=lambda _: ())
+    if out is None or request.json:
+        return show(view, text=lambda _: ())
+    return _written(view, out)
 
 
 def _ranges(request: Request) -> tuple[list[str], list[str]]:
-    """Return the words without those of ranges, and the ranges as sweeps.
-
-    Raises:
-        ProgramError: there is no range, or there are more than two.
-    """
+    """Return the words without those of ranges, and the ranges as sweeps."""
     words = list(request.words or ())
     first = 0 if request.file is not None else 1
     ranges = {word: _RANGE.fullmatch(word) for word in words[first:]}
@@ -116,32 +110,30 @@ def _ranges(request: Request) -> tuple[list[str], list[str]]:
 
 def _in_terminal(question: Question, many: Many) -> int:
     """Draw the curve of dots, and list the kinks below it; return the exit status."""
-    from ..at_points import factory_of, run, swept
-
-    status = run(question, many)
-    if len(many.sweep or ()) > 1:
-        return status
-    axes = swept(many.sweep or (), factory_of(question), rising=True)
-    ((name, values),) = axes.items()
-    marks = _kinks(question, name, float(min(values)), float(max(values)))
-    Printer().lines(_told(name, marks))
-    return status
-
-
-def _told(name: str, marks: Sequence[KinkMark] | None) -> Iterator[Line]:
     from ...lang.excerpt import printable
     from ...render.line import Line
     from ...render.numbers import number
+    from ..at_points import factory_of, run, swept
 
-    for mark in marks or ():
-        where = f"kink at {printable(name)} = {number(mark.at)}"
-        yield Line((where, "fair"), (f"  {printable(mark.text)}", "plain"))
+    status = run(question, many)
+    axes = swept(many.sweep or (), factory_of(question), rising=True)
+    if len(axes) == 1:
+        ((name, values),) = axes.items()
+        Printer().lines(
+            Line(
+                (f"kink at {printable(name)} = {number(mark.at)}", "fair"),
+                (f"  {printable(mark.text)}", "plain"),
+            )
+            for mark in _kinks(question, name, values) or ()
+        )
+    return status
 
 
 def _kinks(
-    question: Question, name: str, low: float, high: float
+    question: Question, name: str, values: Floats
 ) -> tuple[KinkMark, ...] | None:
-    """Return the kinks between two values; None if they cannot be looked for."""
+    """Return the kinks among the values of an input; None if they cannot be looked
+    for."""
     if not question.verified:
         return None
     from ...answers.gradients import gradients
@@ -149,9 +141,9 @@ def _kinks(
     from ...answers.plot import KinkMark
     from ...lang.errors import ProgramError
     from ..limits import allow
-    from ..output import tell, tell_trouble
 
     question = replace(question, wrt=[name])
+    low, high = float(min(values)), float(max(values))
     middle, radius = (low + high) / 2, (high - low) / 2
     try:
         found = gradients(_run_at(question, name, middle), None, with_graph=False)
@@ -163,48 +155,28 @@ def _kinks(
         return None
     marks: dict[float, str] = {}
     for kink in answer.kinks:
-        values = answer.places[kink.place].values
-        others_stay = all(n == name for n in values)
-        at = values.get(name, middle) if others_stay else None
+        moved = answer.places[kink.place].values
+        others_stay = all(n == name for n in moved)
+        at = moved.get(name, middle) if others_stay else None
         if at is not None and low <= at <= high:
-            known = kink.line is not None
-            other = kink.condition or kink.function or ""
-            marks.setdefault(at, kink.source if known else other)
-    return tuple(
-        KinkMark(at, marks[at], _value_at(question, name, at)) for at in sorted(marks)
-    )
+            text = kink.condition or kink.function or ""
+            marks.setdefault(at, text if kink.line is None else kink.source)
 
+    def height(at: float) -> float:
+        """Return the value at a kink; NaN where the program has none."""
+        try:
+            return float(_run_at(question, name, at).output.item())
+        except (ProgramError, ValueError):
+            return nan
 
-def _value_at(question: Question, name: str, at: float) -> float:
-    """Return the value at a kink; NaN where the program has none."""
-    from ...lang.errors import ProgramError
-
-    try:
-        return float(_run_at(question, name, at).output.item())
-    except (ProgramError, ValueError):
-        return nan
+    return tuple(KinkMark(at, marks[at], height(at)) for at in sorted(marks))
 
 
 def _run_at(question: Question, name: str, value: float) -> Run:
-    """Return the run of the program at one value of an input."""
     from ...lang.bindings import read_binding
 
     values = (*question.values, read_binding(f"{name}={value!r}"))
     return replace(question, values=values, tell=lambda text: None).run()
-
-
-def _curve(
-    question: Question,
-    named: tuple[str, str | None],
-    axes: Mapping[str, Floats],
-    found: Gradients,
-) -> Curve:
-    from ...answers.plot import Curve
-
-    ((name, x),) = axes.items()
-    kinks = _kinks(question, name, float(min(x)), float(max(x)))
-    slope: Any = found.grads.get(name)
-    return Curve(*named, (name,), x, found.value, slope, kinks)
 
 
 def _name(question: Question) -> str | None:
@@ -226,10 +198,9 @@ def _written(view: Curve | Field, out: str) -> int:
     from ...render.graphs.svg import whole
     from ...render.line import Line
     from ...render.theme import chosen
-    from ..drawing import check_ending, note_letters, put
-    from ..output import note
+    from ..drawing import put_picture
 
-    suffix = check_ending(out, ENDINGS)
+    suffix = suffix_of(out, ENDINGS)
     if suffix == ".json":
         from ...render.jsons import as_json
 
@@ -241,8 +212,7 @@ def _written(view: Curve | Field, out: str) -> int:
         if suffix != ".svg":
             from ...render.graphs.pixels import converted
 
-            content = converted(document, suffix, lambda text: note(f"note: {text}"))
-    put(out, content)
-    note_letters(suffix, view.program)
+            content = converted(document, suffix, tell)
+    put_picture(out, suffix, content, view.program)
     said = Line((f"written to {printable(out)}", "plain"))
     return show(view, bare=list, text=lambda layout: [said])

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Callable
 
 from ...lang.errors import ProgramError
-from ...lang.filesystem import replacing
 from ..commands import COMMANDS
 from ..completion import files, functions, offers
-from ..exits import Exit
 from ..keyboard import terminal, typed
 from ..output import note
-from ..problems import wrong
+from ..problems import Exit, put, wrong
 from ..workspace import Workspace, goes_on, load, parted, ran
 
 WELCOME = """\
@@ -59,13 +56,6 @@ class Session:
     def __init__(self) -> None:
         self.typed = Workspace()
         self._before: list[Workspace] = []
-        self._own: dict[str, Callable[[str], None]] = {
-            "%help": lambda rest: note(HELP),
-            "%names": lambda rest: self._names(),
-            "%undo": lambda rest: self._undo(),
-            "%reset": lambda rest: self._reset(),
-            "%save": self._save,
-        }
 
     def run(self) -> int:
         """Read lines to their end; return the status of the last one that failed."""
@@ -124,40 +114,36 @@ class Session:
 
     def _perform(self, text: str) -> int:
         name, _, rest = ("%help" if text[0] == "?" else text).partition(" ")
-        if name not in self._own:
-            from ...lang.suggest import did_you_mean
+        match name:
+            case "%help":
+                note(HELP)
+            case "%names":
+                for input_name, value in self.typed.values.items():
+                    note(f"{input_name} = {value}")
+                if self.typed.program:
+                    note(self.typed.program)
+            case "%undo":
+                if not self._before:
+                    hint = "%names shows what is there"
+                    raise wrong("E590", "there is nothing to undo", hint)
+                self.typed = self._before.pop()
+            case "%reset":
+                self._before.append(self.typed)
+                self.typed = Workspace()
+            case "%save":
+                self._save(rest.strip())
+            case _:
+                from ...lang.suggest import did_you_mean
 
-            hint = did_you_mean(name, OWN) or "%help lists what there is"
-            raise wrong("E592", f"no command {name!r}", hint)
-        self._own[name](rest.strip())
+                hint = did_you_mean(name, OWN) or "%help lists what there is"
+                raise wrong("E592", f"no command {name!r}", hint)
         return Exit.DONE
-
-    def _names(self) -> None:
-        for name, text in self.typed.values.items():
-            note(f"{name} = {text}")
-        if self.typed.program:
-            note(self.typed.program)
-
-    def _undo(self) -> None:
-        if not self._before:
-            raise wrong(
-                "E590", "there is nothing to undo", "%names shows what is there"
-            )
-        self.typed = self._before.pop()
-
-    def _reset(self) -> None:
-        self._before.append(self.typed)
-        self.typed = Workspace()
 
     def _save(self, path: str) -> None:
         if not path:
             raise wrong("E590", "%save needs the name of a file", "%save mine.grad")
         if not self.typed.program:
             raise wrong("E593", "no program", "type one first: y = x^2")
-        try:
-            with replacing(path) as file:
-                file.write(self.typed.saved(path).encode())
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise wrong("E598", f"cannot write {path!r}: {reason}") from None
+        hint = "name a file in a folder that can be written to"
+        put(path, self.typed.saved(path).encode(), hint)
         note(f"wrote {path}")

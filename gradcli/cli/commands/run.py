@@ -6,18 +6,16 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from typer.core import TyperCommand
 
-from ..exits import Exit
-from ..options import NarrowHelp, VerifySeconds, stand_in
-from ..output import MORE_TIME
-from ..problems import wrong
+from ..options import NarrowHelp, Seconds, stand_in
+from ..output import MORE_TIME, Printer, note
+from ..problems import Exit, typed, wrong
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ...lang.errors import ProgramError
     from ...python.script_passes import Pass
     from ...render.line import Line, Role
@@ -38,13 +36,14 @@ class ScriptCommand(NarrowHelp, TyperCommand):
             if spelling.startswith("-") and not getattr(param, "is_flag", False)
         }
         position = 0
-        while position < len(args) and args[position].startswith("-"):
-            if args[position] == "--":
-                stand_in(ctx, self, args[:position])
-                return super().parse_args(ctx, args)
+        while args[position : position + 1] not in ([], ["--"]):
+            if not args[position].startswith("-"):
+                break
             position += 2 if args[position] in takes_value else 1
         stand_in(ctx, self, args[:position])
-        return super().parse_args(ctx, [*args[:position], "--", *args[position:]])
+        if args[position : position + 1] != ["--"]:
+            args = [*args[:position], "--", *args[position:]]
+        return super().parse_args(ctx, args)
 
 
 COMMAND = ScriptCommand
@@ -58,6 +57,8 @@ UNSEEN: Final = (
 VERIFY_SECONDS = 5.0
 """Seconds for verifying one backward pass."""
 
+OWN: Final = frozenset({"--check", "--graph", "--explain", "--verify"})
+
 
 def main(
     words: list[str],
@@ -65,7 +66,7 @@ def main(
     graph: bool = False,
     explain: bool = False,
     verify: bool = False,
-    verify_seconds: VerifySeconds = VERIFY_SECONDS,
+    verify_seconds: Seconds = VERIFY_SECONDS,
     debug: bool = False,
 ) -> int:
     """Run a PyTorch script unchanged, with gradcli as torch.
@@ -83,37 +84,25 @@ def main(
     --explain: Write each backward() out, step by step.
     --verify: Prove or refute the gradients of each backward().
     """
-    from pathlib import Path
-
     path = Path(words[0])
     if not path.is_file():
         raise wrong("E511", f"there is no file {words[0]!r}", "name a script: train.py")
     if check:
-        asked = {"--graph": graph, "--explain": explain, "--verify": verify}
-        extra = next((option for option, given in asked.items() if given), None)
-        if extra is not None:
-            message = f"{extra} does nothing: --check runs no backward()"
+        extra = typed(graph=graph, explain=explain, verify=verify)
+        if extra:
+            message = f"{extra[0]} does nothing: --check runs no backward()"
             raise wrong("E590", message, "leave one of them out")
         return _listed(path)
     if verify_seconds != VERIFY_SECONDS and not verify:
         message = "--verify-seconds does nothing: nothing is verified"
         raise wrong("E590", message, "add --verify, or leave it out")
-    _tell_misplaced(path, words[1:])
-    with Reports(graph, explain, verify, verify_seconds) as reports:
-        status = _executed(path, words[1:], debug)
-    return Exit.REFUTED if reports.refuted and not status else status
-
-
-def _tell_misplaced(path: Path, arguments: list[str]) -> None:
-    """Write a note on an option of gradcli that is given to a script which reads
-    none."""
-    own = {"--check", "--graph", "--explain", "--verify"}
-    given = sorted(own.intersection(arguments))
+    given = sorted(OWN.intersection(words[1:]))
     if given and _READS_WORDS.search(path.read_bytes()) is None:
-        from ..output import note
-
         right = f"gradcli run {given[0]} {path.name}"
         note(f"note: {given[0]} stands behind the script, which reads none: {right}")
+    with Reports(graph, explain, verify, verify_seconds) as reports:
+        status = _executed(path, words[1:])
+    return Exit.REFUTED if reports.refuted and not status else status
 
 
 def _listed(path: Path) -> int:
@@ -121,15 +110,12 @@ def _listed(path: Path) -> int:
     from ...lang.excerpt import enumerated, printable
     from ...python.missing import looked_through
     from ...render.line import Line
-    from ..output import Printer, note
 
     look = looked_through(path)
     printer = Printer()
     for each in (*look.missing, *look.possible):
-        where = f"{each.file.name}:{each.line}: "
-        printer.lines(
-            [Line((printable(where), "dim"), (printable(each.text), "plain"))]
-        )
+        where = printable(f"{each.file.name}:{each.line}: ")
+        printer.lines([Line((where, "dim"), (printable(each.text), "plain"))])
     if not look.missing:
         names = printable(enumerated([file.name for file in look.files]))
         text = "gradcli has every name that is asked of torch"
@@ -138,8 +124,7 @@ def _listed(path: Path) -> int:
     return Exit.PROGRAM if look.missing else Exit.DONE
 
 
-def _executed(path: Path, arguments: list[str], debug: bool) -> int:
-    """Run the script; return its exit status."""
+def _executed(path: Path, arguments: list[str]) -> int:
     from ...python.user_files import run
 
     try:
@@ -147,8 +132,6 @@ def _executed(path: Path, arguments: list[str], debug: bool) -> int:
     except SystemExit as ended:
         if ended.code is None or isinstance(ended.code, int):
             return ended.code or Exit.DONE
-        from ..output import note
-
         note(str(ended.code))
         return 1
     except BrokenPipeError:
@@ -165,64 +148,58 @@ def _failure(error: Exception) -> ProgramError:
     from ...python.user_lines import place_of
 
     where = place_of(error.__traceback__)
-    at = f"{where}\n  " if where else ""
     said = lacking(error)
     if said is not None:
         hint = "gradcli run --check lists all that the script asks for and is not there"
-        return wrong("E101", f"{at}{said}", hint) if not at else wrong(
-            "E101", f"{said} ({where})", hint
-        )  # fmt: skip
+        return wrong("E101", f"{said} ({where})" if where else said, hint)
     kind, text = type(error).__name__, str(error)
     shown = f"{kind}: {text}" if text else kind
-    return wrong(
-        "E513", f"the script raises {shown} ({where})" if where else shown,
-        "--debug shows Python's traceback",
-    )  # fmt: skip
+    message = f"the script raises {shown} ({where})" if where else shown
+    return wrong("E513", message, "--debug shows Python's traceback")
 
 
-class Reports:
+class Reports(ExitStack):
     """A block in which passes are reported; ``refuted`` tells whether a gradient was
     refuted."""
 
     def __init__(
         self, graph: bool, explain: bool, verify: bool, seconds: float
     ) -> None:
+        super().__init__()
         self.refuted = False
-        self._asked = graph or explain or verify
         self._graph, self._explain, self._verify = graph, explain, verify
         self._seconds = seconds
-        self._stack = ExitStack()
         self._tape: Any = None
         self._passes: Any = None
 
     def __enter__(self) -> Reports:
-        if self._asked:
+        if self._graph or self._explain or self._verify:
             from ...python.script_passes import recording, watched
 
             if self._verify:
-                self._tape = self._stack.enter_context(recording())
+                self._tape = self.enter_context(recording())
             after = self._tape.passed if self._tape is not None else None
-            self._passes = self._stack.enter_context(watched(self._report, after))
+            self._passes = self.enter_context(watched(self._report, after))
         return self
 
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        self._stack.close()
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        super().__exit__(None, None, None)
         if self._passes is not None and error is None:
-            self._say(f"backward() ran at {line}" for line in self._passes.lines())
+            from ...python.script_passes import times
+
+            self._say(f"backward() ran at {line}" for line in times(self._passes))
 
     def _report(self, made: Pass, run: Callable[..., object]) -> None:
+        from ...render.tree import tree
+        from ...views.graph import graph_view
+
         self._say([f"{made.place}: {made.name}.backward()"], "title")
         view = None
         if self._graph or self._explain:
-            from ...views.graph import graph_view
-
             view = graph_view(
                 made.root, source="", name=made.name, variables=made.variables
             )
-        if self._graph:
-            from ...render.tree import tree
-
-            assert view is not None
+        if self._graph and view is not None:
             self._write(tree(view, self._writer().layout))
         if self._verify:
             self._judge(made)
@@ -241,17 +218,13 @@ class Reports:
         from ...views.names import Names
         from ...views.numbers import plain
 
-        names = Names()
+        names, root, given = Names(), made.root, made.cotangent is not None
         names.settle((), made.variables, frozenset())
-        root = made.root
         start = ones_for(root) if made.cotangent is None else made.cotangent
         output = output_view(root, made.name, made.name != "output")
         steps = explain(root, start, names, view, run=run)
-        given = made.cotangent is not None
-        return lines(
-            Explanation("", output, plain(start.raw), given, steps),
-            self._writer().layout,
-        )
+        found = Explanation("", output, plain(start.raw), given, steps)
+        return lines(found, self._writer().layout)
 
     def _judge(self, made: Pass) -> None:
         from ...python.verify_function import judged

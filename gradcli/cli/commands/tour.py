@@ -5,9 +5,9 @@ from __future__ import annotations
 from textwrap import fill
 from typing import Final
 
-from ..exits import Exit
 from ..keyboard import ENDS, key, terminal
 from ..output import note
+from ..problems import Exit
 from ..workspace import Workspace, load, ran
 
 VALUES: Final = ("a = 2", "w1 = 0.5", "w2 = -1.5", "w3 = 3", "w4 = 0.25")

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from ...lang.excerpt import printable
 from ..options import HAS_NO_DERIVATIVES, VERIFIES_NOTHING, Request, without
+from ..output import show
+from ..sources import question_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,10 +21,8 @@ def main(request: Request) -> int:
 
     Example: gradcli value "y = x**3 + b" x=2 b=1
     """
-    from ...answers.value import value
+    from ...answers.gradients import value
     from ...render.arrays import SHORTENED, bare_line, value_lines
-    from ..output import show
-    from ..sources import question_of
 
     answer = value(question_of(request))
 

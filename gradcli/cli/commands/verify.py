@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import replace
+from typing import Annotated
 
-from ..exits import Exit
-from ..options import Json, Requirement, VerifySeconds
-
-if TYPE_CHECKING:
-    from ...python.function_proof import FunctionProof
+from ..options import Json, Requirement, Seconds
+from ..output import MORE_TIME, Printer, note
+from ..problems import Exit, wrong
+from ..sources import listed
 
 
 def main(
@@ -19,7 +19,7 @@ def main(
     once: bool = False,
     order: Annotated[int, {"min": 1, "max": 2}] = 1,
     require: Requirement = None,
-    verify_seconds: VerifySeconds = 30.0,
+    verify_seconds: Seconds = 30.0,
     json: Json = False,
     quiet: bool = False,
     debug: bool = False,
@@ -54,38 +54,36 @@ def main(
         split,
         taken_as_constants,
     )
+    from ...python.user_lines import words_of
     from ...python.verify_function import verify
+    from ...render.jsons import as_json
+    from ...render.line import Line
+    from ...render.proofs import lines
     from ...verify.process.job import UNKNOWN
-    from ..output import note
-    from ..problems import wrong
 
     if once and order == 2:
-        raise wrong(
-            "E590", "--once does not look at what --order 2 asks for",
-            "leave one of them out",
-        )  # fmt: skip
+        hint = "leave one of them out"
+        raise wrong("E590", "--once does not look at what --order 2 asks for", hint)
     path, _ = split(words[0])
-    if not quiet:
-        note(f"note: {path} is executed, with gradcli in the place of torch")
+    tell = (lambda text: None) if quiet else note
+    tell(f"note: {path} is executed, with gradcli in the place of torch")
     target = find(words[0])
-    arguments = arguments_of(target, words[1:], seed, _names(whole))
-    if not quiet:
-        for name, text in arguments.drawn.items():
-            note(f"note: {name}={text} was drawn with seed {seed}")
-    wanted = _names(wrt)
-    if not wanted:
-        fixed = taken_as_constants(target, arguments)
-        if fixed:
-            known = ", ".join(fixed)
-            note(
-                f"note: backward returns None for {known}, so no gradient by it was "
-                f"looked at; --wrt {fixed[0]} asks for one"
-            )
-            wanted = tuple(
-                name
-                for name, x in zip(target.parameters, arguments.values, strict=False)
-                if name not in fixed and getattr(x, "requires_grad", False)
-            )
+    arguments = arguments_of(target, words[1:], seed, tuple(listed(whole) or ()))
+    for name, text in arguments.drawn.items():
+        tell(f"note: {name}={text} was drawn with seed {seed}")
+    wanted = tuple(listed(wrt) or ())
+    fixed = () if wanted else taken_as_constants(target, arguments)
+    if fixed:
+        known = ", ".join(fixed)
+        note(
+            f"note: backward returns None for {known}, so no gradient by it was "
+            f"looked at; --wrt {fixed[0]} asks for one"
+        )
+        wanted = tuple(
+            name
+            for name, x in zip(target.parameters, arguments.values, strict=False)
+            if name not in fixed and getattr(x, "requires_grad", False)
+        )
     if wanted:
         arguments = held(arguments, target, wanted)
     try:
@@ -94,41 +92,12 @@ def main(
             seconds=verify_seconds, seed=seed, double_backward=not once, order=order,
         )  # fmt: skip
     except Exception as error:
-        raise _not_run(target.title, error) from error
-    if proof.ran_out_of_time and not quiet:
-        from ..output import MORE_TIME
-
-        note(MORE_TIME.format(verify_seconds))
-    return _shown(words[0], proof, json, quiet)
-
-
-def _names(text: str) -> tuple[str, ...]:
-    """Return the names in an option's text."""
-    return tuple(filter(None, map(str.strip, text.split(","))))
-
-
-def _not_run(title: str, error: Exception) -> Exception:
-    """Return the error for a function that raises one itself."""
-    from ...python.user_lines import words_of
-    from ..problems import wrong
-
-    problem = wrong(
-        "E519",
-        f"{title} raises {words_of(error)}",
-        "give each of its parameters a value that it takes: x=randn(2,4)",
-    )
-    return problem
-
-
-def _shown(title: str, proof: FunctionProof, json: bool, quiet: bool) -> int:
-    from dataclasses import replace
-
-    from ...render.jsons import as_json
-    from ...render.line import Line
-    from ...render.proofs import lines
-    from ..output import Printer, note
-
-    proof = replace(proof, function=title)
+        hint = "give each of its parameters a value that it takes: x=randn(2,4)"
+        message = f"{target.title} raises {words_of(error)}"
+        raise wrong("E519", message, hint) from error
+    if proof.ran_out_of_time:
+        tell(MORE_TIME.format(verify_seconds))
+    proof = replace(proof, function=words[0])
     if json:
         Printer().lines(as_json(proof))
     elif quiet:
@@ -138,5 +107,5 @@ def _shown(title: str, proof: FunctionProof, json: bool, quiet: bool) -> int:
     if proof:
         return Exit.DONE
     if proof.asked != "refuted":
-        note(f"{proof.asked}, not {proof.at_least}: {title}")
+        note(f"{proof.asked}, not {proof.at_least}: {words[0]}")
     return Exit.REFUTED

@@ -25,8 +25,8 @@ from ..forward import push, push_through
 from ..hooks import HOOKS, is_hooked
 from ..modes import MODE, no_grad
 from ..node import AccumulateGrad, Edge, Node, Port
+from ..saved import demand_unchanged
 from ..tensor import Tensor
-from ..unchanged import demand_unchanged
 from ..versions import CLOCK
 from ..walk import accumulate, added, among_outputs, between
 from .batch import Batch, NotLinear, TooLarge, batches_over, identity, is_sparse, once

@@ -19,7 +19,7 @@ from typing import Any, cast
 
 from ...engine.changes import change
 from ...engine.errors import CallError
-from ...engine.into import writing
+from ...engine.public import writing
 from ...engine.record import call, function
 from ...engine.signatures import Parameters, documented, keyword, listed
 from ...engine.tensor import Tensor

@@ -26,11 +26,10 @@ from ...ops import Op
 from ...ops.basis import ARITHMETIC
 from ...ops.checks import KindError
 from ...ops.types import Dims
-from ..arrays import Numbers, ObjectArray, boxed
 from ..balls import STEPS, Ball, ball
 from ..decided import LOGIC, MASKS, NUMERIC, is_literal
-from ..matrices import MAX_COFACTOR_SIZE
-from ..namespace import ObjectNamespace, are_indices
+from ..matrices import MAX_COFACTOR_SIZE, boxed
+from ..namespace import Numbers, ObjectArray, ObjectNamespace, are_indices
 from ..system import RELATIONS, Number, System
 from .namespace import TreeNamespace
 from .tree import TooLong, Tree, constant
@@ -42,11 +41,9 @@ _RELATIONS: Final = {sign: own.__name__ for sign, own in RELATIONS.items()}
 
 
 class EntrySystem(System[Tree]):
-    """The system whose elements are trees of a single number or truth value.
-
-    Questions about a value are written as trees, and the code keeps the engine's
-    conventions at a non-smooth point, so that neither is noted.
-    """
+    """The system whose elements are trees of a single number or truth value. Questions
+    about a value are written as trees, and the code keeps the engine's conventions at a
+    non-smooth point, so that neither is noted."""
 
     def __init__(self, trees: TreeNamespace) -> None:
         self.trees = trees
@@ -204,7 +201,6 @@ class EntryNamespace(ObjectNamespace):
         return self.arranged(x.data, x) if isinstance(x, EntryArray) else x
 
     def _row(self, op: Op, raw: tuple[object, ...], params: Params) -> object:
-        """Return what a row's formula gives, and note the truth values in it."""
         self._in_formula += 1
         try:
             made = op.fwd(self, *raw, **params)
@@ -272,10 +268,10 @@ class EntryNamespace(ObjectNamespace):
     def amin(self, x: object, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
         return self._reduce(partial(self._chain, "minimum"), x, dim, keepdim)
 
-    def _chain(self, name: str, row: list[Tree]) -> Tree:
+    def _chain(self, name: str, system: EntrySystem, row: list[Tree]) -> Tree:
         if not row:
             raise ValueError("the largest or smallest of no entries is not defined")
-        return reduce(partial(self.system.apply, name), row)
+        return reduce(partial(system.apply, name), row)
 
     def all(self, x: object, dim: Dims = None, keepdim: bool = False) -> Numbers:
         return self._quantified("logical_and", x, dim, keepdim)
@@ -288,16 +284,16 @@ class EntryNamespace(ObjectNamespace):
     ) -> Host | EntryArray:
         none = self.trees.number(name == "logical_and")
 
-        def rule(row: list[object]) -> Tree:
-            return reduce(partial(self.system.combined, name), row, none)
+        def rule(system: Any, row: list[Any]) -> Any:
+            return reduce(partial(system.combined, name), row, none)
 
         return self._mask_of(self._reduce(rule, x, dim, keepdim).data)
 
-    def solve(self, a: object, b: object) -> ObjectArray:
+    def solve(self, a: object, b: object) -> Any:
         self._note_pivots(a)
         return super().solve(a, b)
 
-    def det(self, a: object) -> ObjectArray:
+    def det(self, a: object) -> Any:
         self._note_pivots(a)
         return super().det(a)
 

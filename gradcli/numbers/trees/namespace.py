@@ -1,9 +1,10 @@
 """The array functions on expression trees.
 
-Invariant: every tree's value is what the array functions give for its arguments'
-values. With ``words`` a row whose formula takes several functions is a call of its own;
-without it every formula is written in the basis that arrays have, for printing it as
-calls of NumPy. Functions that the language lacks are always written in the basis.
+Invariants: every tree's value is what the array functions give for its arguments'
+values. An argument that a call leaves out is equal to the function's default. With
+``words`` a row whose formula takes several functions is a call of its own; without it
+every formula is written in the basis that arrays have, for printing it as calls of
+NumPy. Functions that the language lacks are always written in the basis.
 
     xp = TreeNamespace(words=True)
     xp.softmax(xp.named("x", values), 1)        # softmax(x, 1), not exp over sum
@@ -14,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import Any, Final, NoReturn
+from inspect import signature
+from typing import Any, Final, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -24,23 +26,13 @@ from ...engine.modes import MODE
 from ...engine.namespace import Namespace
 from ...engine.raw import Host, Params, Raw, Run
 from ...lang.factory import RANDOM
-from ...ops import FUNCTIONS, OPS, Composite, Op, parameters
+from ...ops import FUNCTIONS, OPS, Op, defaults, parameters
 from ...ops.basis import ARITHMETIC, SPECIAL, UFUNCS
 from ...ops.calls import CALLS
-from ...ops.limits import size_text
+from ...ops.checks import size_text
+from ...ops.op import Formula
 from ...ops.spellings import GUARDS, OPPOSITES
 from ..namespace import setting
-from .calls import (
-    Call,
-    added,
-    agree,
-    basis_call,
-    first,
-    publicly,
-    put,
-    row_call,
-    uniform,
-)
 from .simplify import broadcast_anyway, simplified
 from .tree import (
     CALLED,
@@ -59,17 +51,26 @@ from .tree import (
 )
 
 MAX_TREES: Final = 200_000
-"""Most trees that one program may be made of."""
-
 MAX_VALUE_BYTES: Final = 1 << 30
-"""Most memory that the values of a program's trees may take, in bytes."""
 
 MAX_WRITTEN_ENTRIES: Final = 4
 """Most entries of an array of numbers that is written out rather than computed."""
 
 
+Call: TypeAlias = tuple[tuple[object, ...], dict[str, object]]
+
+VARARGS: Final = 0x04
+"""Flag, in ``co_flags``, of a function with any number of positional arguments."""
+
+
 def _is_nan(tree: Tree) -> bool:
     return constant(tree) and tree.args[0] != tree.args[0]
+
+
+def _attached(tree: Tree) -> Tree:
+    while tree.head == "detach":
+        tree = tree.args[0]
+    return tree
 
 
 class _Operators:
@@ -109,9 +110,9 @@ class TreeNamespace(Namespace):
         self.words = words
         self._lacks = lacks
         self.zeros_vanish = zeros_vanish
+        self._draws_again = draws
         self.draws: list[Tree] = []
         """Random numbers, where they are drawn again rather than written out."""
-        self._draws_again = draws
         self.decisions: dict[int, Tree] = {}
         """Truth values that the program's course depended on, in order, by serial."""
         self.asked: set[int] = set()
@@ -159,15 +160,14 @@ class TreeNamespace(Namespace):
             )
 
     def _evaluated(self, tree: Tree, size: int) -> Tree:
-        """Return the value of a tree of numbers, or the tree if that is shorter."""
         value = tree.value
         if isinstance(value, tuple):
             return tree
-        if uniform(value):
-            return self.filled(value.shape, first(value))
-        return (
-            self.array(value) if value.size <= max(size, MAX_WRITTEN_ENTRIES) else tree
-        )
+        lone = _lone(value)
+        if lone is not None:
+            return self.filled(value.shape, lone)
+        short = value.size <= max(size, MAX_WRITTEN_ENTRIES)
+        return self.array(value) if short else tree
 
     def named(self, name: str, value: object) -> Tree:
         """Return the tree of an input."""
@@ -192,8 +192,9 @@ class TreeNamespace(Namespace):
         values = np.asarray(values)
         if not values.ndim:
             return self.number(values)
-        if uniform(values):
-            return self.filled(values.shape, first(values))
+        lone = _lone(values)
+        if lone is not None:
+            return self.filled(values.shape, lone)
         return self.made(LITERAL, (values,), {}, values)
 
     def constructed(
@@ -219,8 +220,7 @@ class TreeNamespace(Namespace):
     def read(self, tree: Tree) -> Host:
         """Return the tree's value as plain numbers, and keep it as a condition."""
         value: Host = tree.value
-        while tree.head == "detach":
-            tree = tree.args[0]
+        tree = _attached(tree)
         if value.dtype.kind == "b" and not value.ndim:
             self.decide(tree)
         elif not known(tree) and value.size and (value == value).all():
@@ -229,9 +229,7 @@ class TreeNamespace(Namespace):
         return value
 
     def integer(self, x: Any) -> int:
-        tree = x
-        while tree.head == "detach":
-            tree = tree.args[0]
+        tree = _attached(x)
         if not known(tree):
             cut = self.trunc(tree) if tree.value.dtype.kind == "f" else tree
             self.read(self.reshape(cut, ()))
@@ -251,11 +249,7 @@ class TreeNamespace(Namespace):
 
     def guard(self, mask: Tree, instead: Iterable[Tree]) -> Tree | None:
         """Return the guard in a mask that holds nowhere: a comparison with a single
-        point, or a mask that chooses NaN; None where there is no guard.
-
-        Args:
-            instead: what is chosen where the mask holds.
-        """
+        point, or a mask that chooses NaN ``instead``; None where there is no guard."""
         core = mask
         while core.head not in GUARDS and core.serial not in self.asked:
             inner = [part for part in below(core) if part.dtype.kind == "b"]
@@ -275,13 +269,11 @@ class TreeNamespace(Namespace):
         opposite = OPPOSITES.get(guard.head)
         if opposite is None:
             self.decide(self.any(guard) if guard.ndim else guard)
-            return
-        if guard.size == 1:
-            self.decide(self.operate(opposite, *[
-                self.reshape(part, ()) for part in below(guard)
-            ]))  # fmt: skip
-            return
-        self.decide(self.all(self.operate(opposite, *guard.args)))
+        elif guard.size == 1:
+            numbers = [self.reshape(part, ()) for part in below(guard)]
+            self.decide(self.operate(opposite, *numbers))
+        else:
+            self.decide(self.all(self.operate(opposite, *guard.args)))
 
     def watched(self) -> AbstractContextManager[None]:
         """Run a program in this block: what it makes unrecorded stays constant."""
@@ -305,12 +297,9 @@ class TreeNamespace(Namespace):
             bound = partial(self._basis, name)
         else:
             entry = FUNCTIONS.get(name)
-            if entry is None:
-                raise AttributeError(f"{type(self).__name__} has no function {name!r}")
-            if isinstance(entry, Composite):
-                bound = partial(entry.build, self.call)
-            else:
-                bound = partial(self._called, entry)
+            if not isinstance(entry, Op):
+                return super().__getattr__(name)
+            bound = partial(self._called, entry)
         setattr(self, name, bound)
         return bound
 
@@ -326,7 +315,6 @@ class TreeNamespace(Namespace):
         return self._row(op, (), dict(zip(parameters(op), args, strict=False)) | kwargs)
 
     def _basis(self, name: str, *args: Any, **kwargs: object) -> Any:
-        """Return the tree of a function that the array namespace itself has."""
         there = getattr(NUMPY, name)
         if name in UFUNCS or name in SPECIAL:
             args = tuple(map(self.array, args))
@@ -337,12 +325,11 @@ class TreeNamespace(Namespace):
             made = simplified(self, name, shown, np.asarray(value))
             self.note_asked([made])
             return made
-        return self._call_tree(name, basis_call(name, args, kwargs), value)
+        return self._call_tree(name, _basis_call(name, args, kwargs), value)
 
     def _call_tree(
         self, name: str, call: Call, value: object
     ) -> Tree | tuple[Tree, ...]:
-        """Return the tree of a call, or one tree for each of its results."""
         args, params = call
         if name in ARITHMETIC:
             # The head says that it is no operator: div(x, y, rounding_mode="floor").
@@ -388,14 +375,14 @@ class TreeNamespace(Namespace):
             return spelled
         raw = tuple([as_index.get(id(r), r) for r in raw])
         if said is None:
-            name, call = op.base, row_call(op, raw, params)
+            name, call = op.base, _row_call(op, raw, params)
         else:
             public = said(*raw, **params)
             if public is None:
                 return spelled
             name, call = public[0], public[1:]
-        value = publicly(name, call)
-        if value is None or not agree(value, spelled):
+        value = _publicly(name, call)
+        if value is None or not _agree(value, spelled):
             return spelled
         for serial in list(self.decisions)[decided:]:
             # These conditions are the formula's own; the call has none.
@@ -424,11 +411,8 @@ class TreeNamespace(Namespace):
         if known(tree) or tree.head == "detach" or tree.value.dtype.kind != "f":
             return tree
         key = "detach", tree.serial
-        found = self._made.get(key)
-        if found is None:
-            found = Tree("detach", (tree,), {}, tree.value, len(self._made), self)
-            self._made[key] = found
-        return found
+        made = Tree("detach", (tree,), {}, tree.value, len(self._made), self)
+        return self._made.setdefault(key, made)
 
     def to_copy(
         self, x: object, dtype: Any, device: object, back: object = None
@@ -511,11 +495,147 @@ class TreeNamespace(Namespace):
         return self.made("getitem", (tree, index), {}, value)
 
     def put_add(self, shape: Sequence[int], index: object, g: object) -> object:
-        if not self.words:
-            return self._basis("put_add", tuple(shape), index, g)
-        return added(self, tuple(shape), index, self.array(g))
+        return self._written_at("put_add", tuple(shape), index, g, accumulate=True)
 
     def put_view(self, shape: Sequence[int], index: object, g: object) -> object:
+        return self._written_at("put_view", tuple(shape), index, g)
+
+    def _written_at(
+        self, name: str, shape: tuple[int, ...], index: object, g: object, **how: bool
+    ) -> object:
         if not self.words:
-            return self._basis("put_view", tuple(shape), index, g)
-        return put(self, tuple(shape), index, self.array(g))
+            return self._basis(name, shape, index, g)
+        items, tree = _spread(index, len(shape)), self.array(g)
+        if not how and all(isinstance(i, int | slice) for i in items):
+            return _put(self, shape, items, tree)
+        where = [_position(i, size) for i, size in zip(items, shape, strict=False)]
+        return self.word(
+            "index_put", self.filled(shape, 0.0), tuple(where), tree, **how
+        )
+
+
+# calls of public functions
+
+
+def _basis_call(
+    name: str, args: tuple[object, ...], params: Mapping[str, object]
+) -> Call:
+    """Return a call of an array function: positional arguments, and those by name."""
+    known = signature(getattr(NUMPY, name)).parameters
+    if any(p.kind is p.VAR_POSITIONAL for p in known.values()):
+        return args, dict(params)
+    defaults = {p.name: p.default for p in known.values() if p.default is not p.empty}
+    return _arranged(
+        {**dict(zip(known, args, strict=False)), **params}, defaults, known
+    )
+
+
+def _row_call(op: Op, raw: tuple[object, ...], params: Mapping[str, object]) -> Call:
+    """Return a call of a row's public function, in the order of its parameters; inputs
+    of any number come one by one if the function takes them so, else as a tuple."""
+    public = FUNCTIONS[op.base]
+    names = parameters(public)
+    formula: Formula = public.fwd if isinstance(public, Op) else public.build
+    code = formula.__code__
+    if op.variadic and code.co_flags & VARARGS:
+        return (*[params[name] for name in names if name in params], *raw), {}
+    if op.variadic:
+        return (raw,), dict(params)
+    given = {**dict(zip(parameters(op), raw, strict=False)), **params}
+    left_out = defaults(op)
+    ordered = {name: given[name] for name in names if name in given}
+    ordered |= {n: v for n, v in given.items() if not _same(v, left_out.get(n, ...))}
+    return _arranged(ordered, left_out, names[: code.co_argcount - 1])
+
+
+def _arranged(
+    given: Mapping[str, Any], defaults: Mapping[str, object], order: Iterable[str]
+) -> Call:
+    """Return a call with arguments without default by position, the others by name; a
+    list of one dimension is that dimension."""
+    args = []
+    params: Params = {}
+    expected = iter(order)
+    for name, value in given.items():
+        lone = name == "dim" and isinstance(value, tuple | list) and len(value) == 1
+        plain = value[0] if lone else value
+        in_order = not params and next(expected, None) == name
+        if name not in defaults and in_order and not isinstance(value, str):
+            args.append(plain)
+        elif name not in defaults or not _same(value, defaults[name]):
+            params[name] = plain
+    return tuple(args), params
+
+
+def _same(a: object, b: object) -> bool:
+    return a is b or (type(a) is type(b) and not isinstance(a, Tree) and a == b)
+
+
+def _lone(value: object) -> Any:
+    """Return the number that all entries of an array are, zero if there are none; None
+    if they differ."""
+    if not isinstance(value, np.ndarray):
+        return None
+    first = value.flat[0] if value.size else value.dtype.type()
+    return first if (value == first).all() else None
+
+
+def _publicly(name: str, call: Call) -> Any:
+    """Return what a public function gives for a call's values; None if it fails."""
+    try:
+        with np.errstate(all="ignore"):
+            return NUMPY.call(name, *valued(call[0]), **valued(call[1]))
+    except Exception:
+        # A public function may refuse what its row takes, with an error of any kind.
+        return None
+
+
+def _agree(value: Host, spelled: object) -> bool:
+    """Tell whether a function's results equal the formula's."""
+    if isinstance(spelled, tuple) or isinstance(value, tuple):
+        several = isinstance(spelled, tuple) and isinstance(value, tuple)
+        return several and all(map(_agree, value, spelled))
+    ours, theirs = np.asarray(value), np.asarray(valued(spelled))
+    return ours.shape == theirs.shape and np.allclose(
+        ours, theirs, rtol=1e-9, atol=1e-12, equal_nan=True
+    )
+
+
+def _put(xp: TreeNamespace, shape: tuple[int, ...], items: list[Any], g: Tree) -> Tree:
+    """Return zeros with ``g`` put at an index of numbers and slices: each dimension
+    takes one call, so an index of one slice is one call."""
+    now = g
+    for dim, item in enumerate(items):
+        if isinstance(item, int):
+            sizes = (*now.shape[:dim], shape[dim], *now.shape[dim:])
+            now = xp.word("select_scatter", xp.filled(sizes, 0.0), now, dim, item)
+        elif range(shape[dim])[item] != range(shape[dim]):
+            sizes = (*now.shape[:dim], shape[dim], *now.shape[dim + 1 :])
+            start, stop, step = item.indices(shape[dim])
+            pace = () if step == 1 else (step,)
+            now = xp.word(
+                "slice_scatter", xp.filled(sizes, 0.0), now, dim, start, stop, *pace
+            )
+    return now
+
+
+def _position(item: object, size: int) -> object:
+    if isinstance(item, slice):
+        chosen = range(size)[item]
+        return None if chosen == range(size) else list(chosen)
+    if isinstance(item, Tree) and item.head == LITERAL and item.dtype.kind != "b":
+        return item.value.tolist()
+    return item
+
+
+def _spread(index: object, ndim: int) -> list[Any]:
+    """Return an index as items that together take all ``ndim`` dimensions."""
+    items: list[Any] = list(index) if isinstance(index, tuple) else [index]
+    dots = [k for k, item in enumerate(items) if item is ...]
+    at = dots[0] if dots else len(items)
+    taken = -len(dots)
+    for item in items:
+        mask = getattr(getattr(item, "dtype", None), "kind", None) == "b"
+        taken += item.ndim if mask else 1
+    untouched = [slice(None)] * (ndim - taken)
+    return [*items[:at], *untouched, *items[at + 1 :]]

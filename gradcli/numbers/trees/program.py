@@ -35,9 +35,8 @@ from ...lang.parser import parse
 from ...lang.run import Run, computed
 from ...lang.tensor_library import TensorLibrary
 from .entries import EntryArray, EntryNamespace, entries
-from .names import Names
 from .namespace import TreeNamespace
-from .tree import TooLong, Tree, Unwritable
+from .tree import Names, TooLong, Tree, Unwritable
 
 MAX_CODE_STEPS: Final = 20_000
 """Most steps of a written program, and most entries of its inputs and derivatives."""
@@ -119,18 +118,9 @@ def adjoint(
     run: Run, cotangent: Tensor | None, namespace: Callable[[], TreeNamespace],
     names: Callable[[], Names],
 ) -> Adjoint:  # fmt: skip
-    """Return the gradient of a run's output by its inputs, as trees of arrays.
-
-    Args:
-        run: a program that has run on arrays.
-        cotangent: the cotangent of a vector output.
-        namespace: makes the namespace of the trees.
-        names: makes the source of names.
-
-    Raises:
-        Unwritable: the program does something that expressions cannot.
-        TooLong: the derivative would be made of too many parts.
-    """
+    """Return the gradient of a run's output by its inputs, as trees of arrays; raise
+    `Unwritable` if expressions cannot say it, and `TooLong` if it has too many
+    parts."""
     try:
         return _adjoint(run, cotangent, namespace(), names(), TreeLibrary)
     except Unwritable:
@@ -174,18 +164,8 @@ def _pulled(
 
 
 def entrywise(run: Run, kind: str, cotangent: Tensor | None, names: Names) -> Entrywise:
-    """Return a derivative of a run's output by its inputs, as trees of single entries.
-
-    Args:
-        run: a program that has run on arrays.
-        kind: ``gradient``, ``jacobian`` or ``hessian``.
-        cotangent: the cotangent of a vector output.
-        names: the source of names.
-
-    Raises:
-        Unwritable: the program does something that expressions cannot.
-        TooLong: there are too many entries, or steps that compute them.
-    """
+    """Return the gradient, ``jacobian`` or ``hessian`` of a run's output by its inputs,
+    as trees of single entries; raise `Unwritable` or `TooLong` as `adjoint` does."""
     _check_count(run, kind)
     xp = EntryNamespace(TreeNamespace(words=False, zeros_vanish=True))
     library = TensorLibrary(Factory(xp, "float64", run.seed))
@@ -194,7 +174,7 @@ def entrywise(run: Run, kind: str, cotangent: Tensor | None, names: Names) -> En
         output = Tensor(xp.array(output.raw), xp)
     asked = {i.name: given[i.name] for i in run.inputs if i.requires_grad}
     with rows_as_calls(), np.errstate(all="ignore"):
-        derivatives = _KINDS[kind](output, asked, cotangent)
+        derivatives = _derivatives(kind, output, asked, cotangent)
         blocks = tuple([
             (by, tuple(tensor.shape), tuple(entries(tensor.raw, xp)))
             for by, tensor in [((), output), *derivatives]
@@ -213,57 +193,48 @@ def _check_count(run: Run, kind: str) -> None:
         raise TooLong(TOO_MANY_STEPS)
 
 
-def _gradients(
-    output: Tensor, asked: dict[str, Tensor], cotangent: Tensor | None
+def _zeros(x: Tensor, shape: Sequence[int]) -> Tensor:
+    return Tensor(x.xp.new_full(x.raw, shape, 0), x.xp)
+
+
+def _derivatives(
+    kind: str, output: Tensor, asked: dict[str, Tensor], cotangent: Tensor | None
 ) -> Iterator[tuple[tuple[str, ...], Tensor]]:
-    nothing = [None] * len(asked)
+    """Yield each derivative of a kind with the inputs that it is by."""
     inputs = list(asked.values())
-    found = nothing if output.edge is None else _pulled(output, inputs, cotangent)
-    for (name, x), g in zip(asked.items(), found, strict=True):
-        yield (name,), Tensor(x.xp.zeros_like(x.raw), x.xp) if g is None else g
-
-
-def _jacobians(
-    output: Tensor, asked: dict[str, Tensor], cotangent: Tensor | None
-) -> Iterator[tuple[tuple[str, ...], Tensor]]:
-    (blocks,) = blocks_of([output], list(asked.values()))
-    yield from zip(((name,) for name in asked), blocks, strict=True)
-
-
-def _hessians(
-    output: Tensor, asked: dict[str, Tensor], cotangent: Tensor | None
-) -> Iterator[tuple[tuple[str, ...], Tensor]]:
-    inputs = list(asked.values())
-    if output.edge is None:
-        blocks = [Tensor(x.xp.new_full(x.raw, (*x.shape, *z.shape), 0), x.xp)
-                  for x, z in product(inputs, inputs)]  # fmt: skip
+    if kind == "hessian":
+        if output.edge is None:
+            pairs = product(inputs, inputs)
+            blocks = [_zeros(x, (*x.shape, *z.shape)) for x, z in pairs]
+        else:
+            rows = blocks_of(gradient(output, inputs), inputs)
+            blocks = list(chain.from_iterable(rows))
+        yield from zip(product(asked, asked), blocks, strict=True)
+    elif kind == "jacobian":
+        (blocks,) = blocks_of([output], inputs)
+        yield from zip(((name,) for name in asked), blocks, strict=True)
     else:
-        rows = blocks_of(gradient(output, inputs), inputs)
-        blocks = list(chain.from_iterable(rows))
-    yield from zip(product(asked, asked), blocks, strict=True)
-
-
-_KINDS: Final = {
-    "gradient": _gradients, "jacobian": _jacobians, "hessian": _hessians
-}  # fmt: skip
+        found: Sequence[Tensor | None] = [None] * len(inputs)
+        if output.edge is not None:
+            found = _pulled(output, inputs, cotangent)
+        for (name, x), g in zip(asked.items(), found, strict=True):
+            yield (name,), _zeros(x, x.shape) if g is None else g
 
 
 def _host(raw: object) -> Host:
-    """Return numbers as an array on the host, in double precision."""
     return np.asarray(host(raw), dtype=np.float64)
 
 
 def rows_as_calls() -> AbstractContextManager[None]:
-    """Return a block in which each row that is called is handed to the namespace as a
-    whole, as where somebody looks on."""
+    """Return a block in which each row that is called is handed over as a whole."""
     return MODE.having(on_call=(*MODE.on_call, lambda *call: None))
 
 
 def _executed(
     run: Run, library: TensorLibrary, names: Names, traced: list[tuple[str, Tensor]]
 ) -> tuple[Tensor, dict[str, str], dict[str, Tensor]]:
-    """Return the output of the program on trees, and by the inputs' names what they are
-    called in the code and their tensors; ``traced`` collects named values."""
+    """Return the program's output on trees, and what its inputs are called in the code
+    and their tensors, by name; ``traced`` collects named values."""
     xp = library.factory.xp
     called = {i.name: names.take(i.name) for i in run.inputs}
     given = {
@@ -288,7 +259,6 @@ def _executed(
 
 
 def _called(traced: Iterable[tuple[str, Tensor]], names: Names) -> dict[int, str]:
-    """Return the program's names of trees, by serial; a reused name gets a number."""
     called: dict[int, str] = {}
     for name, tensor in traced:
         if isinstance(tensor.raw, Tree) and tensor.raw.serial not in called:

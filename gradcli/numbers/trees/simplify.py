@@ -30,8 +30,6 @@ _RULES: Final[dict[str, Rule]] = {}
 
 
 def _rule(*heads: str) -> Callable[[Rule], Rule]:
-    """Return a decorator that enters a rule for trees of these heads."""
-
     def enter(rule: Rule) -> Rule:
         _RULES.update(dict.fromkeys(heads, rule))
         return rule
@@ -76,7 +74,6 @@ def _is_unary(tree: Tree) -> bool:
 
 
 def _again(tree: Tree, operand: Tree) -> Tree:
-    """Return the same elementwise function of another operand."""
     return getattr(tree.xp, tree.head)(operand)  # type: ignore[no-any-return]
 
 
@@ -93,7 +90,6 @@ def _reduced_to(operand: Tree, params: Mapping[str, object], value: Host) -> Tre
 
 
 def _bare(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return a shape without its leading ones."""
     first = next((i for i, n in enumerate(shape) if n != 1), len(shape))
     return shape[first:]
 
@@ -122,7 +118,6 @@ def _unchanged(tree: Tree, value: Host) -> Tree | None:
 
 
 def _of_kind(xp: TreeMaker, tree: Tree, value: Host) -> Tree:
-    """Return the tree, converted to floats if the value holds floats."""
     wanted = value.dtype.kind == "f"
     return xp.as_type_of(tree, value) if wanted else tree
 
@@ -165,14 +160,12 @@ def _opposite(xp: TreeMaker, tree: Tree, deep: int = 4) -> Tree | None:
 
 
 def _product(a: Tree, b: Tree) -> float | None:
-    """Return the product of two numbers, or None if it is longer to write than they."""
     product: float = a.args[0] * b.args[0]
     longer = len(repr(product)) > len(repr(a.args[0])) + len(repr(b.args[0]))
     return None if longer or not _is_moderate(a.args[0], b.args[0]) else product
 
 
 def _is_moderate(*numbers: float) -> bool:
-    """Tell whether the numbers' products may be regrouped: none can overflow."""
     most = MAX_REGROUPED_FACTOR
     return all(1 / most < abs(number) < most for number in numbers)
 
@@ -209,7 +202,6 @@ def _mul(xp: TreeMaker, value: Host, a: Tree, b: Tree) -> Tree | None:
 
 
 def _scaled(tree: Tree) -> bool:
-    """Tell whether a tree is a number times another tree."""
     return tree.head == "mul" and tree.args[0].head == NUMBER
 
 

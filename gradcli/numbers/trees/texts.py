@@ -167,15 +167,8 @@ TEXTS: Final = TextNamespace()
 def partial_text(
     partial: object, y: Text, inputs: Sequence[object], params: Mapping[str, object]
 ) -> Text | None:
-    """Return the text of a row's partial; None if there is none, or if the language
-    cannot express it.
-
-    Args:
-        partial: a formula ``(xp, y, *inputs, **params)`` or a number.
-        y: the text of the operation's result.
-        inputs: the texts of its inputs; numbers and None stand for themselves.
-        params: the operation's parameters.
-    """
+    """Return the text of a row's partial, a formula ``(xp, y, *inputs, **params)`` or a
+    number; None if there is none, or if the language cannot express it."""
     try:
         given = partial(TEXTS, y, *inputs, **params) if callable(partial) else partial
         found = lift(given)

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 from unicodedata import name as described
 
-from ...numbers.trees.names import greek_letter
+from ...numbers.trees.tree import greek_letter
 
 GREEK: Final = frozenset(
     {

@@ -21,7 +21,6 @@ from ...engine import Tensor
 from ...lang.errors import ProgramError
 from ...lang.excerpt import printable
 from ...lang.run import Run, evaluate
-from ...numbers.trees.names import Names
 from ...numbers.trees.namespace import TreeNamespace
 from ...numbers.trees.program import (
     MAX_CODE_STEPS,
@@ -30,7 +29,7 @@ from ...numbers.trees.program import (
     entrywise,
 )
 from ...numbers.trees.texts import Text
-from ...numbers.trees.tree import NAME, TooLong, Tree, Unwritable
+from ...numbers.trees.tree import NAME, Names, TooLong, Tree, Unwritable
 from ...ops.spellings import OPPOSITES
 from .c import C
 from .dialect import LANGUAGE, Dialect, Language, Result, Written

@@ -12,9 +12,17 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from ...numbers.trees.names import Names
 from ...numbers.trees.texts import Text
-from ...numbers.trees.tree import FILLED, LEAVES, LITERAL, NAME, NUMBER, Tree, below
+from ...numbers.trees.tree import (
+    FILLED,
+    LEAVES,
+    LITERAL,
+    NAME,
+    NUMBER,
+    Names,
+    Tree,
+    below,
+)
 from .dialect import Dialect
 
 MAX_STEP_CHARACTERS: Final = 72

@@ -13,7 +13,7 @@ from math import sqrt
 from typing import Final
 
 from ...lang.errors import ProgramError
-from ...ops.limits import LIMIT
+from ...ops.checks import LIMIT
 
 SCALE: Final = 2.0
 """Pixels of a PNG per unit of the picture, so that it is sharp on fine screens."""

@@ -22,7 +22,7 @@ from ...engine.raw import Host
 from ...numbers.balls import to_float
 from ...numbers.expressions import Expressions
 from ...numbers.terms import Term
-from ..conditions import indifferent, side_conditions
+from ..formulas import indifferent, side_conditions
 from ..process.budget import Budget, OutOfTime
 from ..process.job import (
     AGREES,
@@ -61,10 +61,7 @@ from .truth import (
 )
 
 MAX_CLAIM_ENTRIES: Final = 5_000
-"""Largest number of entries of all inputs for which a claim is judged."""
-
 TRIES_PER_POINT: Final = 6
-"""Number of random points tried for each one wanted: some are outside the domain."""
 
 COMPARING_SHARE: Final = 0.6
 """Part of the time that comparing at points may take."""
@@ -73,16 +70,12 @@ MAX_REFUSALS: Final = 5
 """Number of points where the program fails before given values are kept fixed."""
 
 MAX_BRANCHES: Final = 3
-"""Largest number of branches of a program that a claim is proved on."""
 
 MAX_BRANCH_CONDITIONS: Final = 2
 """Largest number of a branch's conditions with which other branches are proved too."""
 
 MAX_CLAIM_PROOF_ENTRIES: Final = 64
-"""Largest number of entries of a derivative for which a claim is proved."""
-
 SIMPLIFYING_PASSES: Final = 3
-"""Number of times that all numbers of a point are made simpler."""
 
 MAX_SHOWN_ENTRIES: Final = 64
 """Largest number of entries of an array that is shown whole where shapes differ."""
@@ -95,24 +88,26 @@ Sides = tuple[Host, Host]
 
 @dataclass(slots=True)
 class Case:
-    """A claim, and what has been found out about it so far."""
+    """A claim, and what has been found out about it so far.
+
+    pointed     whether the claim may be meant for the given point alone
+    right_here  whether it holds at the given point
+    undefined   the number of points where the derivative is finite, and it is not
+    beyond      the number of points where only the second program has a finite value
+    taken       notes on constants that are taken for other numbers, each once
+    """
 
     claim: Claim
     pointed: bool = False
-    """Whether the claim may be meant for the given point alone."""
     ruling: Ruling = field(default_factory=Ruling)
     right_here: bool = False
-    """Whether the claim holds at the given point."""
     wrong_at: Point | None = None
     seen: list[Visit] = field(default_factory=list)
     undefined: int = 0
-    """Number of points where the derivative is finite and the claim is not."""
     beyond: int = 0
-    """Number of points where only the second program has a finite value."""
     reason: str | None = None
     note: str | None = None
     taken: dict[str, None] = field(default_factory=dict)
-    """Notes on constants that are taken for other numbers, each once."""
 
 
 def judge(task: ClaimsTask, report: Report = lambda judgement: None) -> Judgement:
@@ -142,11 +137,11 @@ class Judge:
             )
         reason = NOTHING_SHOWN
         try:
-            self._compare_in_time()
-            self._tell()
+            self._compare()
+            self.report(self._now())
             for case in self.cases:
                 self._settle(case)
-                self._tell()
+                self.report(self._now())
         except OutOfTime:
             reason = timed_out(self.task.seconds)
         except Exception as error:
@@ -157,30 +152,23 @@ class Judge:
         rulings = tuple(case.ruling for case in self.cases)
         return Judgement(rulings, round(self.budget.spent, 3))
 
-    def _tell(self) -> None:
-        self.report(self._now())
-
     # at points
 
-    def _compare_in_time(self) -> None:
-        """Compare at points, and leave time for counterexamples and proofs."""
+    def _compare(self) -> None:
+        """Compare every claim at every point, up to the first where it is wrong, and
+        leave time for counterexamples and proofs."""
         try:
             with self.budget.slice(COMPARING_SHARE * self.budget.left):
-                self._compare()
+                for point, visit in self._visits():
+                    for case in self.cases:
+                        if case.wrong_at is None:
+                            self._look(case, point, visit)
         except OutOfTime:
             self.refusal = self.refusal or "time ran out; smaller shapes say as much"
         for case in self.cases:
             case.ruling = self._ruling(case)
 
-    def _compare(self) -> None:
-        """Compare every claim at every point, up to the first where it is wrong."""
-        for point, visit in self._visits():
-            for case in self.cases:
-                if case.wrong_at is None:
-                    self._look(case, point, visit)
-
     def _visits(self) -> Iterator[tuple[Point, Visit]]:
-        """Yield the given point, if it is usable, then random points."""
         if self.given is not None:
             visit = self._visit(self.given)
             self.given_used = visit is not None
@@ -202,45 +190,43 @@ class Judge:
                     for given in self.task.inputs
                     if given.values is not None and given.name not in asked
                 }
-            if visit is None:
-                continue
-            found += 1
-            yield point, visit
-            if found == self.task.points:
-                return
+            if visit is not None:
+                found += 1
+                yield point, visit
+                if found == self.task.points:
+                    return
 
     def _visit(self, point: Point) -> Visit | None:
+        """Return the visit of a point; None if it is not usable: on a kink, or where a
+        target is not finite."""
         try:
             visit = Visit(self.task, point)
         except Exception as error:
             self.refusal = words_of(error)
             return None
-        if self._usable(visit):
+        if visit.is_non_smooth():
+            return None
+        try:
+            targets = [visit.target(claim) for claim in self.task.claims]
+            if all(map(are_finite, map(values_of, targets))):
+                return visit
+        except KeyError:
+            # Only another branch computes this variable; `_look` notes that.
             return visit
-        for case in self.cases:
-            case.beyond += not case.claim.by and self._alone(visit)
+        if any(not case.claim.by for case in self.cases) and self._alone(visit):
+            for case in self.cases:
+                case.beyond += not case.claim.by
         return None
 
     def _alone(self, visit: Visit) -> bool:
         """Tell whether the second program has a value where the first has none."""
-        if visit.is_non_smooth() or are_finite(values_of(visit.output)):
-            return False
         try:
-            return are_finite(values_of(visit.other()))
+            return not are_finite(values_of(visit.output)) and are_finite(
+                values_of(visit.other())
+            )
         except Exception:
             # The second program has no value here, like the first.
             return False
-
-    def _usable(self, visit: Visit) -> bool:
-        """Tell whether a visit is at a smooth point and every target is finite."""
-        if visit.is_non_smooth():
-            return False
-        try:
-            targets = [visit.target(claim) for claim in self.task.claims]
-        except KeyError:
-            # Only another branch computes this variable; `_look` notes that.
-            return True
-        return all(map(are_finite, map(values_of, targets)))
 
     def _look(self, case: Case, point: Point, visit: Visit) -> None:
         try:
@@ -257,12 +243,17 @@ class Judge:
         if not are_finite(claimed):
             case.undefined += 1
             return
-        if not fits(claimed, true) or differing(claimed, true):
+        fit = fits(claimed, true)
+        if not fit or differing(claimed, true):
             case.wrong_at = point
         elif point is self.given:
             case.right_here = True
         case.seen.append(visit)
-        case.note = _shape_note(claimed, true)
+        said, has = list(claimed.shape), list(true.shape)
+        case.note = f"the claim has shape {said}, the derivative {has}"
+        if fit:
+            stands = f"the claim's shape {said} stands for {has}"
+            case.note = None if said == has else stands
         case.taken |= dict.fromkeys(visit.meant.taken(visit.terms))
 
     def _ruling(self, case: Case) -> Ruling:
@@ -284,12 +275,10 @@ class Judge:
             yield "the point given is on a kink or outside the domain"
         sides = ("the first program", "the second program")
         true, claimed = ("the derivative", "the claim") if case.claim.by else sides
-        if case.undefined:
-            more = f"at {case.undefined} more points"
-            yield f"{more} {true} has a value and {claimed} has none"
-        if case.beyond:
-            more = f"at {case.beyond} more points"
-            yield f"{more} {claimed} has a value and {true} has none"
+        pairs = ((case.undefined, true, claimed), (case.beyond, claimed, true))
+        for count, has, lacks in pairs:
+            if count:
+                yield f"at {count} more points {has} has a value and {lacks} has none"
 
     def _nothing(self, case: Case) -> str:
         if case.undefined:
@@ -301,48 +290,44 @@ class Judge:
     # what follows
 
     def _settle(self, case: Case) -> None:
-        ruling = case.ruling
-        if case.wrong_at is not None:
-            if ruling.verdict == REFUTED:
-                found = self._counterexample(case, case.wrong_at)
-                case.ruling = replace(ruling, counterexample=found)
-        elif case.seen and self.task.prove:
-            case.ruling = self._proved(case)
-
-    def _counterexample(self, case: Case, wrong_at: Point) -> Counterexample | None:
-        pinned = frozenset(self.pinned)
-        search = Search(self.task, case.claim, pinned, self.budget)
-        if case.pointed and wrong_at is self.given:
-            return search.at(wrong_at)
-        return search.smallest(wrong_at)
+        """Find a counterexample to a claim that is false, or a proof of another one."""
+        wrong = case.wrong_at
+        if wrong is None:
+            if case.seen and self.task.prove:
+                case.ruling = self._proved(case)
+        elif case.ruling.verdict == REFUTED:
+            search = Search(self.task, case.claim, frozenset(self.pinned), self.budget)
+            here = case.pointed and wrong is self.given
+            found = search.at(wrong) if here else search.smallest(wrong)
+            case.ruling = replace(case.ruling, counterexample=found)
 
     def _proved(self, case: Case) -> Ruling:
         """Return the ruling after proofs on the first point's branch and others."""
-        ruling = case.ruling
+        proof = Proof(False)
         try:
             with self.budget.slice(self.budget.left / 2):
                 proof = prove(case.seen[0], case.claim, self.budget)
+            reason = proof.reason or "SymPy found no proof"
         except OutOfTime:
             self.budget.check()
-            return _noted(ruling, "SymPy ran out of time on the proof")
+            reason = "SymPy ran out of time on the proof"
         except RecursionError:
-            return _noted(ruling, "the expressions are nested too deeply for SymPy")
+            reason = "the expressions are nested too deeply for SymPy"
         except Exception as error:
-            return _noted(ruling, f"no proof: {words_of(error)}")
+            reason = f"no proof: {words_of(error)}"
         if not proof.done:
-            return _noted(ruling, proof.reason or "SymPy found no proof")
+            known = case.ruling.note
+            return replace(case.ruling, note=f"{known}; {reason}" if known else reason)
         conditions = self._further(case, proof.conditions)
-        return replace(ruling, verdict=PROVED, side_conditions=conditions)
+        return replace(case.ruling, verdict=PROVED, side_conditions=conditions)
 
     def _further(self, case: Case, first: tuple[str, ...]) -> tuple[str, ...]:
         """Return a proof's conditions, joined with those of further branches."""
         proved = {first: None}
         met = {branch(case.seen[0], case.claim)}
         for visit in case.seen[1:]:
-            if (
-                not 0 < len(first) <= MAX_BRANCH_CONDITIONS
-                or len(proved) == MAX_BRANCHES
-            ):
+            few = 0 < len(first) <= MAX_BRANCH_CONDITIONS
+            if not few or len(proved) == MAX_BRANCHES:
                 break
             here = branch(visit, case.claim)
             if here in met:
@@ -359,20 +344,6 @@ class Judge:
         if len(proved) == 1 or () in proved:
             return first
         return (" or ".join(" and ".join(each) for each in proved),)
-
-
-def _noted(ruling: Ruling, more: str) -> Ruling:
-    note = f"{ruling.note}; {more}" if ruling.note else more
-    return replace(ruling, note=note)
-
-
-def _shape_note(claimed: Host, true: Host) -> str | None:
-    if claimed.shape == true.shape:
-        return None
-    said, has = list(claimed.shape), list(true.shape)
-    if fits(claimed, true):
-        return f"the claim's shape {said} stands for {has}"
-    return f"the claim has shape {said}, the derivative {has}"
 
 
 @dataclass(slots=True)
@@ -434,9 +405,8 @@ class Search:
             return None
         if not (are_finite(true) and are_finite(claimed)):
             return None
-        if fits(claimed, true) and not differing(claimed, true):
-            return None
-        return claimed, true
+        right = fits(claimed, true) and not differing(claimed, true)
+        return None if right else (claimed, true)
 
     def _clear(self, free: Sequence[Given]) -> None:
         """Set shorter and shorter runs of entries to zero; the claim stays wrong."""
@@ -465,22 +435,16 @@ def shown(task: ClaimsTask, point: Point, sides: Sides) -> Counterexample:
     """Return the counterexample at a point, with the first entry that differs."""
     claimed, true = sides
     inputs = tuple((g.name, g.shape, tuple(point[g.name])) for g in task.inputs)
-    if not fits(claimed, true):
-        return Counterexample(
-            inputs, None, _floats(claimed), _floats(true), claimed.shape, true.shape
-        )
-    wrong = differing(claimed, true)[0]
+    entry = None
     values = fitted_array(claimed, true.shape)
-    assert values is not None
-    return Counterexample(
-        inputs, tuple(map(int, np.unravel_index(wrong, true.shape))),
-        (to_float(values.flat[wrong]),), (to_float(true.flat[wrong]),),
-        claimed.shape, true.shape,
-    )  # fmt: skip
-
-
-def _floats(values: Host) -> tuple[float, ...]:
-    return () if values.size > MAX_SHOWN_ENTRIES else tuple(map(to_float, values.flat))
+    few = [side if side.size <= MAX_SHOWN_ENTRIES else side[:0] for side in sides]
+    parts = [list(side.flat) for side in few]
+    if values is not None:
+        wrong = differing(claimed, true)[0]
+        entry = tuple(map(int, np.unravel_index(wrong, true.shape)))
+        parts = [[values.flat[wrong]], [true.flat[wrong]]]
+    said, has = (tuple(map(to_float, part)) for part in parts)
+    return Counterexample(inputs, entry, said, has, claimed.shape, true.shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -515,7 +479,8 @@ def prove(visit: Visit, claim: Claim, budget: Budget) -> Proof:
         said_to_be = [] if found is None else list(found.flat)
     for a, b in zip(said_to_be, true, strict=True):
         with budget.slice(max(0.3, budget.left / 2)):
-            if not _equal(book, a, b):
+            gap = book.released(off_jumps(a - b))
+            if not (vanishes(gap, book.values) or simplifies_away(gap, book.values)):
                 return Proof(False)
     settled = indifferent(visit.terms, book.free)
     return Proof(True, side_conditions(visit.terms, roots, settled))
@@ -529,10 +494,10 @@ def branch(visit: Visit, claim: Claim) -> tuple[str, ...]:
 
 def _sides(visit: Visit, claim: Claim) -> tuple[list[Term], Tensor]:
     """Return the terms to differentiate, and the claimed or the compared tensor."""
-    target = terms_of(visit.target(claim))
-    if claim.expression is None:
-        return target, visit.other()
-    return target, visit.expression(claim)
+    alone = claim.expression is None
+    return terms_of(visit.target(claim)), (
+        visit.other() if alone else visit.expression(claim)
+    )
 
 
 def derivatives(
@@ -544,8 +509,3 @@ def derivatives(
         symbols = [book.of(term) for term in visit.entries(name)]
         found = [sympy.diff(e, symbol) for e in found for symbol in symbols]
     return found
-
-
-def _equal(book: Expressions, a: sympy.Expr, b: sympy.Expr) -> bool:
-    difference = book.released(off_jumps(a - b))
-    return vanishes(difference, book.values) or simplifies_away(difference, book.values)

@@ -15,10 +15,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import cycle, islice, product
+from itertools import count, cycle, islice, product
 from math import prod
 from random import Random
 from typing import ClassVar, Final, NoReturn
@@ -28,7 +27,6 @@ import numpy as np
 from ...engine.raw import Host
 from ...lang.errors import ProgramError, Span
 from ...lang.parser import parse
-from ...lang.record import Record
 from ...lang.syntax import assigned_names, free_names
 from ..process.job import UNKNOWN, Answer, Told
 
@@ -125,27 +123,16 @@ class Claim:
         )  # fmt: skip
 
 
-class _Target(Record):
-    """The left-hand side of a claim: its output, its inputs, the index at each."""
-
-    output: str | None
-    by: tuple[str, ...]
-    at: tuple[str | None, ...]
+_Target = tuple[str | None, tuple[str, ...], tuple[str | None, ...]]
+"""Type of the left-hand side of a claim: its output, its inputs, the index at each."""
 
 
 def read_claim(
     text: str, names: Collection[str] = (), variables: Collection[str] = ()
 ) -> Claim:
-    """Return the claim that a text states.
-
-    Args:
-        text: an equation with a derivative on the left.
-        names: the program's inputs, which tell ``dxdy`` and ``dx`` from names.
-        variables: the program's variables; ``f'`` with another name is the output's.
-
-    Raises:
-        ProgramError: it is no equation, or its left-hand side is no derivative.
-    """
+    """Return the claim that a text states; raise `ProgramError` if it is no equation,
+    or its left-hand side no derivative. The program's inputs ``names`` tell ``dxdy``
+    and ``dx`` from names; ``f'`` with a name not in ``variables`` is the output's."""
     left, equals, right = text.partition("=")
     if not equals:
         _refuse(text, Span(0, max(1, len(text))), "a claim is an equation")
@@ -158,9 +145,10 @@ def read_claim(
     side = Span(0, max(1, len(left.rstrip())))
     if target is None:
         _refuse(text, side, "the left-hand side is no derivative", left.strip(), names)
-    if not target.by:
+    output, by, at = target
+    if not by:
         _refuse(text, side, "a second derivative is by two inputs, a first by one")
-    return Claim(text, target.output, target.by, expression, offset, target.at)
+    return Claim(text, output, by, expression, offset, at)
 
 
 def _target(left: str, names: Collection[str]) -> _Target | None:
@@ -168,7 +156,7 @@ def _target(left: str, names: Collection[str]) -> _Target | None:
     higher = _HIGHER.fullmatch(left)
     if higher is not None:
         order = int(unicodedata.normalize("NFKC", higher["order"]))
-        return _Target(higher["output"], (higher["below"],) * order, ())
+        return higher["output"], (higher["below"],) * order, ()
     for pattern in SPELLINGS:
         found = pattern.fullmatch(left)
         if found is not None:
@@ -176,7 +164,7 @@ def _target(left: str, names: Collection[str]) -> _Target | None:
     found = _BARE.fullmatch(left)
     if found is None or found["first"] not in names:
         return None
-    return _Target(None, (found["first"],), _indices([found["at"]]))
+    return None, (found["first"],), _indices([found["at"]])
 
 
 def _primed(
@@ -190,7 +178,7 @@ def _primed(
     primes = found["primes"]
     order = {"″": 2, "‴": 3}.get(primes, len(primes))
     output = found["output"] if found["output"] in variables else None
-    return _Target(output, (first,) * order, ())
+    return output, (first,) * order, ()
 
 
 def _ordered(found: re.Match[str], names: Collection[str]) -> _Target:
@@ -203,26 +191,24 @@ def _ordered(found: re.Match[str], names: Collection[str]) -> _Target:
     elif groups["twice"]:
         last = first
     if bool(groups["second"]) != (last is not None):
-        return _Target(None, (), ())
+        return None, (), ()
     if last is None:
         # The index may be written behind the name or behind ".grad".
-        return _Target(groups["output"], (first,), _indices([ats[0] or ats[1]]))
-    return _Target(groups["output"], (first, last), _indices(ats))
+        return groups["output"], (first,), _indices([ats[0] or ats[1]])
+    return groups["output"], (first, last), _indices(ats)
 
 
 def _halves(below: str, names: Collection[str]) -> tuple[str, str | None]:
     """Return the inputs of ``w2`` or ``wdv``; the text and None if it is no pair."""
-    pairs = list(_splits(below))
+    twice = below.endswith("2") and len(below) > 1
+    pairs = [(below[:-1], below[:-1])] if twice else []
+    pairs += [
+        (below[:at], below[at + 1 :])
+        for at, letter in enumerate(below[1:-1], start=1)
+        if letter in "d∂"
+    ]
     known = [pair for pair in pairs if set(pair) <= set(names)]
     return next(iter(known or pairs), (below, None))
-
-
-def _splits(below: str) -> Iterator[tuple[str, str]]:
-    if below.endswith("2") and len(below) > 1:
-        yield below[:-1], below[:-1]
-    for at, letter in enumerate(below[1:-1], start=1):
-        if letter in "d∂":
-            yield below[:at], below[at + 1 :]
 
 
 def _indices(texts: list[str | None]) -> tuple[str | None, ...]:
@@ -242,20 +228,9 @@ Index = tuple[int | slice, ...]
 def positions(
     claim: Claim, lead: Sequence[int], inputs: Sequence[Sequence[int]]
 ) -> Host:
-    """Return the positions, in the flat derivative, of the entries that are claimed.
-
-    Args:
-        claim: the claim, whose indices choose entries; without any, all are chosen.
-        lead: the shape of the derivative before the dimensions of the inputs.
-        inputs: the shape of each input that is differentiated by.
-
-    Returns:
-        An array of integers, of the shape that the claim should have.
-
-    Raises:
-        IndexError: an index does not fit its input.
-        ValueError: an index is neither a number nor a slice.
-    """
+    """Return the positions, in the flat derivative of shape ``(*lead, *inputs…)``, of
+    the claimed entries, in the shape that the claim should have; raise `IndexError` or
+    `ValueError` if an index does not fit."""
     shape = (*lead, *(n for sizes in inputs for n in sizes))
     numbers = np.arange(prod(shape)).reshape(shape)
     if claim.is_complete:
@@ -270,18 +245,13 @@ def positions(
 
 
 def read_index(text: str) -> Index:
-    """Return an index as keys, read from a text in brackets such as ``0, 1:``.
-
-    Raises:
-        ValueError: a part is neither a number nor a slice.
-    """
-    return tuple(_key(part) for part in text.split(","))
-
-
-def _key(text: str) -> int | slice:
-    if ":" not in text:
-        return int(text)
-    return slice(*(int(part) if part.strip() else None for part in text.split(":")))
+    """Return an index as keys, read from a text in brackets such as ``0, 1:``; raise
+    `ValueError` if a part is neither a number nor a slice."""
+    keys: list[int | slice] = []
+    for part in text.split(","):
+        ends = [int(end) if end.strip() else None for end in part.split(":")]
+        keys.append(slice(*ends) if len(ends) > 1 else int(part))
+    return tuple(keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,12 +269,8 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class ClaimsTask(Told):
-    """A program, its inputs, and what is claimed of it.
-
-    other   the text of a second program, for claims that compare two programs
-    points  the number of random points to look at
-    prove   whether to attempt a proof
-    """
+    """A program, its inputs, and what is claimed of it, or a second program, ``other``,
+    that it is compared with at a number of random ``points``."""
 
     source: str
     inputs: tuple[Given, ...]
@@ -363,13 +329,11 @@ class Judgement(Answer):
 
 
 POINT_DECIMALS: Final = 3
-"""Number of decimals of a random coordinate: short, and still in general position."""
 
 MAX_GRID_ENTRIES: Final = 3
 """Largest number of all inputs' entries for which every small point is tried."""
 
 SMALL_POINT_TRIES: Final = 60
-"""Number of small points tried if there are more entries than `MAX_GRID_ENTRIES`."""
 
 Point = Mapping[str, tuple[float, ...]]
 
@@ -396,8 +360,7 @@ def given_point(inputs: Sequence[Given], seed: int) -> Point | None:
 
 
 def about_a_point(task: ClaimsTask, claim: Claim) -> bool:
-    """Tell whether a claim uses no name of a program whose every input was typed; such
-    a claim gives numbers for that point."""
+    """Tell whether a claim gives numbers for the one point at which all was typed."""
     if claim.expression is None or any(g.values is None for g in task.inputs):
         return False
     known = {given.name for given in task.inputs}
@@ -411,37 +374,33 @@ def random_points(
     """Yield random points without end; inputs in ``pinned`` keep their values."""
     random = Random(seed)
     for draw in cycle(_SAMPLERS):
-
-        def numbers(count: int, draw: Sampler = draw) -> list[float]:
-            return [round(draw(random), POINT_DECIMALS) for _ in range(count)]
-
+        numbers = (round(draw(random), POINT_DECIMALS) for _ in count())
         yield _filled(inputs, pinned, numbers)
 
 
 def counting_point(inputs: Sequence[Given], pinned: frozenset[str]) -> Point:
     """Return the point whose inputs have the entries 1, 2, 3, … in C order."""
-    return _filled(inputs, pinned, lambda count: map(float, range(1, count + 1)))
+    return {g.name: _filled([g], pinned, map(float, count(1)))[g.name] for g in inputs}
 
 
 def small_points(
     inputs: Sequence[Given], seed: int, pinned: frozenset[str]
 ) -> Iterator[Point]:
     """Yield finitely many points of simple numbers, roughly the simplest first."""
-    count = sum(given.size for given in inputs if given.name not in pinned)
-    for numbers in map(iter, _small_numbers(count, Random(seed))):
-        yield _filled(inputs, pinned, partial(islice, numbers))
+    size = sum(given.size for given in inputs if given.name not in pinned)
+    for numbers in map(iter, _small_numbers(size, Random(seed))):
+        yield _filled(inputs, pinned, numbers)
 
 
 def _filled(
-    inputs: Sequence[Given], pinned: frozenset[str],
-    numbers: Callable[[int], Iterable[float]],
-) -> Point:  # fmt: skip
-    """Return the point at which inputs in ``pinned`` have their values, and the others,
-    in order, what ``numbers`` gives for their count of entries."""
+    inputs: Sequence[Given], pinned: frozenset[str], numbers: Iterator[float]
+) -> Point:
+    """Return the point at which inputs in ``pinned`` have their values, and the entries
+    of the others, in order, the next of ``numbers``."""
     return {
         given.name: given.values
         if given.values is not None and given.name in pinned
-        else tuple(numbers(given.size))
+        else tuple(islice(numbers, given.size))
         for given in inputs
     }
 

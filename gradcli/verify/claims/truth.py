@@ -27,7 +27,7 @@ from ...numbers.graph import derivative_of_order
 from ...numbers.namespace import ObjectNamespace
 from ...numbers.terms import Term, Terms
 from ...ops.exact import PI, Exact, decimal, fraction, function
-from ..conditions import shown
+from ..formulas import shown
 from ..subject import objects, of_elements, symbols
 from .text import Claim, ClaimsTask
 from .text import positions as entry_positions
@@ -78,11 +78,8 @@ class Visit:
         return bool(self.terms.kinks or self.terms.ties)
 
     def target(self, claim: Claim) -> Tensor:
-        """Return the tensor that a claim is about the derivative of.
-
-        Raises:
-            KeyError: the program has no such variable here.
-        """
+        """Return the tensor that a claim is about; raise `KeyError` if there is none
+        here."""
         if claim.output is None:
             return self.output
         if claim.output not in self.environment:
@@ -111,11 +108,7 @@ class Visit:
         return entry_positions(claim, lead, [self.tensors[n].shape for n in claim.by])
 
     def claimed(self, claim: Claim) -> Host:
-        """Return the derivative that a claim, or the second program, gives.
-
-        Raises:
-            ProgramError: the expression fails.
-        """
+        """Return the derivative that a claim, or the second program, gives."""
         if claim.expression is None:
             return self._derivative(claim, self.other())
         return values_of(self.expression(claim))
@@ -128,8 +121,7 @@ class Visit:
 
     def named(self) -> dict[str, object]:
         """Return the inputs and variables that a claim may use, by name."""
-        return {**self.tensors, **{k: v for k, v in self.environment.items()
-                                   if k not in self.tensors}}  # fmt: skip
+        return {**self.environment, **self.tensors}
 
     def entries(self, name: str) -> list[Term]:
         return list(self.tensors[name].raw.data.flat)
@@ -137,40 +129,23 @@ class Visit:
     def _derivative(self, claim: Claim, target: Tensor) -> Host:
         if not claim.by:
             return values_of(target)
-        if len(claim.by) == 1:
-            return self._first(target, claim.by[0])
-        if len(claim.by) > 2:
-            return self._higher(target, claim)
-        return self._second(target, claim)
-
-    def _higher(self, target: Tensor, claim: Claim) -> Host:
-        """Return a scalar's derivative, of the claim's order, by a scalar input."""
-        (output,), (entry,) = terms_of(target), self.entries(claim.by[0])
-        order = len(claim.by)
-        found = derivative_of_order(self.terms, output.serial, entry.serial, order)
-        return objects([found], ())
-
-    def _first(self, target: Tensor, name: str) -> Host:
-        entries = [e.serial for e in self.entries(name)]
-        evaluation = self.terms.evaluation
-        values = [
-            b
-            for term in terms_of(target)
-            for b in evaluation.gradient([term.serial], [1.0], entries)
-        ]
-        return objects(values, (*target.shape, *self.tensors[name].shape))
-
-    def _second(self, target: Tensor, claim: Claim) -> Host:
-        first, last = claim.by
         evaluation = self.terms.evaluation
         outputs = [t.serial for t in terms_of(target)]
-        entries = [e.serial for e in self.entries(first)]
-        columns = [
-            evaluation.second(outputs, [1.0] * len(outputs), entries, along.serial)
-            for along in self.entries(last)
-        ]
-        values = list(chain.from_iterable(zip(*columns, strict=True)))
-        return objects(values, (*self.tensors[first].shape, *self.tensors[last].shape))
+        first, *_, last = ([e.serial for e in self.entries(name)]
+                           for name in (*claim.by[:2], claim.by[-1]))  # fmt: skip
+        shapes = [self.tensors[name].shape for name in claim.by]
+        if len(claim.by) == 1:
+            rows = [evaluation.gradient([o], [1.0], first) for o in outputs]
+            shape = (*target.shape, *shapes[0])
+            return objects(chain.from_iterable(rows), shape)
+        if len(claim.by) > 2:
+            order = len(claim.by)
+            found = derivative_of_order(self.terms, outputs[0], first[0], order)
+            return objects([found], ())
+        ones = [1.0] * len(outputs)
+        columns = [evaluation.second(outputs, ones, first, along) for along in last]
+        values = chain.from_iterable(zip(*columns, strict=True))
+        return objects(values, (*shapes[0], *shapes[1]))
 
     def _run(
         self, source: str, named: Mapping[str, Any], of: str | None = None
@@ -231,7 +206,11 @@ class Meant:
 
     def __call__(self, text: str) -> float:
         number = decimal(text)
-        if not isinstance(number, Exact) or not _is_printed(number):
+        if not isinstance(number, Exact) or not number:
+            return number
+        printed = decimal(repr(float(number)))
+        if getattr(printed, "args", None) != number.args:
+            # It has not exactly the digits that its float is printed with.
             return number
         for part, pis, root in _readings(float(number)):
             found = _exactly(part, pis, root)
@@ -246,12 +225,6 @@ class Meant:
         """Yield notes on decimals that were taken for other numbers."""
         for number, found in self._taken.items():
             yield f"{float(number)!r} is taken for {shown(terms.lift(found))}"
-
-
-def _is_printed(number: Exact) -> bool:
-    """Tell whether a decimal has exactly the digits that its float is printed with."""
-    printed = decimal(repr(float(number)))
-    return bool(number) and getattr(printed, "args", None) == number.args
 
 
 def _exactly(part: Fraction, pis: int, root: bool) -> Exact:

@@ -15,39 +15,30 @@ seed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import fsum, inf, isfinite, isnan, nan
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ...engine import Tensor
-from ...lang.exactly import ExactFactory, ExactLibrary, exact_code
-from ...lang.parser import parse
-from ...lang.run import computed
-from ...numbers.arrays import ObjectArray
+from ...lang.exactly import ExactFactory, ExactLibrary
 from ...numbers.balls import Ball, ball, text, to_float, working
-from ...numbers.namespace import Balls, ObjectNamespace
+from ...numbers.namespace import ObjectArray, ObjectNamespace
 from ...numbers.rounding import unit_roundoff
-from ..conditions import shown
+from ...numbers.system import Balls
+from ..formulas import shown
 from ..process.budget import Budget
 from ..process.job import Job
-from ..subject import OnTerms, objects, unit
-from .nearest import WIDE_BITS, Point, meeting, meetings
-from .watch import Crossing, watched
-
-if TYPE_CHECKING:
-    from ...lang.code import Code
+from ..subject import OnTerms, exact_output, objects, unit
+from .crossings import WIDE_BITS, Crossing, Gap, Point, meeting, meetings, watched
 
 MAX_ENTRIES_AT_KINK: Final = 100
-"""Largest number of entries at one point whose one-sided slopes are computed."""
 
 SAME_POINT_ROUNDINGS: Final = 4
 """Distance, in roundings of an entry, at which a point is still the program's own."""
 
 SUBGRADIENT_DIRECTIONS: Final = 8
-"""Number of random directions along which a joint subgradient is tested."""
 
 MIN_DISTANCE: Final = 1e-20
 """Distance below which a point is the program's own."""
@@ -59,7 +50,6 @@ POINT_DIGITS: Final = 40
 """Number of digits in which two points must agree to be one."""
 
 MAX_POINTS: Final = 64
-"""Largest number of places with kinks that are examined, nearest first."""
 
 MAX_JUMPS_EITHER_WAY: Final = 32
 """Number of jumps of a rounding function on each side that are kept for a radius."""
@@ -68,6 +58,7 @@ ZERO_DIGITS: Final = 50
 """Number of decimals that are zero in a slope that is taken for 0."""
 
 Span = tuple[int, int]
+"""Type of a part of the program's text, by its first and its last position."""
 
 WIDE_STEP: Final = ball(2) ** -332
 NARROW_STEP: Final = ball(2) ** -498
@@ -146,18 +137,18 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
+    """A crossing, a point that lies on it, its condition as text, and the positions of
+    the entries that it depends on."""
+
     crossing: Crossing
     point: Point
     condition: str | None
+    touched: frozenset[int]
 
 
 def kinks_of(job: Job, radius: float) -> Report:
-    """Return the kinks at the point and within ``radius`` of it, with their slopes.
-
-    Raises:
-        OutOfTime: the job's seconds are over.
-        NoMeaning: the program does not run on numbers of many digits.
-    """
+    """Return the kinks at the point and within ``radius`` of it, with their slopes;
+    raise `NoMeaning` if the program does not run on numbers of many digits."""
     budget = Budget(job.seconds)
     with budget.slice(job.seconds):
         point, crossings = watched(job, MAX_JUMPS_EITHER_WAY if radius else 0)
@@ -171,10 +162,9 @@ class _Search:
         self.job = job
         self.budget = budget
         self.subject = point
-        self.entries = point.all_entries()
-        self.by_serial = {e.serial: e for e in self.entries}
-        self.position = {e.serial: i for i, e in enumerate(self.entries)}
-        self.start = [e.value for e in self.entries]
+        entries = point.all_entries()
+        self.position = {e.serial: i for i, e in enumerate(entries)}
+        self.start = [e.value for e in entries]
         self.names = [(i.name, label) for i in job.inputs if i.claim
                       for label in i.labels()]  # fmt: skip
         self.radius = radius
@@ -194,46 +184,47 @@ class _Search:
         kinks: list[Kink] = []
         kept: list[Place] = []
         for candidates in ordered[:MAX_POINTS]:
-            point, real = self._place(candidates)
+            place, real = self._place(candidates)
             if real:
-                kinks += [_kink(group, len(kept)) for group in self._by_row(real)]
-                kept.append(point)
+                kinks += self._kinks(real, len(kept))
+                kept.append(place)
         return Report(self.radius, tuple(kinks), tuple(kept), len(ordered[MAX_POINTS:]),
                       self.unsearched)  # fmt: skip
 
-    def _candidates(self, crossings: Iterable[Crossing]) -> Iterable[_Candidate]:
+    def _candidates(self, crossings: Iterable[Crossing]) -> Iterator[_Candidate]:
         seen = set()
         for crossing in crossings:
-            key = crossing.span, crossing.left.serial, crossing.right.serial
+            left, right = crossing.left, crossing.right
+            key = crossing.span, left.serial, right.serial
             if key in seen:
                 continue
             seen.add(key)
-            for point in self._points(crossing):
+            ends = self.subject.evaluation.entries_below([left.serial, right.serial])
+            touched = frozenset(self.position[s] for s in ends & self.position.keys())
+            for point in self._points(crossing, len(touched)):
                 if point.distance <= self.radius or self._is_here(point):
-                    yield _Candidate(crossing, point, _condition(crossing))
+                    texts = shown(left), shown(right)
+                    condition = None if None in texts else f"{texts[0]} == {texts[1]}"
+                    yield _Candidate(crossing, point, condition, touched)
 
-    def _points(self, crossing: Crossing) -> Iterable[Point]:
+    def _points(self, crossing: Crossing, count: int) -> Iterator[Point]:
         """Yield the nearest meeting, and all of them if one entry alone decides."""
         largest = max((abs(to_float(v)) for v in self.start), default=0.0)
-        within = max(self.radius, self.fine * largest)
-        ends = crossing.left, crossing.right
-        nearest = meeting(*ends, self.by_serial, within)
+        gap = Gap(self.subject.terms, crossing, self.position)
+        nearest = meeting(gap, max(self.radius, self.fine * largest))
         if nearest is not None:
             yield nearest
-        touched = self._below(crossing)
-        alone = len(touched & self.by_serial.keys()) == 1
-        if not self.radius or not (alone or nearest is None):
+        if not self.radius or not (count == 1 or nearest is None):
             return
         if self.budget.left < self.job.seconds / 2:
             self.unsearched += 1
             return
-        for point in meetings(*ends, self.by_serial, self.radius):
+        for point in meetings(gap, self.radius):
             # The program's own point was yielded above, as the nearest one.
             if point.distance > MIN_DISTANCE:
                 yield point
 
     def _is_here(self, point: Point) -> bool:
-        """Tell whether the distance to a point is within rounding of the program's."""
         sizes = [abs(to_float(self.start[self.position[s]])) for s in point.moved]
         return bool(point.distance <= self.fine * max(sizes, default=0))
 
@@ -243,62 +234,48 @@ class _Search:
         location = list(self.start)
         for serial, value in group[0].point.moved.items():
             location[self.position[serial]] = value
-        involved = [(c, own) for c in group if (own := self._touched(c))]
-        touched = sorted({i for _, own in involved for i in own})
+        touched = sorted(set().union(*[each.touched for each in group]))
         claims = [i.claim.values() for i in self.job.inputs if i.claim is not None]
         engine = dict(enumerate(v for claim in claims for v in claim)) if here else {}
-        sides = self._sides(location, touched, engine)
-        sides = self._jointly(location, touched, sides)
-        uneven = {i for i, s in zip(touched, sides, strict=False) if not _smooth(s)}
-        real = [
-            c
-            for c, own in involved
-            if (here and _declared(c.crossing)) or not uneven.isdisjoint(own)
-        ]
-        names = [entry for _, entry in self.names]
-        values = dict(zip(names, map(to_float, location), strict=True))
-        return Place(here, values, tuple(sides), len(touched) - len(sides)), real
-
-    def _sides(
-        self,
-        location: Sequence[Ball],
-        touched: Sequence[int],
-        engine: dict[int, float],
-    ) -> list[Side]:
         sides: list[Side] = []
         for at in touched[:MAX_ENTRIES_AT_KINK]:
             if self.budget.left < self.job.seconds / 5:
                 break
             sides.append(self._side(location, at, engine.get(at)))
-        return sides
+        sides = self._jointly(location, touched, sides)
+        uneven = {i for i, s in zip(touched, sides, strict=False) if not _smooth(s)}
+        real = []
+        for each in group:
+            op = each.crossing.op
+            declared = here and op is not None and bool(op.kink)
+            if each.touched and (declared or not uneven.isdisjoint(each.touched)):
+                real.append(each)
+        names = [entry for _, entry in self.names]
+        values = dict(zip(names, map(to_float, location), strict=True))
+        return Place(here, values, tuple(sides), len(touched) - len(sides)), real
 
-    def _touched(self, candidate: _Candidate) -> set[int]:
-        serials = self._below(candidate.crossing)
-        return {self.position[s] for s in serials if s in self.position}
-
-    def _below(self, crossing: Crossing) -> set[int]:
-        ends = [crossing.left.serial, crossing.right.serial]
-        return self.subject.evaluation.entries_below(ends)
-
-    def _by_row(self, real: Iterable[_Candidate]) -> list[list[_Candidate]]:
-        """Return candidates grouped by row, one for each set of entries in a group."""
+    def _kinks(self, real: Iterable[_Candidate], place: int) -> Iterator[Kink]:
+        """Yield one kink for each row, with the count of further sets of entries."""
         rows: dict[object, dict[frozenset[int], _Candidate]] = {}
         for each in real:
             crossing = each.crossing
             row = crossing.op.name if crossing.op else each.condition
-            own = rows.setdefault((crossing.span, row), {})
-            own.setdefault(frozenset(self._touched(each)), each)
-        return [list(own.values()) for own in rows.values()]
+            rows.setdefault((crossing.span, row), {}).setdefault(each.touched, each)
+        for own in rows.values():
+            first = next(iter(own.values()))
+            op = first.crossing.op
+            yield Kink(op.base if op else "", first.crossing.span, first.condition,
+                       len(own) - 1, float(first.point.distance), place,
+                       op.kink if op else "")  # fmt: skip
 
     def _side(self, location: Sequence[Ball], at: int, engine: float | None) -> Side:
-        way = unit(len(self.entries), at)
-        lower, upper = (slope(self.field, location, way, s) for s in (-1, 1))
-        jumps = lower.jumps or upper.jumps
-        verdict = None
-        if engine is not None:
-            verdict = judged(engine, lower.value, upper.value, jumps)
-        name, entry = self.names[at]
-        return Side(name, entry, lower.value, upper.value, jumps, engine, verdict)
+        way = unit(len(self.start), at)
+        (lower, falls), (upper, jumps) = (
+            slope(self.field, location, way, side) for side in (-1, 1)
+        )
+        jumps = falls or jumps
+        verdict = None if engine is None else judged(engine, lower, upper, jumps)
+        return Side(*self.names[at], lower, upper, jumps, engine, verdict)
 
     def _jointly(
         self, location: Sequence[Ball], touched: Sequence[int], sides: list[Side]
@@ -310,10 +287,10 @@ class _Search:
             return sides
         draw = Random(self.job.seed)
         for _ in range(SUBGRADIENT_DIRECTIONS):
-            way = [0.0] * len(self.entries)
+            way = [0.0] * len(self.start)
             for i in touched:
                 way[i] = draw.choice((-1, 1)) * draw.random()
-            ahead = slope(self.field, location, way, 1).value
+            ahead, _ = slope(self.field, location, way, 1)
             claimed = fsum(
                 (s.engine or 0.0) * way[i] for i, s in zip(touched, sides, strict=True)
             )
@@ -351,7 +328,6 @@ def judged(engine: float, lower: float, upper: float, jumps: bool) -> str:
 
 
 def _equal(a: float, b: float) -> bool:
-    """Tell whether two numbers agree up to the rounding of the engine's."""
     if not (isfinite(a) and isfinite(b)):
         return bool(a == b)
     return bool(abs(a - b) <= 1e-9 * max(1, abs(a), abs(b)))
@@ -364,49 +340,18 @@ def _smooth(side: Side) -> bool:
     return even and side.verdict in (None, "gradient")
 
 
-def _declared(crossing: Crossing) -> bool:
-    """Tell whether the crossing's row of the table states a kink."""
-    return crossing.op is not None and bool(crossing.op.kink)
-
-
-def _condition(crossing: Crossing) -> str | None:
-    left, right = shown(crossing.left), shown(crossing.right)
-    return None if left is None or right is None else f"{left} == {right}"
-
-
-def _kink(group: Sequence[_Candidate], place: int) -> Kink:
-    first = group[0]
-    crossing = first.crossing
-    return Kink(
-        crossing.op.base if crossing.op else "",
-        crossing.span,
-        first.condition,
-        len(group) - 1,
-        float(first.point.distance),
-        place,
-        crossing.op.kink if crossing.op else "",
-    )
-
-
 class Field:
     """The weighted output as a function of all entries that are asked for."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._weights = job.cotangent.values() if job.cotangent is not None else None
-
-    @cached_property
-    def _namespace(self) -> ObjectNamespace:
-        return ObjectNamespace(Balls())
-
-    @cached_property
-    def _code(self) -> Code:
-        names = {i.name: None for i in self._job.inputs}
-        return exact_code(parse(self._job.source, names))
+        self._namespace = ObjectNamespace(Balls())
+        factory = ExactFactory(self._namespace, job.dtype, job.seed)
+        self._library = ExactLibrary(factory)
 
     def at(self, location: Sequence[Ball | float]) -> Ball:
         """Return the output there, to hundreds of digits; nan if it has none."""
-        given, start = {}, 0
+        tensors, start = {}, 0
         for each in self._job.inputs:
             count = len(each.value.values())
             numbers: Sequence[object] = [ball(v) for v in each.value.values()]
@@ -414,30 +359,21 @@ class Field:
                 numbers = location[start : start + count]
                 start += count
             array = ObjectArray(objects(numbers, each.value.shape), self._namespace)
-            given[each.name] = Tensor(array, self._namespace)
-        factory = ExactFactory(self._namespace, self._job.dtype, self._job.seed)
-        with working(WIDE_BITS), self._namespace.taking_numbers():
-            library = ExactLibrary(factory)
-            output, _, _ = computed(self._code, given, library, self._job.of)
-        parts = self._namespace.elements(output.raw).reshape(-1).tolist()
-        weights = self._weights or [1.0] * len(parts)
+            tensors[each.name] = Tensor(array, self._namespace)
         with working(WIDE_BITS):
+            output = exact_output(self._job, tensors, self._library)
+            parts = self._namespace.elements(output.raw).reshape(-1).tolist()
+            given = self._job.cotangent
+            weights = [1.0] * len(parts) if given is None else given.values()
             terms = (ball(w) * p for w, p in zip(weights, parts, strict=True))
             return sum(terms, ball(0))
 
 
-@dataclass(frozen=True, slots=True)
-class Slope:
-    """A derivative on one side, and whether the value jumps on that side."""
-
-    value: float
-    jumps: bool
-
-
 def slope(
     field: Field, location: Sequence[Ball], way: Sequence[float], side: int
-) -> Slope:
-    """Return the derivative along ``way``, ahead of a location (1) or behind."""
+) -> tuple[float, bool]:
+    """Return the derivative along ``way``, ahead of a location (1) or behind, and
+    whether the value jumps on that side."""
     here = field.at(location)
     steps, gaps = [], []
     with working(WIDE_BITS):
@@ -447,7 +383,7 @@ def slope(
             steps.append((second - first) / (side * width))
             gaps.append(abs(first - here))
         jumps = not here.is_finite() or not gaps[1] <= SLOPE_TOLERANCE * (1 + abs(here))
-        return Slope(_limit(*steps), jumps)
+        return _limit(*steps), jumps
 
 
 def _moved(

@@ -28,11 +28,8 @@ class OutOfTime(BaseException):
 
 
 class Budget:
-    """A span of time from now; ``spent`` and ``left`` are in seconds of wall time.
-
-    An infinite span is no limit: the work is then bounded only by the sizes up to which
-    it is attempted, so its result does not depend on the clock.
-    """
+    """A span of time from now, in seconds of wall time; an infinite one is no limit:
+    the work is bounded by sizes alone, and its result does not depend on the clock."""
 
     def __init__(self, seconds: float) -> None:
         self.start = monotonic()
@@ -52,11 +49,8 @@ class Budget:
 
     @contextmanager
     def slice(self, seconds: float) -> Iterator[None]:
-        """Limit a block to ``seconds``, and to the time that is left of the whole.
-
-        Raises:
-            OutOfTime: from inside the block, when the time is over.
-        """
+        """Limit a block to ``seconds``, and to the time that is left of the whole;
+        raise `OutOfTime` inside it when they are over."""
         self.check()
         main = threading.current_thread() is threading.main_thread()
         if isinf(self.end) or not (main and hasattr(signal, "setitimer")):

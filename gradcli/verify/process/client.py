@@ -57,11 +57,8 @@ class Checker:
 
     @classmethod
     def start(cls) -> Checker:
-        """Return a checker whose process is being started.
-
-        Raises:
-            OSError: the system starts no process.
-        """
+        """Return a checker whose process is being started; raise `OSError` if none
+        starts."""
         from os import environ, getpid
         from subprocess import DEVNULL, PIPE, Popen
 
@@ -75,11 +72,7 @@ class Checker:
         return cls(process)
 
     def submit(self, job: Job | ClaimsTask) -> None:
-        """Send the job without waiting for the process to read it.
-
-        Raises:
-            RuntimeError: the process was given a job before.
-        """
+        """Send the one job without waiting for the process to read it."""
         from threading import Thread
 
         if self._job is not None:
@@ -160,7 +153,6 @@ class Checker:
             return
 
     def _silence(self) -> str:
-        """Return the reason why the process sends nothing more."""
         from subprocess import TimeoutExpired
 
         try:

@@ -229,12 +229,8 @@ class Answer(Told):
     PARTS: ClassVar[str]
 
     def ended(self, reason: str, seconds: float | None = None) -> Self:
-        """Return the answer as done, with ``reason`` as the note of unknown parts.
-
-        Args:
-            reason: why no more was shown.
-            seconds: the time spent, where the caller knows it better than the answer.
-        """
+        """Return the answer as done, with ``reason`` as the note of unknown parts;
+        ``seconds`` is the time spent where the caller knows it better."""
         answer: Any = self
         spent = answer.seconds if seconds is None else round(seconds, 3)
         parts = tuple(

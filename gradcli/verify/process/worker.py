@@ -30,12 +30,8 @@ SymPy, so a job that comes early is certified first."""
 
 
 def main(parent: int | None = None) -> None:
-    """Read a job from standard input and write its verifications to standard output.
-
-    Args:
-        parent: the process whose main thread started this one, and with which this one
-            ends; None: the process's parent.
-    """
+    """Read a job from standard input and write its verifications to standard output;
+    end with the process ``parent``, or with the one that started this one."""
     from ...lang.process import end_with
 
     end_with(os.getppid() if parent is None else parent)
@@ -69,16 +65,13 @@ def main(parent: int | None = None) -> None:
 
 
 def spare_the_collector() -> None:
-    """Make Python look for garbage rarely, and only among objects made from now on.
-
-    Terms are made by the hundred thousand, and no cycles of references arise.
-    """
+    """Make Python look for garbage rarely, and only among objects made from now on:
+    terms are made by the hundred thousand, and no cycles of references arise."""
     gc.freeze()
     gc.set_threshold(100_000, 50, 50)
 
 
 def _limit(seconds: float) -> None:
-    """Limit memory and processor time, where the platform can."""
     from ...lang.process import bytes_taken, lowered
 
     lowered("CPU", int(process_time() + seconds) + SPARE_SECONDS)
@@ -88,13 +81,9 @@ def _limit(seconds: float) -> None:
 def perform(
     text: str, report: Callable[[str], None], limit: Callable[[float], None]
 ) -> None:
-    """Do one task and report its answers, one text each, the last with ``done`` set.
-
-    Args:
-        text: the JSON of a `Job`, or of a `ClaimsTask`, which has claims.
-        report: a function that is called with each answer.
-        limit: a function that is told the task's seconds before work begins.
-    """
+    """Do one `Job` or `ClaimsTask`, given as JSON, and report its answers, one text
+    each, the last with ``done`` set; ``limit`` is told the seconds before work
+    begins."""
     if "claims" in json.loads(text):
         from ..claims.judge import judge
         from ..claims.text import ClaimsTask

@@ -8,10 +8,9 @@ import numpy as np
 
 from gradcli.engine import Tensor, grad
 from gradcli.engine.record import apply
-from gradcli.numbers.trees.names import Names
 from gradcli.numbers.trees.namespace import TreeNamespace
 from gradcli.numbers.trees.program import rows_as_calls
-from gradcli.numbers.trees.tree import Tree
+from gradcli.numbers.trees.tree import Names, Tree
 from gradcli.ops import OPS
 from gradcli.render.code.dialect import Dialect
 from gradcli.render.code.steps import Step, arranged

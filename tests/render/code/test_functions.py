@@ -14,7 +14,7 @@ import pytest
 from gradcli.numbers.balls import FUNCTIONS as SCALARS
 from gradcli.numbers.balls import STEPS, ball, to_float, working
 from gradcli.numbers.decided import LOGIC, MASKS, NUMERIC
-from gradcli.numbers.namespace import Balls
+from gradcli.numbers.system import Balls
 from gradcli.numbers.trees.entries import EntryNamespace, EntrySystem
 from gradcli.numbers.trees.namespace import TreeNamespace
 from gradcli.numbers.trees.texts import Text, filled, repeated

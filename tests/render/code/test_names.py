@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gradcli.numbers.trees.names import Names
+from gradcli.numbers.trees.tree import Names
 from gradcli.render.code.c import C
 from gradcli.render.code.libraries import NumPy
 

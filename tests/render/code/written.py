@@ -15,8 +15,7 @@ from gradcli.autograd.blocks import hessian, jacobian
 from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, execute, prepare
-from gradcli.numbers.trees.names import Names
-from gradcli.numbers.trees.tree import Tree
+from gradcli.numbers.trees.tree import Names, Tree
 from gradcli.render.code.c import helpers
 from gradcli.render.code.dialect import Result
 from gradcli.render.code.dialect import Written as Text

@@ -101,16 +101,3 @@ def test_a_crowd_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_no_tensor() -> None:
     with pytest.raises(TypeError, match="takes a tensor, not float"):
         torch.graph(1.0)  # type: ignore[arg-type]
-
-
-def test_tensors_are_tables() -> None:
-    x = torch.tensor([[1.5, 2.0], [-3.0, float("nan")]], requires_grad=True)
-    html = x._repr_html_()
-    cells = [cell.split("</td>")[0] for cell in html.split("<td>")[1:]]
-    assert cells == ["1.5", "2.0", "-3.0", "nan"]
-    assert "shape [2, 2], torch.float32, requires_grad=True" in html
-    assert "&lt;MulBackward0" in (x * x)._repr_html_()
-    large = torch.zeros(100, 100)._repr_html_()
-    assert large.count("<tr>") == 17
-    assert large.count("<td>") == 17 * 13
-    assert torch.tensor(2.0)._repr_html_() == "<pre>tensor(2.)</pre>"

@@ -1,14 +1,13 @@
-"""Readers of tables, each row of which has values for a program's inputs, in blocks.
+"""Tables, each row of which has values for a program's inputs, read in blocks.
 
-Invariant: memory is needed for one block only, however long the file is. A row that
-cannot be read is reported with its place, and is left out of the block's columns.
+Invariant: memory is needed for one block only, however long the file is.
 
     for block in point_blocks("points.csv", ["x", "b"]):
         points = block()
         points.columns["x"], points.bad
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from glob import glob, has_magic
@@ -20,15 +19,20 @@ from typing import IO, Any
 
 import numpy as np
 
-from ..errors import ProgramError
-from ..excerpt import enumerated
-from ..filesystem import refusal
-from .row import TABLES, demand_columns, refused
-from .row import BadRow as BadRow
-from .row import Block as Block
-from .row import NoColumn as NoColumn
-from .row import Points as Points
-from .text_tables import SEPARATORS, look_of, text_blocks
+from .errors import ProgramError
+from .excerpt import enumerated
+from .filesystem import refusal
+from .text_tables import (
+    SEPARATORS,
+    TABLES,
+    BadRow,
+    Block,
+    Points,
+    demand_columns,
+    look_of,
+    refused,
+    text_blocks,
+)
 
 STANDARD_INPUT = "-"
 
@@ -38,7 +42,8 @@ PACKED = {".gz": "zcat", ".bz2": "bzcat", ".xz": "xzcat", ".zst": "zstdcat"}
 LOOK_BYTES = 1 << 13
 """Length of the beginning of a text that determines its format, in bytes."""
 
-SUFFIXES = (*SEPARATORS, ".jsonl", ".npy", ".parquet")
+BLOCK_ROWS = 1 << 14
+"""Size of a block of an array, in rows."""
 
 
 def point_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
@@ -58,12 +63,6 @@ def point_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
             yield from _blocks(path, names)
 
 
-def read_points(place: str, names: Sequence[str]) -> Iterator[Points]:
-    """Yield the rows of the blocks of `point_blocks`, one block after another."""
-    for block in point_blocks(place, names):
-        yield block()
-
-
 def total_size(place: str) -> int | None:
     """Return the size of all blocks together; None if it is not known beforehand."""
     if place == STANDARD_INPUT:
@@ -76,21 +75,15 @@ def total_size(place: str) -> int | None:
 
 def text_format(place: str) -> str:
     """Return the suffix of a table's text format, .csv if it is no text; for a stream,
-    or a file without a suffix, the first bytes determine it.
-
-    Raises:
-        ProgramError: the file cannot be read.
-    """
+    or a file without a suffix, the first bytes determine it."""
     if place == STANDARD_INPUT:
         peek = getattr(stdin and stdin.buffer, "peek", None)
-        start = peek(1) if peek else b""
-    else:
-        suffix = splitext(place)[1].lower()
-        if suffix or not Path(place).expanduser().is_file():
-            return suffix if suffix in (".tsv", ".jsonl") else ".csv"
-        with _worded(place), _opened(place) as file:
-            start = file.read(LOOK_BYTES)
-    return look_of(start)
+        return look_of(peek(1) if peek else b"")
+    suffix = splitext(place)[1].lower()
+    if suffix or not Path(place).expanduser().is_file():
+        return suffix if suffix in (".tsv", ".jsonl") else ".csv"
+    with _worded(place), _opened(place) as file:
+        return look_of(file.read(LOOK_BYTES))
 
 
 def refuse_one_of_several(place: str, path: str) -> None:
@@ -116,7 +109,8 @@ def _files(place: str) -> list[str]:
     if place == STANDARD_INPUT or path.is_file():
         return [place]
     if path.is_dir():
-        found = [p for p in path.iterdir() if p.suffix.lower() in SUFFIXES]
+        known = (*SEPARATORS, ".jsonl", *_ARRAYS)
+        found = [p for p in path.iterdir() if p.suffix.lower() in known]
         if not found:
             raise refused("E512", f"there is no table in the directory {place!r}")
     else:
@@ -128,10 +122,8 @@ def _files(place: str) -> list[str]:
 
 def _blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
     suffix = "" if place == STANDARD_INPUT else splitext(place)[1].lower()
-    if suffix == ".npy":
-        yield from npy_blocks(place, names)
-    elif suffix == ".parquet":
-        yield from parquet_blocks(place, names)
+    if suffix in _ARRAYS:
+        yield from _ARRAYS[suffix](place, names)
     elif suffix in (*SEPARATORS, ".jsonl", ""):
         with _opened(place) as file:
             what = "standard input" if place == STANDARD_INPUT else place
@@ -165,11 +157,7 @@ def _opened(place: str) -> Iterator[IO[bytes]]:
         yield file
 
 
-BLOCK_ROWS = 1 << 14
-"""Size of a block of an array, in rows."""
-
-
-def npy_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
+def _npy_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
     """Yield the rows of an array that has a field, or a column, for each name."""
     try:
         table = np.load(Path(place).expanduser(), mmap_mode="r", allow_pickle=False)
@@ -179,7 +167,13 @@ def npy_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
     if fields:
         demand_columns(fields, names, place)
     else:
-        _demand_table(table, names, place)
+        columns = table.shape[1] if table.ndim == 2 else 1
+        if table.ndim not in (1, 2) or columns != len(names):
+            are = "is" if len(names) == 1 else "are"
+            message = f"{place!r} has shape {list(table.shape)}, and "
+            message += f"{enumerated(names)} {are} read from its columns"
+            hint = "one column for each input without a value, in order of first use"
+            raise ProgramError("E513", message, hint=hint)
         table = table.reshape(len(table), len(names))
     for name in names:
         held = table.dtype[name].base if fields else table.dtype
@@ -189,30 +183,14 @@ def npy_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
             raise ProgramError("E514", message)
     for start in range(0, len(table), BLOCK_ROWS):
         block = table[start : start + BLOCK_ROWS]
-        columns = {
+        read = {
             name: np.array(block[name] if fields else block[:, nr], dtype=float)
             for nr, name in enumerate(names)
         }
-        yield Block(partial(Points, columns, ()), block.nbytes)
+        yield Block(partial(Points, read, ()), block.nbytes)
 
 
-def _demand_table(table: Any, names: Sequence[str], place: str) -> None:
-    """Refuse an array that is no table with a column for each name, in order.
-
-    Raises:
-        ProgramError: it has another shape; a vector counts as one column.
-    """
-    columns = table.shape[1] if table.ndim == 2 else 1
-    if table.ndim in (1, 2) and columns == len(names):
-        return
-    message = f"{place!r} has shape {list(table.shape)}, and {enumerated(names)} "
-    message += f"{'is' if len(names) == 1 else 'are'} read from its columns"
-    hint = "one column for each input without a value, in order of first use"
-    raise ProgramError("E513", message, hint=hint)
-
-
-def parquet_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
-    """Yield the rows of a .parquet file, in blocks."""
+def _parquet_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
     if find_spec("pyarrow") is None:
         hint = "pip install 'gradcli[table]'"
         raise ProgramError("E512", "a .parquet file is read by pyarrow", hint=hint)
@@ -228,23 +206,27 @@ def parquet_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
         for name in names:
             kind = file.schema_arrow.field(name).type
             if pa.types.is_temporal(kind):
-                message = f"{place}: column {name!r} holds {kind}, not numbers"
-                raise ProgramError("E514", message)
+                raise _no_numbers(place, name, kind)
         row = 1
         for batch in file.iter_batches(BLOCK_ROWS, columns=list(names)):
             yield Block(partial(_arrow_rows, batch, row, tuple(names), place))
             row += len(batch)
 
 
+def _no_numbers(place: str, name: str, kind: object) -> ProgramError:
+    message = f"{place}: column {name!r} holds {kind}, not numbers"
+    return ProgramError("E514", message)
+
+
 def _arrow_rows(batch: Any, row: int, names: Sequence[str], what: str) -> Points:
+    """Return the rows of a batch of pyarrow, the first of which has the number
+    ``row``."""
     columns = {}
     for name in names:
         try:
             columns[name] = batch[name].to_numpy(zero_copy_only=False).astype(float)
         except (TypeError, ValueError):
-            kind = batch[name].type
-            message = f"{what}: column {name!r} holds {kind}, not numbers"
-            raise ProgramError("E514", message) from None
+            raise _no_numbers(what, name, batch[name].type) from None
     missing = {name: np.asarray(batch[name].is_null()) for name in names}
     bad = np.logical_or.reduce(list(missing.values()))
     told = []
@@ -254,3 +236,10 @@ def _arrow_rows(batch: Any, row: int, names: Sequence[str], what: str) -> Points
         place = f"{what}, row {row + nr}"
         told.append(BadRow(int(nr), place, f"{empty} is empty", tuple(kept)))
     return Points({n: c[~bad] for n, c in columns.items()}, tuple(told))
+
+
+_ARRAYS: dict[str, Callable[[str, Sequence[str]], Iterator[Block]]] = {
+    ".npy": _npy_blocks,
+    ".parquet": _parquet_blocks,
+}
+"""Readers of tables that are no text, by the file's suffix."""

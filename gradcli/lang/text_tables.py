@@ -1,26 +1,30 @@
-"""Readers of text tables and of lines of JSON, block by block.
+"""Rows of a table in blocks, and readers of text tables and of lines of JSON.
 
 Invariant: a block without bad rows is read at once, by pyarrow if it is installed, else
-by NumPy; a block with a bad row is read cell by cell, to find the bad row.
+by NumPy; a block with a bad row is read cell by cell, to find the bad row. A bad row is
+reported with its place, and is left out of the block's columns.
 """
+
+from __future__ import annotations
 
 import csv
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from io import BytesIO, StringIO
 from itertools import chain
 from select import select
-from sys import float_info, modules
+from sys import modules
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from ...ops.limits import size_text
-from ..excerpt import shortened
-from ..nested import (
+from ..ops.checks import size_text
+from .errors import ProgramError
+from .excerpt import enumerated, shortened
+from .nested import (
     EXTREME,
     EXTREME_BYTES,
     Floats,
@@ -28,7 +32,7 @@ from ..nested import (
     beyond_floats,
     number_of_json,
 )
-from .row import BadRow, Block, Points, demand_columns, refused
+from .suggest import did_you_mean
 
 BLOCK_BYTES = 1 << 20
 """Size of a block of text, in bytes."""
@@ -45,18 +49,121 @@ MAX_LINE_BYTES = 1 << 24
 MAX_QUOTED_BYTES = 1 << 22
 """Longest text between quotation marks, in bytes."""
 
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+"""Signs between cells, by the file's suffix."""
+
+TABLES = "a table is .csv, .tsv, .jsonl, .npy, .parquet, or - for standard input"
+
 _NUMBER = re.compile(
     r"[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|nan|inf(inity)?)",
     re.ASCII | re.IGNORECASE,
 )
-_UNCLOSED = "a quotation mark is not closed"
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?", re.ASCII)
 
 # By default Python's reader refuses cells of more than 128 kB.
 csv.field_size_limit(MAX_LINE_BYTES)
 
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
-"""Signs between cells, by the file's suffix."""
+
+class BadRow(NamedTuple):
+    """A row that cannot be used.
+
+    nr      its number in its block
+    place   its place in words, such as the file and the line
+    reason  why it cannot be used
+    cells   its cells that are numbers, with the names of their columns
+    """
+
+    nr: int
+    place: str
+    reason: str
+    cells: tuple[tuple[str, float], ...] = ()
+
+
+class Points(NamedTuple):
+    """Rows of a table: the columns of the good rows by name, and the bad rows."""
+
+    columns: dict[str, Floats]
+    bad: tuple[BadRow, ...]
+
+    @property
+    def rows(self) -> int:
+        """The number of good rows."""
+        return len(next(iter(self.columns.values())))
+
+    def before(self, nr: int) -> Points:
+        """Return the good rows before the first bad one, whose number is ``nr``."""
+        return Points({name: c[:nr] for name, c in self.columns.items()}, ())
+
+    def number(self, row: int) -> int:
+        """Return the number of a good row among all rows, from that among good rows."""
+        for bad in self.bad:
+            row += bad.nr <= row
+        return row
+
+
+class Block(NamedTuple):
+    """Rows that are not yet read; a block can be sent to another process.
+
+    read  a function that reads and returns the rows
+    size  the size of the rows in the table, in bytes of text or of numbers
+    """
+
+    read: Callable[[], Points]
+    size: int = 0
+
+    def __call__(self) -> Points:
+        return self.read()
+
+    def parts(self, size: Callable[[], int]) -> Iterator[Block]:
+        """Yield blocks of the rows of this block, which is read; ``size`` is called for
+        the number of good rows of each, and bad rows stay with those before them."""
+        points = self()
+        count = points.rows + len(points.bad)
+        start = begin = told = 0
+        while begin < max(1, count):
+            stop = start + size()
+            end = count if stop >= points.rows else points.number(stop)
+            columns = {name: c[start:stop] for name, c in points.columns.items()}
+            inside = (bad for bad in points.bad if begin <= bad.nr < end)
+            bad = tuple(bad._replace(nr=bad.nr - begin) for bad in inside)
+            share = self.size * end // max(1, count)
+            yield Block(partial(Points, columns, bad), share - told)
+            start, begin, told = stop, max(1, end), share
+
+
+def refused(code: str, message: str) -> ProgramError:
+    """Return the error for a file that is no table."""
+    return ProgramError(code, message, hint=TABLES)
+
+
+class NoColumn(ProgramError):
+    """The error of a table that lacks the column of an input.
+
+    missing  the name of the column
+    what     the name of the table
+    header   the names of the columns that the table has
+    """
+
+    def __init__(self, missing: str, what: str, header: Sequence[str]) -> None:
+        known = f"its columns are {enumerated(list(header))}" if header else ""
+        hint = did_you_mean(missing, header) or known or "its first line is empty"
+        message = f"{what} has no column {missing!r}, and {missing} has no value"
+        super().__init__("E518", message, hint=f"{hint}; or give {missing}=VALUE")
+        self.missing = missing
+        self.what = what
+        self.header = tuple(header)
+
+
+def demand_columns(header: Sequence[str], names: Sequence[str], what: str) -> None:
+    """Refuse a header that has none (`NoColumn`) or several columns of a name."""
+    for name in names:
+        if name not in header:
+            raise NoColumn(name, what, header)
+        count = header.count(name)
+        if count > 1:
+            message = f"{what} has {count} columns {name!r}"
+            hint = f"give each a name of its own, or give {name}=VALUE"
+            raise ProgramError("E518", message, hint=hint)
 
 
 def text_blocks(
@@ -70,12 +177,11 @@ def text_blocks(
     if _is_json(suffix, first):
         read: Callable[..., Points] = partial(_json_rows, names=tuple(names), what=what)
     else:
-        head, _, first = first.partition(b"\n")
+        head = b""
         while first and not head.strip():
             line += 1
             head, _, first = first.partition(b"\n")
-        line += 1
-        text = decoded(head, what).strip("\r")
+        text = _decoded(head, what).strip("\r")
         if "\r" in text:
             raise refused("E513", f"{what} has lines that end with \\r alone, not \\n")
         layout = _layout(text, SEPARATORS.get(suffix), names, what)
@@ -86,28 +192,11 @@ def text_blocks(
         line += data.count(b"\n")
 
 
-def decoded(data: bytes, what: str) -> str:
-    """Return bytes decoded as UTF-8.
-
-    Raises:
-        ProgramError: the bytes are not UTF-8.
-    """
+def _decoded(data: bytes, what: str) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:
         raise refused("E513", f"{what!r} is not text in UTF-8") from None
-
-
-class Layout(NamedTuple):
-    """The columns of a text table, with the names of those that are read."""
-
-    separator: str
-    header: tuple[str, ...]
-    names: tuple[str, ...]
-
-    @property
-    def positions(self) -> list[int]:
-        return [self.header.index(name) for name in self.names]
 
 
 def look_of(start: bytes) -> str:
@@ -147,9 +236,7 @@ def _end(text: bytes, *, quoted: bool) -> int:
     """Return where the last whole row of a text ends; if ``quoted``, a line break
     between quotation marks ends no row."""
     end = text.rfind(b"\n") + 1
-    if not quoted:
-        return end
-    inside = text.count(b'"', 0, end) % 2
+    inside = quoted and text.count(b'"', 0, end) % 2
     while inside and end:
         before = text.rfind(b"\n", 0, end - 1) + 1
         inside = (inside + text.count(b'"', before, end)) % 2
@@ -162,14 +249,12 @@ def _as_it_comes(file: IO[bytes]) -> Iterator[bytes]:
     the part that has arrived is yielded."""
     read = getattr(file, "read1", file.read)
     while piece := read(BLOCK_BYTES):
-        parts, size, ended = [piece], len(piece), False
-        while size < BLOCK_BYTES and not ended and _is_ready(file, 0):
-            parts.append(read(BLOCK_BYTES - size))
-            size += len(parts[-1])
-            ended = not parts[-1]
-        yield b"".join(parts)
-        if ended:
-            return
+        while len(piece) < BLOCK_BYTES and _is_ready(file, 0):
+            more = read(BLOCK_BYTES - len(piece))
+            piece += more
+            if not more:
+                break
+        yield piece
         # A Ctrl-C just before a blocking read would be handled only after it.
         while _is_ready(file, LISTENING_SECONDS) is False:
             pass
@@ -183,10 +268,25 @@ def _is_ready(file: IO[bytes], seconds: float) -> bool | None:
         return None
 
 
+class Layout(NamedTuple):
+    """The columns of a text table, with the names of those that are read."""
+
+    separator: str
+    header: tuple[str, ...]
+    names: tuple[str, ...]
+
+    @property
+    def positions(self) -> list[int]:
+        return [self.header.index(name) for name in self.names]
+
+
 def _layout(head: str, mark: str | None, names: Sequence[str], what: str) -> Layout:
     marks = dict.fromkeys([*([mark] if mark else []), *"\t;,"])
     try:
-        headers = {mark: _cells(head, mark) for mark in marks}
+        headers = {
+            mark: tuple(map(str.strip, next(csv.reader([head], delimiter=mark), [])))
+            for mark in marks
+        }
     except csv.Error as error:
         raise refused("E513", f"{what} has no header: {error}") from None
     usual = next((mark for mark in marks if mark in head), ",")
@@ -194,11 +294,6 @@ def _layout(head: str, mark: str | None, names: Sequence[str], what: str) -> Lay
     found = next(fits, usual)
     demand_columns(headers[found], names, what)
     return Layout(found, headers[found], tuple(names))
-
-
-def _cells(head: str, mark: str) -> tuple[str, ...]:
-    cells = next(csv.reader([head], delimiter=mark), [])
-    return tuple(cell.strip() for cell in cells)
 
 
 def _rows(data: bytes, line: int, layout: Layout, what: str) -> Points:
@@ -209,7 +304,7 @@ def _rows(data: bytes, line: int, layout: Layout, what: str) -> Points:
         found = quick(data, layout)
     if found is not None and not _may_be_beyond(found, data):
         return Points(dict(zip(layout.names, found, strict=True)), ())
-    return _cell_by_cell(data, line, layout, what)
+    return _collected(_cell_by_cell(data, line, layout, what), layout.names)
 
 
 def _may_be_beyond(columns: Sequence[Floats], data: bytes) -> bool:
@@ -230,20 +325,24 @@ def _by_arrow(data: bytes, layout: Layout) -> list[Floats] | None:
     import pyarrow as pa
     from pyarrow import csv as arrow
 
+    # Names may occur twice among the columns that are not read; numbers do not.
+    read = [str(position) for position in layout.positions]
     try:
         table = arrow.read_csv(
             BytesIO(data),
-            read_options=arrow.ReadOptions(column_names=_distinct(layout)),
+            read_options=arrow.ReadOptions(
+                column_names=[str(nr) for nr in range(len(layout.header))]
+            ),
             parse_options=arrow.ParseOptions(delimiter=layout.separator),
             convert_options=arrow.ConvertOptions(
-                column_types=dict.fromkeys(layout.names, pa.float64()),
-                include_columns=list(layout.names),
+                column_types=dict.fromkeys(read, pa.float64()),
+                include_columns=read,
                 null_values=[""],
             ),
         )
     except pa.ArrowInvalid:
         return None
-    return _filled(table, layout.names)
+    return _filled(table, read)
 
 
 def _filled(table: Any, names: Sequence[str]) -> list[Floats] | None:
@@ -252,15 +351,6 @@ def _filled(table: Any, names: Sequence[str]) -> list[Floats] | None:
     if any(column.null_count for column in columns):
         return None
     return [column.to_numpy() for column in columns]
-
-
-def _distinct(layout: Layout) -> list[str]:
-    """Return the header, with unique names in place of those of columns not read."""
-    first = {name: layout.header.index(name) for name in layout.names}
-    return [
-        cell if first.get(cell) == nr else f"\0{nr}"
-        for nr, cell in enumerate(layout.header)
-    ]
 
 
 def _by_numpy(data: bytes, layout: Layout) -> list[Floats] | None:
@@ -283,44 +373,51 @@ def _by_numpy(data: bytes, layout: Layout) -> list[Floats] | None:
     return list(table.T)
 
 
-def _cell_by_cell(data: bytes, line: int, layout: Layout, what: str) -> Points:
-    """Return the good and the bad rows of a block, read cell by cell."""
-    rows: list[list[float]] = []
+Row = tuple[str, Mapping[str, Any], str]
+"""The place of a row, its values that are numbers, and why it is bad; the reason is
+empty for a good row."""
+
+
+def _collected(rows: Iterable[Row], names: Sequence[str]) -> Points:
+    """Return rows that were read one by one as columns, with the bad rows."""
+    columns: dict[str, list[Any]] = {name: [] for name in names}
     bad: list[BadRow] = []
-    first = line
-    for cells, read in _cells_of_rows(decoded(data, what), layout.separator):
-        start, first = first, line + read
-        if cells == [] or (cells and len(cells) == 1 and cells[0].isspace()):
+    for nr, (place, values, reason) in enumerate(rows):
+        if reason:
+            kept = [(n, float(v)) for n, v in values.items() if not np.ndim(v)]
+            bad.append(BadRow(nr, place, reason, tuple(kept)))
             continue
-        numbers, reason = ({}, _UNCLOSED) if cells is None else _numbers(cells, layout)
-        if not reason:
-            rows.append(list(numbers.values()))
-            continue
-        last = first - 1
-        place = f"line {start}" if start == last else f"lines {start} to {last}"
-        number, kept = len(rows) + len(bad), tuple(numbers.items())
-        bad.append(BadRow(number, f"{what}, {place}", reason, kept))
-    table = np.array(rows, dtype=float).reshape(-1, len(layout.names))
-    return Points(dict(zip(layout.names, table.T, strict=True)), tuple(bad))
+        for name in names:
+            columns[name].append(values[name])
+    return Points({n: np.array(c, dtype=float) for n, c in columns.items()}, tuple(bad))
 
 
-def _cells_of_rows(text: str, mark: str) -> Iterator[tuple[list[str] | None, int]]:
-    """Yield the cells of each row, or None if a quotation mark is not closed, and the
-    number of lines read so far."""
+def _cell_by_cell(data: bytes, line: int, layout: Layout, what: str) -> Iterator[Row]:
+    """Yield the rows of a block of text."""
+    text, first = _decoded(data, what), line
     strict = bool(text.count('"') % 2)
+    mark = layout.separator
     reader = csv.reader(StringIO(text, newline=""), delimiter=mark, strict=strict)
     while True:
+        values: dict[str, float] = {}
         try:
-            yield next(reader), reader.line_num
-        except StopIteration:
-            return
+            cells = next(reader, None)
+            if cells is None:
+                return
+            if not cells or (len(cells) == 1 and cells[0].isspace()):
+                first = line + reader.line_num
+                continue
+            values, reason = _numbers(cells, layout)
         except csv.Error:
-            yield None, reader.line_num
+            reason = "a quotation mark is not closed"
+        last = line + reader.line_num - 1
+        place = f"line {first}" if first == last else f"lines {first} to {last}"
+        first = last + 1
+        yield f"{what}, {place}", values, reason
 
 
 def _numbers(cells: Sequence[str], layout: Layout) -> tuple[dict[str, float], str]:
-    """Return the numbers of a row by the names of their columns, and why the row is
-    bad, which is empty for a good one."""
+    """Return the numbers of a row by the names of their columns, and why it is bad."""
     if len(cells) != len(layout.header):
         have = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
         return {}, f"{have}, the header has {len(layout.header)}"
@@ -346,39 +443,7 @@ def _json_rows(data: bytes, line: int, names: Sequence[str], what: str) -> Point
         quick = _json_by_arrow(data, names)
         if quick is not None and not _may_be_beyond(quick, data):
             return Points(dict(zip(names, quick, strict=True)), ())
-    columns: dict[str, list[Floats]] = {name: [] for name in names}
-    bad: list[BadRow] = []
-    count = -1
-    for nr, text in enumerate(decoded(data, what).split("\n"), line):
-        if not text.strip():
-            continue
-        count += 1
-        found = _object(text, names)
-        kept: tuple[tuple[str, float], ...] = ()
-        if isinstance(found, str):
-            reason, kept = found, _kept_of_object(text, names)
-        else:
-            known = {n: list(c[0].shape) for n, c in columns.items() if c}
-            shape = {n: list(v.shape) for n, v in found.items()}
-            other = next((n for n in known if known[n] != shape[n]), None)
-            if other is None:
-                for name, value in found.items():
-                    columns[name].append(value)
-                continue
-            reason = f"{other} has shape {shape[other]}, before it had {known[other]}"
-        bad.append(BadRow(count, f"{what}, line {nr}", reason, kept))
-    return Points({n: np.array(c, dtype=float) for n, c in columns.items()}, tuple(bad))
-
-
-def _kept_of_object(text: str, names: Sequence[str]) -> tuple[tuple[str, float], ...]:
-    """Return the values of a bad line of JSON that are numbers, with their names."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return ()
-    values = {n: found.get(n) for n in names} if isinstance(found, dict) else {}
-    known = {n: v for n, v in values.items() if isinstance(v, float | int)}
-    return tuple((n, v) for n, v in known.items() if abs(v) <= float_info.max)
+    return _collected(_line_by_line(data, line, names, what), names)
 
 
 def _json_by_arrow(data: bytes, names: Sequence[str]) -> list[Floats] | None:
@@ -400,27 +465,54 @@ def _json_by_arrow(data: bytes, names: Sequence[str]) -> list[Floats] | None:
     return _filled(table, names) if table.num_rows == lines else None
 
 
-def _object(text: str, names: Sequence[str]) -> dict[str, Floats] | str:
-    """Return the values of a line of JSON, or why the line is bad."""
+def _line_by_line(
+    data: bytes, line: int, names: Sequence[str], what: str
+) -> Iterator[Row]:
+    """Yield the rows of lines of JSON, all of which have values of the same shapes."""
+    shapes: dict[str, list[int]] = {}
+    for nr, text in enumerate(_decoded(data, what).split("\n"), line):
+        if not text.strip():
+            continue
+        values, reason = _object(text, names)
+        if not reason:
+            known = {name: list(value.shape) for name, value in values.items()}
+            shapes = shapes or known
+            other = next((name for name in names if known[name] != shapes[name]), None)
+            if other is not None:
+                values, reason = {}, (
+                    f"{other} has shape {known[other]}, before it had {shapes[other]}"
+                )  # fmt: skip
+        yield f"{what}, line {nr}", values, reason
+
+
+def _object(text: str, names: Sequence[str]) -> tuple[dict[str, Floats], str]:
+    """Return the values of a line of JSON that are numbers, and why the line is bad."""
     try:
         floats = number_of_json if EXTREME.search(text) else None
         found = json.loads(text, parse_float=floats)
-    except (ValueError, RecursionError) as error:
-        return f"not JSON: {error}"
     except NotAnArray as problem:
-        return problem.message
+        return {}, problem.message
+    except (ValueError, RecursionError) as error:
+        return {}, f"not JSON: {error}"
     if not isinstance(found, dict):
-        return "not an object"
-    values = {}
+        return {}, "not an object"
+    values, reasons = {}, []
     for name in names:
         if name not in found:
-            return f"no value for {name}"
+            reasons.append(f"no value for {name}")
+            continue
         try:
-            values[name] = np.array(found[name], dtype=float)
+            value = np.array(found[name], dtype=float)
         except (TypeError, ValueError, OverflowError):
-            return f"{name} is {shortened(json.dumps(found[name]))}, not numbers"
+            shown = shortened(json.dumps(found[name]))
+            reasons.append(f"{name} is {shown}, not numbers")
+            continue
         # NumPy converts None to nan.
         if "null" in text and None in np.array(found[name], dtype=object).ravel():
             whole = found[name] is None
-            return f"{name} is empty" if whole else f"an entry of {name} is empty"
-    return values
+            reasons.append(
+                f"{name} is empty" if whole else f"an entry of {name} is empty"
+            )
+        else:
+            values[name] = value
+    return values, reasons[0] if reasons else ""

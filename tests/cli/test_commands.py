@@ -1,0 +1,284 @@
+"""Single commands as people and scripts meet them."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradcli.autograd import blocks
+from gradcli.cli import checking
+from gradcli.cli.app import run
+from gradcli.cli.workspace import Workspace
+from gradcli.engine import Tensor
+from gradcli.lang.bindings import read_bindings
+from gradcli.lang.errors import ProgramError
+from gradcli.lang.run import execute, prepare
+from tests.processes import HANGS
+
+from .conftest import Run
+from .test_terminal import in_terminal
+
+
+def test_a_large_result_is_never_cut_in_a_pipe(gradcli: Run) -> None:
+    ended = gradcli("grad", "(x**2).sum()", "x=linspace(0,1,5000)", "--no-verify")
+    line = next(text for text in ended.out.splitlines() if text.startswith("d/dx"))
+    assert len(json.loads(line.partition(" = ")[2])) == 5000
+    assert "…" not in ended.out
+
+
+def test_the_time_of_a_check_is_bounded(gradcli: Run) -> None:
+    program = "y = X\nfor i in range(600): y = tanh(y @ X)\ny.sum()"
+    ended = gradcli(
+        "check", program, "--shape", "X=12,12", "--claim", "d/dX = X",
+        "--verify-seconds", "1", timeout=HANGS,
+    )  # fmt: skip
+    assert ended.status == 4
+    assert "unknown" in ended.out
+
+
+Capture = pytest.CaptureFixture[str]
+
+PATIENCE = ["--verify-seconds", "600"]
+
+
+def test_a_wrong_product_is_refuted(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = blocks.hessian_product
+
+    def wrong(*given: Any) -> Any:
+        return [Tensor(2 * t.raw, t.xp) for t in right(*given)]
+
+    monkeypatch.setattr(blocks, "hessian_product", wrong)
+    assert run(["hessian", "x^3", "x=2", "--times", "1", *PATIENCE]) == 1
+    out, err = capsys.readouterr()
+    assert "Hv[x]  refuted" in out
+    assert err.endswith("the engine gave 24.0, the true value is 12.0\n")
+
+
+def test_no_matrix_is_made(capsys: Capture) -> None:
+    """It would have ten thousand million entries that are not zero."""
+    count = 100_000
+    words = ["sum(x)^2", f"x=linspace(0,1,{count})", f"--times=x=ones({count})"]
+    assert run(["hessian", *words, "--no-verify", "-q"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found == [2.0 * count] * count
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+@pytest.mark.parametrize("command", ["grad", "jacobian", "hessian"])
+def test_printed_c_compiles_as_it_is(
+    gradcli: Run, command: str, tmp_path: Path
+) -> None:
+    ended = gradcli(command, "L = sum(sigmoid(x)*w)", "x=[1,2]", "w=3", "--code", "c")
+    (tmp_path / "it.c").write_text(ended.out)
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+    subprocess.run(["cc", *flags, "-c", "it.c"], cwd=tmp_path, check=True)
+
+
+def test_a_gradients_formulas_are_programs_with_its_numbers(gradcli: Run) -> None:
+    words = ["sum(softmax(A @ x, dim=0)**2)", "A=[[1,2],[3,1]]", "x=[0.5,0.25]"]
+    told = gradcli("grad", *words, "--symbolic", "--json").json
+    by_name = {given["name"]: given for given in told["inputs"]}
+    for formula, number in zip(
+        by_name["x"]["symbolic"], by_name["x"]["grad"], strict=True
+    ):
+        again = gradcli("grad", formula, *words[1:], "--json", "--no-verify").json
+        assert again["output"]["value"] == pytest.approx(number, rel=1e-12)
+
+
+def test_too_little_time_is_said_instead_of_a_formula(gradcli: Run) -> None:
+    ended = gradcli(
+        "jacobian", "tanh(A@A@A)@x", "A=rand(6,6)", "x=rand(6)", "--symbolic",
+        "--verify-seconds", "0.05",
+    )  # fmt: skip
+    assert ended.status == 0
+    assert "no formula: " in ended.out
+    assert "time" in ended.out
+
+
+def test_the_chain_prints_next_functions_as_pytorch_does(gradcli: Run) -> None:
+    lines = gradcli("graph", "y = x*w + 1", "x=2", "w=3", "--chain").out.splitlines()
+    place = r"0x[0-9a-f]+"
+    assert re.fullmatch(
+        rf"AddBackward0 +y = x\*w \+ 1 +\(\(<MulBackward0 object at {place}>, 0\), "
+        r"\(None, 0\)\)",
+        lines[0],
+    )
+    assert re.fullmatch(
+        rf"MulBackward0 +x\*w +\(\(<AccumulateGrad object at {place}>, 0\), "
+        rf"\(<AccumulateGrad object at {place}>, 0\)\)",
+        lines[1],
+    )
+    assert [line.split()[:2] for line in lines[2:]] == [
+        ["AccumulateGrad", "x"],
+        ["AccumulateGrad", "w"],
+    ]
+
+
+def test_a_deep_graph_is_drawn_in_linear_size(gradcli: Run) -> None:
+    program = "y = x\nfor i in range(5000): y = y*x"
+    ended = gradcli("graph", program, "x=1")
+    assert ended.status == 0
+    assert ended.out.count("MulBackward0") < 3 * 5000
+    assert max(map(len, ended.out.splitlines())) < 200
+    assert len(ended.out) < 5000 * 400
+
+
+def test_only_the_heaviest_of_many_paths_are_listed(gradcli: Run) -> None:
+    program = "y = x\nfor i in range(100): y = y + y*x"
+    ended = gradcli("paths", program, "x=1", "--most", "2")
+    assert f"{2**101 - 1} paths" in ended.out
+    assert "the heaviest are listed; the sum over all paths is dy/dx\n" in ended.out
+    assert ended.out.count("\n1  ") + ended.out.count("\n2  ") == 2
+    assert gradcli("paths", program, "x=1", "--json").json["count"] == 2**101 - 1
+
+
+def test_a_count_of_thousands_of_digits_is_whole_in_a_pipe(gradcli: Run) -> None:
+    program = "y = x\nfor i in range(20000): y = y + y"
+    first = gradcli("paths", program, "x=0", "--most", "1").out.splitlines()[0]
+    digits = first.split()[-2]
+    assert len(digits) == 6021
+    assert int(digits[-9:]) == pow(2, 20000, 10**9)
+    told = gradcli("paths", program, "x=0", "--most", "1", "--json").json
+    assert told["count"] == digits
+
+
+def test_a_terminal_shortens_long_paths_and_says_so(
+    gradcli: Run, tmp_path: Path
+) -> None:
+    steps = [f"y{i + 1} = {('sin', 'cos')[i % 2]}(y{i})" for i in range(40)]
+    program = "; ".join(["y0 = x*1", *steps])
+    seen = in_terminal(tmp_path, "paths", program, "x=1", NO_COLOR="1")
+    assert "…" in seen
+    assert "shortened to fit" in seen
+    assert "…" not in gradcli("paths", program, "x=1").out
+
+
+def test_two_ranges(tmp_path: Path, capsys: Capture) -> None:
+    pytest.importorskip("contourpy", reason="the extra `pictures` is not installed")
+    path = tmp_path / "field.svg"
+    words = ["x=-2:2:9", "y=-1:3:11"]
+    assert run(["plot", "(1-x)^2 + 5*(y-x^2)^2", *words, "-o", str(path)]) == 0
+    assert path.read_text().count('class="level') > 5
+    assert run(["plot", "x - 2*y", *words]) == 0
+    assert "x across, y up, arrows uphill" in capsys.readouterr().out
+    assert run(["plot", "x - 2*y", *words, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert told["value"][10][8] == 2 - 2 * 3
+    assert told["grads"][1][0] == [-2.0] * 9
+    assert run(["plot", "x - 2*y", *words, "--json", "--wrt", "y"]) == 0
+    told = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert told["grads"][0][0] == ["nan"] * 9
+    assert told["grads"][1][0] == [-2.0] * 9
+
+
+def test_a_curve_in_a_file(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "curve.svg"
+    assert run(["plot", "1/x", "x=-1:1", "-o", str(path), "--no-verify"]) == 0
+    assert path.read_text().count("<polyline") == 4
+    assert capsys.readouterr().out == f"written to {path}\n"
+
+
+def test_a_session_plots_what_was_typed() -> None:
+    typed = Workspace()
+    typed.take("x = 3")
+    typed.take("y = x^2")
+    assert typed.take("plot x=-1:1") == ["plot", "y = x^2", "x=-1:1"]
+    assert typed.take("plot x*y x=-1:1:9 -o p.svg") == [
+        "plot", "y = x^2\nx*y", "x=-1:1:9", "-o", "p.svg",
+    ]  # fmt: skip
+
+
+def test_ops_lists_every_function_and_shows_its_page(gradcli: Run) -> None:
+    from gradcli.ops import offered
+
+    listed = {line.split("  ")[0].strip() for line in gradcli("ops").out.splitlines()}
+    assert set(offered()) <= listed
+    page = gradcli("ops", "mul").out
+    assert page.startswith("mul(a, b)\n")
+    assert "MulBackward0" in page
+    assert "  derivative by a: b\n" in page
+    assert "  C: a * b\n" in page
+
+
+@pytest.mark.parametrize(
+    "program",
+    ["legendre_polynomial_p(x, n)", "hermite_polynomial_h(x, n)", "zeta(n, x)"],
+)
+def test_a_derivative_by_an_order_is_refused_with_a_way_out(program: str) -> None:
+    bindings = read_bindings(["x=0.3", "n=4"])
+    run = execute(prepare(f"{program}*x", bindings))
+    with pytest.raises(ProgramError, match="derivative for") as caught:
+        run.gradients(None)
+    assert caught.value.code == "E596"
+    assert "--wrt" in (caught.value.hint or "")
+
+
+def test_a_polylogarithm_of_an_order_that_varies_is_refused() -> None:
+    with pytest.raises(ProgramError, match="plain number as its order"):
+        execute(prepare("polylog(s, x)", read_bindings(["x=0.3", "s=2"])))
+
+
+@pytest.mark.parametrize(
+    "args", [["--version"], ["-V"], ["-h"], ["grad", "--help"], []]
+)
+def test_help_and_version_are_0_and_on_stdout(gradcli: Run, args: list[str]) -> None:
+    ended = gradcli(*args)
+    assert ended.status == 0
+    assert ended.out
+    assert ended.err == ""
+
+
+def test_the_help_page_names_every_command(gradcli: Run) -> None:
+    out = gradcli().out
+    for command in ("grad", "graph", "jacobian", "hessian", "ops"):
+        assert f"\n  {command} " in out
+
+
+def test_a_program_that_is_not_utf8_is_2(gradcli: Run) -> None:
+    ended = gradcli("grad", "-", "x=1", stdin=b"y = x\n# \xff\n")
+    assert ended.status == 2
+    assert "not UTF-8: byte 0xff in line 2" in ended.err
+
+
+def test_debug_shows_the_traceback_of_a_program_error(gradcli: Run) -> None:
+    ended = gradcli("grad", "tahn(x)", "x=1", "--debug", "--no-verify")
+    assert ended.status == 3
+    assert "Traceback" in ended.err
+    assert "error[E101]" in ended.err
+
+
+@pytest.mark.parametrize("name", ["E405", "E590", "E596", "E598", "E599"])
+def test_a_status_follows_from_the_code(name: str) -> None:
+    statuses = {"E405": 4, "E590": 2, "E596": 3, "E598": 74, "E599": 70}
+    assert ProgramError(name, "").exit_status == statuses[name]
+
+
+def test_a_message_names_no_more_inputs_than_can_be_read(gradcli: Run) -> None:
+    program = " + ".join(f"x{i}" for i in range(500))
+    ended = gradcli("grad", "-", "--no-verify", "-q", stdin=program)
+    assert "x11 and 488 more: sampled" in ended.err
+    assert "x12" not in ended.err
+
+
+def no_check() -> None:
+    raise AssertionError("a checking process was started")
+
+
+@pytest.mark.parametrize("command", ["grad", "jacobian", "hessian"])
+def test_only_what_is_shown_or_asked_of_the_check_is_checked(
+    capsys: Capture, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checking, "_start", no_check)
+    assert run([command, "x^3", "x=2", "-q"]) == 0
+    assert float(capsys.readouterr().out.strip("[]\n")) == 12.0
+    for more in (["--require", "certified"], ["--json"]):
+        assert run([command, "x^3", "x=2", "-q", *more, "--debug"]) == 70
+        assert "a checking process was started" in capsys.readouterr().err
