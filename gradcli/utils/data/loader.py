@@ -108,7 +108,7 @@ class DataLoader:
         batches: Any = self.batch_sampler
         if self._stream:
             items: Iterator[Any] = iter(self.dataset)
-            return items if batches is None else batches.batches(items)  # type: ignore[no-any-return]
+            return items if batches is None else batches.batches(items)
         if batches is None:
             return (self.dataset[at] for at in self.sampler)
         return map(self._items, batches)
@@ -123,7 +123,7 @@ class DataLoader:
         batches: Any = self.batch_sampler
         if self._stream:
             count: int = len(self.dataset)
-            return count if batches is None else batches.count(count)  # type: ignore[no-any-return]
+            return count if batches is None else batches.count(count)
         return len(self.sampler if batches is None else batches)
 
 
