@@ -13,7 +13,7 @@ from gradcli.numbers.trees.program import rows_as_calls
 from gradcli.numbers.trees.tree import Names, Tree
 from gradcli.ops import OPS
 from gradcli.render.code.dialect import Dialect
-from gradcli.render.code.steps import Step, arranged
+from gradcli.render.code.programs import Step, arranged
 from tests.laws.draw import Spot, draw
 from tests.laws.measure import cotangents, outputs_of, pull
 
