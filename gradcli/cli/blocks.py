@@ -70,7 +70,11 @@ def answer(
     if matrices.form == "dense":
         found.refuse_too_many()
     with run.explained():
-        files = matrices.write(found.by)
+        files = None
+        if matrices.out is not None:
+            from .array_files import write_blocks
+
+            files = write_blocks(matrices.out, found.by)
         view = found.view(matrices.form, files, matrices.spy)
     code = forms.code_of(run, view.command)
     labels = {block.by[-1]: draw.verdict_label(view, block) for block in view.blocks}
