@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from .checking import Check, show_checked
 from .forms import Forms, joined
-from .groups import Matrices
+from .option_groups import Matrices
 from .options import Request
 from .output import Printer, form
 from .problems import typed, wrong
