@@ -61,8 +61,7 @@ class Timer:
     """A timer that runs a statement repeatedly and measures how long the runs take.
 
     Args:
-        stmt: the statement that is measured, as text.
-        setup: statements that are run once before each measurement, as text.
+        stmt, setup: the statement, and what is run once before each measurement.
         timer: a function that returns the current time, in seconds.
         globals: the values of the names that the statement uses.
         label: a text that is shown in place of the statement.
