@@ -23,12 +23,7 @@ UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """Times that the runs of a statement took.
-
-    title           the statement, or the label that replaces it
-    number_per_run  the number of runs in each block
-    raw_times       the time of each block, in seconds
-    """
+    """The times of blocks of ``number_per_run`` runs of a statement, in seconds."""
 
     title: str
     number_per_run: int
