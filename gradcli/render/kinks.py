@@ -17,7 +17,7 @@ from .numbers import number
 
 if TYPE_CHECKING:
     from ..answers.kinks import Kink, Kinks
-    from ..verify.kinks.report import Place, Side
+    from ..verify.kinks import Place, Side
 
 SAYS: Mapping[str, tuple[str, Role]] = {
     "gradient": ("both sides agree, and on it", "good"),

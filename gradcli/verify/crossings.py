@@ -34,23 +34,23 @@ from itertools import pairwise
 from math import isfinite
 from typing import TYPE_CHECKING, Final
 
-from ...engine.modes import MODE
-from ...lang.errors import Span
-from ...lang.exactly import ExactFactory, ExactLibrary
-from ...numbers.balls import Ball, apply, ball, to_float, working
-from ...numbers.decided import bounds_of, ratio
-from ...numbers.graph import Elsewhere, Evaluation
-from ...numbers.namespace import ObjectNamespace
-from ...numbers.system import Number
-from ...numbers.terms import Term, Terms
-from ...ops import Op
-from ..formulas import shown
-from ..process.budget import OutOfTime
-from ..process.job import Job
-from ..subject import OnTerms, exact_output, on_terms
+from ..engine.modes import MODE
+from ..lang.errors import Span
+from ..lang.exactly import ExactFactory, ExactLibrary
+from ..numbers.balls import Ball, apply, ball, to_float, working
+from ..numbers.decided import bounds_of, ratio
+from ..numbers.graph import Elsewhere, Evaluation
+from ..numbers.namespace import ObjectNamespace
+from ..numbers.system import Number
+from ..numbers.terms import Term, Terms
+from ..ops import Op
+from .formulas import shown
+from .process.budget import OutOfTime
+from .process.job import Job
+from .subject import OnTerms, exact_output, on_terms
 
 if TYPE_CHECKING:
-    from ...engine import Tensor
+    from ..engine import Tensor
 
 MAX_QUOTED_CHARACTERS: Final = 40
 
