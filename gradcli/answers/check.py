@@ -133,8 +133,7 @@ def _judged(task: ClaimsTask, claim: Claim, ruling: ruled.Ruling) -> Judged:
     slip, pieces = None, tuple[Piece, ...]()
     refuted = ruling.verdict == REFUTED
     if refuted:
-        from ..diagnosis.answer import right_derivative
-        from ..diagnosis.claim_mistakes import diagnose
+        from ..diagnosis.claim_mistakes import diagnose, right_derivative
 
         seconds = min(DIAGNOSIS_SECONDS, task.seconds)
         slip = diagnose(task, claim, seconds)

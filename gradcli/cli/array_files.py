@@ -17,11 +17,10 @@ import numpy as np
 
 from ..autograd.blocks import check_size
 from ..engine.devices import host
-from ..engine.jacobian import Block
-from ..engine.jacobian.blocks import WRITERS
+from ..engine.jacobian import WRITERS, Block
 from ..lang.errors import ProgramError
 from ..lang.filesystem import FOLDER, refusal, replacing
-from .problems import wrong
+from .problems import suffix_of, wrong
 
 if TYPE_CHECKING:
     from ..answers.gradients import Gradients
@@ -40,15 +39,7 @@ def is_for_one_point(path: str) -> bool:
 
 def check_format(path: str) -> str:
     """Return the suffix of a matrix's file."""
-    suffix = PurePath(path).suffix.lower()
-    if suffix not in WRITERS:
-        ending = f"ends with {suffix!r}" if suffix else "has no ending"
-        raise wrong(
-            "E595",
-            f"--out: {path!r} {ending}, which is no format of matrices",
-            "write .npz (scipy.sparse), .mtx (Matrix Market) or .npy (dense)",
-        )
-    return suffix
+    return suffix_of(path, WRITERS, "file of matrices")
 
 
 def write_block(path: str, block: Block) -> None:

@@ -192,6 +192,8 @@ class Workers(NamedTuple):
                 break
             except (BrokenExecutor, CancelledError) as error:
                 failure = self.lost(error)
+                if failure is None:
+                    raise
                 break
             while waiting and (len(waiting) > self.ahead() or waiting[0].done()):
                 yield self._result(waiting.popleft())
@@ -210,7 +212,8 @@ class Workers(NamedTuple):
                 lost = self.lost(error)
                 if lost is not None:
                     raise lost from None
-                if not isinstance(error, TimeoutError):
+                # Otherwise the result was waited for in vain, and is waited for again.
+                if future.done() and future.exception() is error:
                     raise
 
 

@@ -276,17 +276,17 @@ def inner_derivative(evidence: Evidence) -> Diagnosis | None:
         return None
     known = list(candidates(evidence))
     for found in known:
-        if alike(_times(sides, found)):
+        if alike(times(sides, found.values)):
             return _missing(found, 1.0)
     for found in known:
-        if alike(_times(turned, found)):
+        if alike(times(turned, found.values)):
             text = f"{found.what} is there once too often"
             return Diagnosis("inner", text, f"divide by {found.factor}")
     inner = [c for c in known if c.source is not None]
     several = combinations(inner[:MAX_PAIRED_FACTORS], 2)
     for found in chain(known, starmap(_product, several)):
         evidence.check()
-        pairs = _times(sides, found)
+        pairs = times(sides, found.values)
         c = constant_factor(pairs)
         if c is not None and (abs(c - 1) > CLOSE or alike(pairs)):
             return _missing(found, c)
@@ -294,7 +294,6 @@ def inner_derivative(evidence: Evidence) -> Diagnosis | None:
 
 
 def _missing(found: Candidate, c: float) -> Diagnosis:
-    """Return the diagnosis of a missing factor and a missing constant."""
     text, repair = f"{found.what} is missing", f"multiply by {found.factor}"
     if abs(c - 1) > CLOSE:
         text += f", and the factor {number_text(c)}"
@@ -302,13 +301,13 @@ def _missing(found: Candidate, c: float) -> Diagnosis:
     return Diagnosis("inner", text, repair)
 
 
-def _times(pairs: Sequence[Pair], found: Candidate) -> list[Pair]:
-    """Return the pairs with a factor beside the second of each; none if its shape does
-    not fit."""
+def times(pairs: Sequence[Pair], factors: Sequence[Array]) -> list[Pair]:
+    """Return the pairs with a factor beside the second of each; none if the shape of
+    one does not fit."""
     try:
         return [
             (a, np.broadcast_to(b * v, a.shape))
-            for (a, b), v in zip(pairs, found.values, strict=True)
+            for (a, b), v in zip(pairs, factors, strict=True)
         ]
     except ValueError:
         return []
@@ -495,7 +494,6 @@ def _constants(
 def _mistake(
     texts: Texts, labels: dict[Path, str], bundle: Bundle, a: float
 ) -> Diagnosis | None:
-    """Return the diagnosis that a constant ``a`` in front of some paths means."""
     constant = simple_number(a) if abs(a) > TOLERANCE * 10 else 0
     if constant is None:
         return None

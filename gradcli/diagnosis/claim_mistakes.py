@@ -1,26 +1,37 @@
-"""Diagnoses of false claims: hypotheses, each tested at several points together.
+"""What is wrong with a false claim, and what is right in its place.
 
 Invariant: with the repair that a diagnosis proposes, the claim agrees with the
 derivative at every sampled point, or differs by rounding. Hypotheses are tested in a
-fixed order, simple mistakes first, and the first that fits is the diagnosis.
+fixed order, simple mistakes first, and the first that fits is the diagnosis. A right
+formula is SymPy's own derivative of the program, with the conditions that it holds
+under; there is none if it cannot be found or is too long to read.
 
     diagnose(task, claim, seconds=2).repair      # "multiply by 2"
+    right_derivative(task, claim, seconds=2)        # (Piece("2*x*cos(x**2)", ()),)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
-from itertools import combinations
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
+from itertools import combinations, islice
+from math import prod
 from time import thread_time
+from typing import Final
 
 import numpy as np
 
-from ..lang.parser import parse
-from ..lang.syntax import Call, MethodCall, walk
-from ..verify.claims.text import Claim, ClaimsTask, about_a_point
-from ..verify.process.budget import OutOfTime
-from ..views.claims import Diagnosis
+from ..lang.errors import ProgramError
+from ..lang.nested import bracketed
+from ..numbers.system import NoMeaning
+from ..verify.claims.judge import derivatives
+from ..verify.claims.text import Claim, ClaimsTask, about_a_point, random_points
+from ..verify.claims.truth import Visit, are_finite, terms_of, values_of
+from ..verify.formulas import full_form, indifferent, side_conditions
+from ..verify.process.budget import Budget, OutOfTime
+from ..verify.whole import independent, off_jumps
+from ..views.claims import Diagnosis, Piece
 from .chain_rule import (
     inner_derivative,
     passed_over,
@@ -31,8 +42,8 @@ from .chain_rule import (
 from .claim_text import lacking_term, wrong_subterm, wrong_term
 from .evidence import (
     MIN_SAMPLES,
+    POINTS_PER_SAMPLE,
     Evidence,
-    Sample,
     Test,
     derivative,
     gather,
@@ -95,35 +106,17 @@ def constant(evidence: Evidence) -> Diagnosis | None:
 
 def _mean(evidence: Evidence, c: float) -> Diagnosis | None:
     """Return the diagnosis of a mean taken for a sum, or of a sum taken for a mean."""
-    counts = {n for n in _counts(evidence.samples[0]) if n > 1}
+    shapes = [(x.numel(), *x.shape) for x in evidence.samples[0].variables.values()]
+    counts = {n for shape in shapes for n in shape if n > 1}
     n = simple_number(1 / c)
-    if n in counts and _calls(evidence.task.source, "mean"):
+    if n in counts and "mean" in evidence.task.source:
         text = f"the program takes a mean, the claim a sum: 1/{n} is missing"
         return Diagnosis("mean", text, f"divide by {n}")
     n = simple_number(c)
-    if n in counts and _calls(evidence.text, "mean"):
+    if n in counts and "mean" in evidence.text:
         text = "the claim takes a mean, the derivative a sum"
         return Diagnosis("mean", text, f"multiply by {n}, or use sum")
     return None
-
-
-def _counts(sample: Sample) -> Iterator[int]:
-    """Yield the numbers of entries that a mean may have been taken over."""
-    for tensor in sample.variables.values():
-        yield tensor.numel()
-        yield from tensor.shape
-
-
-def _calls(source: str, name: str) -> bool:
-    for node in walk(parse(source)):
-        called = (
-            node.function if isinstance(node, Call)
-            else node.method if isinstance(node, MethodCall)
-            else ""
-        )  # fmt: skip
-        if name in called:
-            return True
-    return False
 
 
 def transposed(evidence: Evidence) -> Diagnosis | None:
@@ -144,36 +137,18 @@ def upside_down(evidence: Evidence) -> Diagnosis | None:
 
 def swapped(evidence: Evidence) -> Diagnosis | None:
     """Return the diagnosis of another input's derivative, or of swapped names."""
-    return _other_input(evidence) or _names_swapped(evidence)
-
-
-def _other_input(evidence: Evidence) -> Diagnosis | None:
     claim, samples = evidence.claim, evidence.samples
-    if len(claim.by) != 1:
-        return None
-    for name in samples[0].inputs:
-        if name == claim.by[0]:
-            continue
-        instead = type(claim)(claim.text, claim.output, (name,), claim.expression)
+    for name in samples[0].inputs if len(claim.by) == 1 else ():
+        instead = replace(claim, by=(name,), at=())
         pairs = [(derivative(instead, s.target, s.inputs), s.claimed) for s in samples]
-        if alike(pairs):
+        if name != claim.by[0] and alike(pairs):
             text = f"this is the derivative by {name}, not by {claim.by[0]}"
             return Diagnosis("swapped", text, f"swap {claim.by[0]} and {name}")
-    return None
-
-
-def _names_swapped(evidence: Evidence) -> Diagnosis | None:
-    said = evidence.claim.expression
-    first = evidence.samples[0]
-    if said is None:
-        return None
-    pairs = [
-        (a, b)
-        for a, b in combinations(first.variables, 2)
-        if first.variables[a].shape == first.variables[b].shape
-    ]
-    for a, b in pairs[:MAX_NAME_PAIRS]:
-        if evidence.is_right(said, {a: b, b: a}):
+    known = samples[0].variables
+    several = combinations(known, 2) if claim.expression is not None else ()
+    alike_ones = ((a, b) for a, b in several if known[a].shape == known[b].shape)
+    for a, b in islice(alike_ones, MAX_NAME_PAIRS):
+        if evidence.is_right(evidence.text, {a: b, b: a}):
             text = f"{a} and {b} are swapped"
             return Diagnosis("swapped", text, f"write {a} for {b} and {b} for {a}")
     return None
@@ -221,3 +196,99 @@ def diagnose(task: ClaimsTask, claim: Claim, seconds: float) -> Diagnosis | None
             if found is not None:
                 return found
     return None
+
+
+# the right derivative
+
+MAX_ANSWER_ENTRIES = 64
+"""Largest number of entries of a derivative that is shown as formulas."""
+
+MAX_ANSWER_CHARACTERS = 400
+"""Largest length of a formula that is shown, in characters."""
+
+MAX_ANSWER_NODES = 400
+"""Largest size of a value, in nodes of its tree, whose derivative is shown."""
+
+MAX_PIECES = 4
+"""Largest number of parts of the domain for which a derivative is shown."""
+
+PIECE_POINTS = 24
+"""Number of random points at which those parts of the domain are looked for."""
+
+GIVES_UP: Final = (
+    ArithmeticError, NotImplementedError, RecursionError, TypeError, ValueError,
+)  # fmt: skip
+"""Errors that SymPy raises if it finds no derivative."""
+
+
+def right_derivative(
+    task: ClaimsTask, claim: Claim, seconds: float
+) -> tuple[Piece, ...]:
+    """Return the derivative that a claim is about, one piece for each part of the
+    domain that points met; no pieces if one of them has no short formula."""
+    if not claim.by:
+        return ()
+    budget = Budget(seconds)
+    pieces: dict[Piece, None] = {}
+    met: set[tuple[str, ...]] = set()
+    points = random_points(task.inputs, task.seed + 1)
+    for tried, point in enumerate(islice(points, PIECE_POINTS)):
+        if tried == POINTS_PER_SAMPLE and not pieces:
+            break
+        try:
+            visit = Visit(task, point)
+            target = visit.target(claim)
+        except (ProgramError, NoMeaning, KeyError):
+            # A point at which the program fails tells nothing.
+            continue
+        if visit.is_non_smooth() or not are_finite(values_of(target)):
+            continue
+        branch = side_conditions(visit.terms, terms_of(target))
+        if branch in met:
+            continue
+        met.add(branch)
+        try:
+            piece = _piece(visit, claim, budget)
+        except (OutOfTime, *GIVES_UP):
+            piece = None
+        if piece is None:
+            return ()
+        if not piece.where:
+            return (piece,)
+        pieces[piece] = None
+        if len(pieces) == MAX_PIECES:
+            break
+    return tuple(pieces)
+
+
+def _piece(visit: Visit, claim: Claim, budget: Budget) -> Piece | None:
+    target = terms_of(visit.target(claim))
+    entries = len(target) * prod(len(visit.entries(name)) for name in claim.by)
+    size = sum(term.size for term in target)
+    if entries > MAX_ANSWER_ENTRIES or size > MAX_ANSWER_NODES:
+        return None
+    book = independent(visit.terms, target, budget)
+    found = derivatives(book, target, visit, claim.by)
+
+    def attempt() -> AbstractContextManager[None]:
+        return budget.slice(budget.left / 8)
+
+    at = visit.positions(claim)
+    forms = [
+        full_form(book.released(off_jumps(found[i])), attempt)
+        for i in at.reshape(-1).tolist()
+    ]
+    texts = [None if form is None else form.text for form in forms]
+    written = _written(texts, at.shape)
+    settled = indifferent(visit.terms, book.free)
+    where = side_conditions(visit.terms, target, settled)
+    return None if written is None else Piece(written, where)
+
+
+def _written(texts: Sequence[str | None], shape: tuple[int, ...]) -> str | None:
+    """Return the formulas in brackets, as a claim is written; None if too long."""
+    known = [text for text in texts if text is not None]
+    if not texts or len(known) < len(texts):
+        return None
+    text = bracketed(known, shape)
+    return text if len(text) <= MAX_ANSWER_CHARACTERS else None

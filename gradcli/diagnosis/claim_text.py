@@ -40,12 +40,11 @@ from ..lang.syntax import (
 )
 from ..verify.claims.text import Claim, ClaimsTask
 from ..views.claims import Diagnosis
-from .chain_rule import UNSPOKEN, candidates
+from .chain_rule import UNSPOKEN, candidates, times
 from .evidence import MIN_SAMPLES, Evidence, gather, rewritten, said_in
 from .hypotheses import (
     CLOSE,
     Array,
-    Pair,
     all_same,
     constant_factor,
     largest,
@@ -154,13 +153,19 @@ def _factor_of(evidence: Evidence, term: Subterm) -> Fraction | None:
 
 def _mistake(total: Subterm, term: Subterm, factor: Fraction) -> Diagnosis | None:
     """Return the diagnosis that follows from the factor a term should have."""
-    before = term.source
+    before, node = term.source, total.node
+    assert isinstance(node, Binary)
+    first, minus = term.node is node.left, node.operator == "-"
     if factor == -1:
         text = f"the term {term.text} has the wrong sign"
-        return rewritten("sign", text, before, _turned(total, term))
+        other = spliced(before, node.op_span, "+" if minus else "-")
+        after = term.written(_negative(term)) if first else other
+        return rewritten("sign", text, before, after)
     if factor == 0:
         text = f"the term {term.text} does not belong there"
-        return rewritten("term", text, before, _without(total, term))
+        kept = total.part(node.right if first else node.left)
+        after = total.written(_negative(kept) if first and minus else kept.text)
+        return rewritten("term", text, before, after)
     if factor < 0:
         return None
     if isinstance(term.node, Literal):
@@ -182,41 +187,27 @@ def _bare(term: Subterm, operators: Sequence[str]) -> str:
     return term.text if product else term.factor
 
 
-def _turned(total: Subterm, term: Subterm) -> str:
-    """Return the claim's text with the other sign in front of a term."""
-    node = total.node
-    assert isinstance(node, Binary)
-    if term.node is node.left:
-        return term.written(_negative(term))
-    sign = "-" if node.operator == "+" else "+"
-    return spliced(total.source, node.op_span, sign)
-
-
 def _negative(term: Subterm) -> str:
     if isinstance(term.node, Unary) and term.node.operator == "-":
         return term.part(term.node.operand).factor
     return f"-{_bare(term, (*_PRODUCTS, *_POWERS))}"
 
 
-def _without(total: Subterm, term: Subterm) -> str:
-    """Return the claim's text without a term."""
-    node = total.node
-    assert isinstance(node, Binary)
-    if term.node is node.right:
-        return total.written(total.part(node.left).text)
-    kept = total.part(node.right)
-    return total.written(_negative(kept) if node.operator == "-" else kept.text)
-
-
 def lacking_term(evidence: Evidence) -> Diagnosis | None:
     """Return the diagnosis of a missing term: a constant or a multiple of a part."""
     if any(s.claimed.shape != s.true.shape for s in evidence.samples):
         return None
-    gaps = [sample.true - sample.claimed for sample in evidence.samples]
+    gaps = [(sample.true - sample.claimed, np.ones(())) for sample in evidence.samples]
     for text, values in _addable(evidence):
-        c = constant_factor(_widened(gaps, values))
+        c = constant_factor(times(gaps, values))
         if c is not None and simple_number(c) is not None:
-            return _added(c, text)
+            number = number_text(abs(c))
+            term = f"{number}*{text}" if number != "1" else text
+            term = number if text == "1" else term
+            if c > 0:
+                return Diagnosis("term", f"the term {term} is missing", f"add {term}")
+            told = f"{term} is added too much"
+            return Diagnosis("term", told, f"subtract {term}")
     return None
 
 
@@ -236,31 +227,10 @@ def _addable(evidence: Evidence) -> Iterator[tuple[str, Sequence[Array]]]:
             yield each.factor, each.values
 
 
-def _widened(gaps: Sequence[Array], values: Sequence[Array]) -> list[Pair]:
-    pairs = zip(gaps, values, strict=True)
-    try:
-        return [(gap, np.broadcast_to(value, gap.shape)) for gap, value in pairs]
-    except ValueError:
-        return []
-
-
-def _added(c: float, text: str) -> Diagnosis:
-    number = number_text(abs(c))
-    term = number if text == "1" else text if number == "1" else f"{number}*{text}"
-    if c > 0:
-        return Diagnosis("term", f"the term {term} is missing", f"add {term}")
-    return Diagnosis("term", f"{term} is added too much", f"subtract {term}")
-
-
 _EXPONENTS = ("2", "3", "4", "(-1)", "(-2)", "0.5", "(-0.5)", "1")
 _TRANSPOSES = ("t", *TRANSPOSES)
 _REDUCTIONS = ("sum", "mean")
 _ALONG = ("", "dim=0, keepdim=True", "dim=1, keepdim=True")
-
-
-Rewriting = tuple[str, str, str]
-"""Type of a claim with one subterm changed: the kind of the mistake that this corrects,
-the mistake, and the text."""
 
 
 def wrong_subterm(evidence: Evidence) -> Diagnosis | None:
@@ -288,8 +258,9 @@ def fitting_transpose(task: ClaimsTask, claim: Claim, seconds: float) -> str | N
 
 def _rewritings(
     source: str, kinds: Iterable[tuple[str, Change]]
-) -> Iterator[Rewriting]:
-    """Yield texts with one subterm changed, kind by kind."""
+) -> Iterator[tuple[str, str, str]]:
+    """Yield texts with one subterm changed, kind by kind: the kind of the mistake that
+    this corrects, the mistake, and the text."""
     for cause, change in kinds:
         for subterm in subterms(source):
             if not isinstance(subterm.node, Literal):
@@ -302,7 +273,6 @@ Change = Callable[[Subterm], Iterator[tuple[str, str]]]
 
 
 def _transposes(subterm: Subterm) -> Iterator[tuple[str, str]]:
-    """Yield the subterm with a transpose added or removed."""
     node = subterm.node
     bare: Expression | None = None
     if isinstance(node, MethodCall) and node.method in _TRANSPOSES:
@@ -317,7 +287,6 @@ def _transposes(subterm: Subterm) -> Iterator[tuple[str, str]]:
 
 
 def _exchanges(subterm: Subterm) -> Iterator[tuple[str, str]]:
-    """Yield a product of matrices with its factors exchanged."""
     node = subterm.node
     if isinstance(node, Binary) and node.operator == "@":
         left, right = (subterm.part(part).factor for part in (node.left, node.right))
@@ -326,7 +295,6 @@ def _exchanges(subterm: Subterm) -> Iterator[tuple[str, str]]:
 
 
 def _sums(subterm: Subterm) -> Iterator[tuple[str, str]]:
-    """Yield the subterm with a sum or a mean added or removed."""
     node = subterm.node
     if isinstance(node, MethodCall) and node.method in _REDUCTIONS:
         bare = subterm.part(node.receiver).factor
@@ -337,7 +305,6 @@ def _sums(subterm: Subterm) -> Iterator[tuple[str, str]]:
 
 
 def _powers(subterm: Subterm) -> Iterator[tuple[str, str]]:
-    """Yield the subterm with another exponent."""
     node, base = subterm.node, subterm.factor
     if isinstance(node, Binary) and node.operator in _POWERS:
         base = subterm.part(node.left).factor

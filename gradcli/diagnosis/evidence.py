@@ -126,11 +126,7 @@ def _samples(
 
 
 def at(task: ClaimsTask, claim: Claim, point: Point) -> Sample:
-    """Return the sample at one point.
-
-    Raises:
-        ProgramError: the program or the claim fails there.
-    """
+    """Return the sample at one point, where program and claim must not fail."""
     inputs = {
         g.name: Tensor(np.array(point[g.name]).reshape(g.shape), NUMPY, True)
         for g in task.inputs
@@ -158,11 +154,7 @@ def said_by(
     inputs: Mapping[str, Tensor],
     named: Mapping[str, Any],
 ) -> Array:
-    """Return the numbers that a claim states if its other side reads ``text``.
-
-    Raises:
-        ProgramError: the text has no value there.
-    """
+    """Return the numbers that a claim states if its other side reads ``text``."""
     if claim.expression is None:
         output, _, _ = evaluate(text, inputs, seed=task.seed, max_steps=MAX_CLAIM_STEPS)
         return derivative(claim, output, inputs)
@@ -204,11 +196,7 @@ class Evidence:
     until: float
 
     def check(self) -> None:
-        """Go on if there is time left.
-
-        Raises:
-            OutOfTime: there is none.
-        """
+        """Raise `OutOfTime` if there is no time left."""
         if thread_time() >= self.until:
             raise OutOfTime
 
@@ -242,11 +230,7 @@ class Evidence:
         return True
 
     def said(self, text: str, sample: Sample) -> Array | None:
-        """Return the numbers of a claim that reads ``text``; None if it has none.
-
-        Raises:
-            OutOfTime: there is no time left.
-        """
+        """Return the numbers of a claim that reads ``text``; None if it has none."""
         self.check()
         try:
             return said_by(self.task, self.claim, text, sample.inputs, sample.named)

@@ -46,8 +46,7 @@ def all_same(pairs: Iterable[Pair]) -> bool:
 
 
 def speaking(pairs: Sequence[Pair]) -> bool:
-    """Tell whether each side has an entry that is not zero, so that a comparison means
-    something."""
+    """Tell whether each side has an entry that is not zero."""
     return any(largest(a) for a, _ in pairs) and any(largest(b) for _, b in pairs)
 
 
@@ -198,12 +197,8 @@ UPSIDE_DOWN = Hypothesis(
 
 
 def transpositions(ndim: int, outer: int = 0) -> Iterator[Hypothesis]:
-    """Yield the hypotheses that the dimensions are in another order.
-
-    Args:
-        ndim: the number of dimensions that may be reordered.
-        outer: the number of dimensions before them, which stay in place.
-    """
+    """Yield the hypotheses that ``ndim`` dimensions, behind ``outer`` ones that stay in
+    place, are in another order."""
     if ndim > MAX_DIMENSIONS:
         return
     for order in list(permutations(range(ndim)))[1:]:

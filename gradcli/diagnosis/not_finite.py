@@ -150,12 +150,8 @@ class Trouble:
 
 
 def trouble(run: Run, cotangent: Tensor | None) -> Trouble:
-    """Return what a watched reverse pass shows of a value or gradient not finite.
-
-    Args:
-        run: a run whose value or gradients are not finite.
-        cotangent: the weights of a vector output's entries; None: ones.
-    """
+    """Return what a watched reverse pass shows of a run whose value or gradients are
+    not finite; ``cotangent`` weighs a vector output's entries."""
     edges, culprits = _watched(run, cotangent)
     program = parse(run.source, [given.name for given in run.inputs])
     for proposal in islice(_proposals(program, culprits), MAX_REWRITINGS):
@@ -296,8 +292,7 @@ def _pattern(text: str) -> Expression:
 
 
 def _parts(node: object) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Return what a node is, and its parts in order; a function and the method of the
-    same name are the same."""
+    """Return what a node is, and its parts in order."""
     if isinstance(node, Call):
         called = ALIASES.get(node.function, node.function)
         return ("call", called), (*node.arguments, *node.keywords)
@@ -424,14 +419,9 @@ class Trial:
 def tried(
     run: Run, source: str, cotangent: Tensor | None, across: bool = True
 ) -> Trial | None:
-    """Return a new program's value and gradients; None if it does not pass the tests.
-
-    Args:
-        run: a run of the old program, whose value or gradients are not finite.
-        source: the new program.
-        cotangent: the weights of a vector output's entries; None: ones.
-        across: whether the gradients must lie between the slopes on both sides.
-    """
+    """Return the value and gradients of ``source`` in place of the program of a run;
+    None if it does not pass the tests. ``across`` says whether the gradients must lie
+    between the slopes on both sides."""
     moving = [each.name for each in run.inputs if each.requires_grad]
     with np.errstate(all="ignore"):
         output, leaves = _at(run, source, {})
@@ -495,7 +485,6 @@ def _same(run: Run, before: Tensor, after: Tensor) -> bool:
 
 
 def _like(tensor: Tensor, values: Host) -> Any:
-    """Return numbers as an array of a tensor's library and type."""
     return tensor.xp.array(values.astype(tensor.raw.dtype))
 
 

@@ -69,11 +69,7 @@ def jvp(
 
 
 def demand_fit(x: Tensor, tangent: Tensor) -> None:
-    """Raise an error if a tangent is not of its tensor's shape.
-
-    Raises:
-        ShapeError: in PyTorch's words.
-    """
+    """Raise an error if a tangent is not of its tensor's shape."""
     if x.shape != tangent.shape:
         raise ShapeError(
             "Trying to set a forward gradient that has a different size than that of "

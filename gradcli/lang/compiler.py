@@ -20,7 +20,7 @@ from . import steps, syntax
 from .errors import ProgramError
 from .excerpt import Span
 from .machine import Code, Origin, Read, Step
-from .parser import parse
+from .parser import put_right
 from .steps import Label
 from .syntax import Literal, Name, Node, Steps, assigned_names, bounce, uncollected
 
@@ -286,7 +286,7 @@ class _Compiler:
 
             message = f"'{name}' is a value here, not a function"
             error = ProgramError("E102", message, at, self.program.source)
-            raise multiplied(error, at, parse)
+            raise put_right(multiplied(error, at))
         called = (self._read(self.functions, name, at),)
         return self._call(node, into, node.arguments, "function", name, called)
 

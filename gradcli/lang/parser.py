@@ -48,11 +48,16 @@ def parse(source: str, variables: Iterable[str] = ()) -> syntax.Program:
     try:
         return _read(source, variables)
     except ProgramError as error:
-        if not error.edits:
-            raise
-        from .mend import mended
+        raise put_right(error, variables) from None
 
-        raise mended(error, lambda text: _read(text, variables)) from None
+
+def put_right(error: ProgramError, variables: Iterable[str] = ()) -> ProgramError:
+    """Return an error; if it has edits, its hint is the corrected line."""
+    if not error.edits:
+        return error
+    from .mend import mended
+
+    return mended(error, lambda text: _read(text, variables))
 
 
 def _read(source: str, variables: Iterable[str]) -> syntax.Program:
@@ -197,19 +202,16 @@ class _Parser(ExpressionParser):
         branches: list[syntax.Branch] = []
         otherwise: syntax.Block | None = None
         while not branches or self.token.kind == "elif":
-            branches.append((yield self._branch()))
+            begin = self.take().start
+            test: syntax.Expression = yield self.expression()
+            body: syntax.Block = yield self._body()
+            branches.append(syntax.Branch(self._statement_span(begin), test, body))
             at_line_end = self.token.kind == "newline" and not self.inline_bodies
             if at_line_end and self.kind_after() in ("else", "elif"):
                 self.take()
         if self.take_if("else"):
             otherwise = yield self._body()
         return syntax.If(self._statement_span(start), tuple(branches), otherwise)
-
-    def _branch(self) -> Steps[syntax.Branch]:
-        start = self.take().start
-        test = yield self.expression()
-        body = yield self._body()
-        return syntax.Branch(self._statement_span(start), test, body)
 
     def _for(self) -> Steps[syntax.Statement]:
         start = self.take().start

@@ -375,7 +375,7 @@ def _filled_vjp(xp: Namespace, g: Array, y: Array, x: Array, mask: Array, value:
 
 MASK = Fixed([[True, False, False], [False, True, True]])
 
-row("masked_fill.Scalar", result=FIRST, fits=True, memory=PACKED,
+row("masked_fill.Scalar", result=FIRST, memory=PACKED,
     formula="value where mask, else x",
     fwd=lambda xp, x, mask, value: xp.where(as_mask(xp, mask), value, x),
     partials=(lambda xp, y, x, mask, value:

@@ -302,8 +302,6 @@ class Op(Entry):
     result     the type of the result: PROMOTED, WHOLE, FLOATS, AS_IS, TRUTH, FIRST or
                GIVEN
     wide       half floats are computed with in single precision, and rounded once
-    fits       a plain number that the result's integer type cannot hold is refused;
-               otherwise it wraps around, as a tensor of one number would
     memory     where the result lies: OWN, PACKED, KEPT, VIEW or SHARED; for the
                first three, a result in an operand's memory is copied
     one_type   the operands have to be of one type
@@ -316,8 +314,6 @@ class Op(Entry):
     taught     the name of its derivative's rule in textbooks
     onto_zeros  PyTorch adds or writes to zeros, which its nodes show as an input before
                the others
-    in_rules   the row whose node PyTorch's own rules record instead, where an operand
-               or a parameter is a plain number
     fixed      PyTorch's name of the function, then of the operands that the value
                depends on but that have no rule; a gradient for one of them is refused
     stops      the gradient ends here on purpose: ``detach``
@@ -343,7 +339,6 @@ class Op(Entry):
     carries: int = 1
     result: Marker = PROMOTED
     wide: bool = False
-    fits: bool = False
     memory: Marker = OWN
     one_type: bool = False
     refuses: str = ""
@@ -355,7 +350,6 @@ class Op(Entry):
     stops: bool = False
     query: bool = False
     onto_zeros: bool = False
-    in_rules: str = ""
     latex: str = ""
     taught: str = ""
 

@@ -59,8 +59,7 @@ REPAIRS: Final = {
 
 
 def diagnosed(checked: Checked, proof: FunctionProof) -> Diagnosis | None:
-    """Return the simplest mistake that explains a refuted proof; None if none does or
-    the proof is not refuted."""
+    """Return the simplest mistake that explains a refuted proof, if one does."""
     if proof.verdict != REFUTED:
         return None
     wrong = {each.name for each in proof.inputs if each.verdict == REFUTED}
@@ -99,8 +98,7 @@ def _raised(checked: Checked, proof: FunctionProof) -> Diagnosis | None:
 
 
 def _inside(checked: Checked) -> Diagnosis | None:
-    """Return the diagnosis of the first custom function called inside this one whose
-    own backward is refuted; None if there is none."""
+    """Return the diagnosis of the first refuted custom function inside this one."""
     call = checked.call
     if call.custom is not None:
         return None
@@ -288,7 +286,6 @@ def _batch_of(case: Case, name: str) -> int | None:
 
 
 def swapped(case: Case) -> Diagnosis | None:
-    """Return the diagnosis of inputs whose gradients are exchanged."""
     for a in case.names:
         for b in (n for n in case.points[0].blocks if n != a):
             others = zip(case.of_input(b), case.of_input(a), strict=True)
@@ -396,8 +393,7 @@ class Saved:
         self._had.setdefault(id(raw), raw.copy())
 
     def before(self, key: Key) -> Tensor | None:
-        """Return a saved tensor's value before it was first changed in place; None if
-        it never was changed."""
+        """Return a saved tensor's value before it was changed in place, if it was."""
         t = self.saved[key]
         raw = self._had.get(id(t.raw))
         return None if raw is None else Tensor(raw, t.xp)

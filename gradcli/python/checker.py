@@ -46,7 +46,6 @@ from ..verify.process.job import (
 )
 from ..verify.subject import Subject
 from ..verify.verify import MAX_ENTRIES_ON_TERMS, Check
-from .difference_quotients import held_by_differences
 from .function_call import (
     Arrays,
     Both,
@@ -67,7 +66,14 @@ from .function_proof import (
 )
 from .tolerances import MOST, explained
 from .torch_names import lack_in
-from .trials import BACKWARD, LACKED, all_same, entry_of, faults
+from .trials import (
+    BACKWARD,
+    LACKED,
+    all_same,
+    entry_of,
+    faults,
+    held_by_differences,
+)
 from .user_lines import words_of
 
 MAX_JACOBIAN_ENTRIES: Final = 4096

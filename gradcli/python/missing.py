@@ -79,11 +79,7 @@ class Look:
 
 
 def looked_through(path: Path) -> Look:
-    """Return the names that a script and its own imported files lack.
-
-    Raises:
-        ProgramError: a file is not valid Python.
-    """
+    """Return what gradcli lacks for a script and its own imported files."""
     home = path.resolve().parent
     found: dict[Path, Script] = {}
     waiting = [path]
@@ -101,7 +97,6 @@ def looked_through(path: Path) -> Look:
 
 
 def _own_files(tree: ast.AST, file: Path, script: Path, home: Path) -> Iterator[Path]:
-    """Yield the files beside the script that a file of it imports."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -402,8 +397,7 @@ def _beginnings(dotted: str) -> Iterator[str]:
 
 
 def _along_name(dotted: str) -> Iterator[tuple[str, Any]]:
-    """Yield the beginnings of a PyTorch name, each with gradcli's object for it; None
-    if gradcli has none, as for all that follow."""
+    """Yield the beginnings of a PyTorch name, each with gradcli's object or None."""
     value: Any = None
     for whole in _beginnings(dotted):
         below = getattr(value, whole.rpartition(".")[2], None)

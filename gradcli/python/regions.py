@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import suppress
 from itertools import combinations
 from typing import Any, Final
 
@@ -146,116 +145,83 @@ Key = tuple[str, str, bool]
 """Type of a key: a place in the user's file, the operation there, and whether its
 input is a truth value."""
 
-
-@dataclass(slots=True)
-class Sides:
-    """The outcomes of comparisons, by the places where they are made.
-
-    An outcome is a truth value, or the sign of what a clamp or the like adds.
-
-    seen  the set of outcomes at each place, and of pairs of outcomes at two places
-    last  the outcome of the last run at each place, entry by entry
-    """
-
-    seen: dict[tuple[Key, ...], set[Any]] = field(default_factory=dict)
-    last: dict[Key, Any] = field(default_factory=dict)
-
-    def note(self, key: Key, found: Any) -> None:
-        """Add the outcomes ``found`` at a place."""
-        self.seen.setdefault((key,), set()).update(np.unique(found).tolist())
-        self.last[key] = found.ravel()
-
-    def note_pairs(self) -> None:
-        """Add the pairs of outcomes that entries had at two places."""
-        places = [*self.last.items()][:MAX_PLACES]
-        for (a, x), (b, y) in combinations(places, 2):
-            if x.size == y.size:
-                pairs = zip(x.tolist(), y.tolist(), strict=True)
-                self.seen.setdefault((a, b), set()).update(pairs)
-
-    def one_sided(self) -> list[Key]:
-        """Return the places where all entries had the same outcome."""
-        return [
-            keys[0]
-            for keys, sides in self.seen.items()
-            if len(keys) == len(sides) == 1 and (keys[0][2] or sides == {0})
-        ]
-
-    def beside(self, other: Sides) -> str | None:
-        """Return a place where another run had outcomes new to this one, or None."""
-        open_ = self.one_sided()
-        for keys, sides in self.seen.items():
-            new = other.seen.get(keys, set()) - sides
-            if new and (len(keys) > 1 or keys[0] in open_):
-                return keys[-1][0]
-        return None
-
-    def join(self, other: Sides) -> None:
-        """Add the outcomes of another run."""
-        for keys, sides in other.seen.items():
-            self.seen.setdefault(keys, set()).update(sides)
+Outcomes = dict[tuple[Key, ...], set[Any]]
+"""Type of the outcomes of comparisons at each place, and of the pairs of outcomes that
+entries had at two places. An outcome is a truth value, or the sign of what a clamp or
+the like adds."""
 
 
-@contextmanager
-def _followed() -> Iterator[Sides]:
-    """Record the outcomes of masks that are used and of operations with a kink, such as
-    clamps, while the block runs."""
-    sides = Sides()
+def _outcomes(call: Call, cotangents: Sequence[Any]) -> Outcomes | None:
+    """Return the outcomes of masks that are used and of operations with a kink in a run
+    and its reverse pass; None if it fails or a value is not finite."""
+    seen: Outcomes = {}
+    last: dict[Key, Any] = {}
+
+    def note(key: Key, found: Any) -> None:
+        seen.setdefault((key,), set()).update(np.unique(found).tolist())
+        last[key] = found.ravel()
 
     def look(op: Any, inputs: Any, params: object, raw: object, out: Any) -> None:
         tensors = [x for x in inputs if isinstance(x, Tensor) and x.raw.size]
         place = at(*caller(sys._getframe(1)))
         for x in tensors:
             if x.raw.dtype.kind == "b":
-                sides.note((place, op.name, True), np.asarray(x.raw, int))
+                note((place, op.name, True), np.asarray(x.raw, int))
         bent = op.kink and tensors and isinstance(out, Tensor)
         if bent and tensors[0].raw.shape == out.raw.shape:
             gap = np.sign(np.asarray(out.raw) - np.asarray(tensors[0].raw))
-            sides.note((place, op.name, False), np.nan_to_num(gap).astype(int))
+            note((place, op.name, False), np.nan_to_num(gap).astype(int))
 
-    with MODE.having(on_call=(*MODE.on_call, look)):
-        yield sides
-
-
-def _sides(call: Call, cotangents: Sequence[Any]) -> Sides | None:
-    """Return the outcomes of a call and its reverse pass; None if it fails or a value
-    is not finite."""
-    with suppress(Exception), np.errstate(all="ignore"), _followed() as sides:
-        run = Run(call)
-        if not all(np.isfinite(values).all() for values in run.values()):
-            return None
-        run.gradients([*cotangents])
-        sides.note_pairs()
-        return sides
+    with suppress(Exception), np.errstate(all="ignore"):
+        with MODE.having(on_call=(*MODE.on_call, look)):
+            run = Run(call)
+            if not all(np.isfinite(values).all() for values in run.values()):
+                return None
+            run.gradients([*cotangents])
+        for (a, x), (b, y) in combinations([*last.items()][:MAX_PLACES], 2):
+            if x.size == y.size:
+                seen[a, b] = set(zip(x.tolist(), y.tolist(), strict=True))
+        return seen
     return None
+
+
+def _one_sided(reached: Outcomes) -> list[Key]:
+    """Return the places where all entries had the same outcome."""
+    return [
+        keys[0]
+        for keys, sides in reached.items()
+        if len(keys) == len(sides) == 1 and (keys[0][2] or sides == {0})
+    ]
 
 
 def beyond(checked: Checked) -> tuple[list[Fault], list[str]]:
     """Return the faults on branches that the inputs do not reach, and remarks on the
     comparisons of which only one outcome was tested."""
-    call = checked.call
+    call, seeds = checked.call, checked.cotangents
     graph = inputs_first(y.edge for y in checked.run.outputs)
     is_custom = any(isinstance(edge, FunctionNode) for edge in graph)
     if checked.count * checked.size > MAX_JACOBIAN_ENTRIES or not is_custom:
         return [], []
-    seeds = checked.cotangents
-    reached = _sides(call, seeds)
-    if reached is None or not reached.seen:
-        return [], []
+    reached = _outcomes(call, seeds) or {}
     tried = 0
-    for there in _moved(call, bool(reached.one_sided())):
-        sides = _sides(there, seeds)
-        place = None if sides is None else reached.beside(sides)
-        if place is None or sides is None:
+    for there in _moved(call, bool(_one_sided(reached))) if reached else ():
+        found, alone = _outcomes(there, seeds) or {}, _one_sided(reached)
+        new = [
+            keys[-1][0]
+            for keys, sides in reached.items()
+            if found.get(keys, set()) - sides and (len(keys) > 1 or keys[0] in alone)
+        ]
+        if not new:
             continue
-        fault = _fault(checked, there, place)
+        fault = _fault(checked, there, new[0])
         if fault is not None:
             return [fault], []
-        reached.join(sides)
+        for keys, sides in found.items():
+            reached.setdefault(keys, set()).update(sides)
         tried += 1
         if tried == MAX_BRANCHES:
             break
-    left = [key[0] for key in reached.one_sided() if key[2]][:MAX_BRANCHES]
+    left = [key[0] for key in _one_sided(reached) if key[2]][:MAX_BRANCHES]
     said = "only one side of a comparison was looked at"
     return [], [f"{said}: {place}" for place in dict.fromkeys(left)]
 

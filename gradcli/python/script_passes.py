@@ -79,13 +79,8 @@ Report = Callable[[Pass, Run], None]
 def watched(
     report: Report, after: Callable[[bool], None] | None = None
 ) -> Iterator[Counter[Line]]:
-    """Report the backward passes that start while the block runs, and count those of
-    each line.
-
-    Args:
-        report: a function that is called with each line's first pass, and runs it.
-        after: a function called after every pass, with whether the graph was retained.
-    """
+    """Report each line's first backward pass while the block runs, and count all; call
+    ``after`` each with whether the graph was retained."""
     counts: Counter[Line] = Counter()
     plain: Any = vars(engine)["backward"]
     inside = False
@@ -129,8 +124,7 @@ def times(counts: Counter[Line]) -> Iterator[str]:
 
 
 def _variables(frame: FrameType | None) -> dict[str, Tensor]:
-    """Return the named tensors of a frame; a module's parameters are named after the
-    module."""
+    """Return the named tensors of a frame, parameters of its modules included."""
     found: dict[str, Tensor] = {}
     held = {**frame.f_globals, **frame.f_locals} if frame is not None else {}
     for name, value in held.items():
@@ -179,7 +173,6 @@ class Recording:
         self.clear()
 
     def clear(self) -> None:
-        """Forget all calls and values."""
         self._numbers: dict[int, tuple[int, int]] = {}
         self._held: list[Any] = []
         self._makers: dict[int, Step] = {}
@@ -246,11 +239,7 @@ class Recording:
         self, root: Tensor
     ) -> tuple[Callable[..., object], list[Tensor], list[Tensor]]:
         """Return a function of leaves that computes ``root``, copies of these leaves,
-        and the leaves themselves.
-
-        Raises:
-            NoMeaning: one of the values cannot be computed again.
-        """
+        and the leaves themselves; raise `NoMeaning` if a value cannot be computed."""
         goal = self.number(root)
         order, needed = self._below(goal)
         starts = [n for n in sorted(needed) if n not in self._makers]

@@ -87,14 +87,8 @@ def explained(
     call: Call, block: Both, rerun: Callable[[], Both | None],
     seconds: Callable[[], float],
 ) -> str | None:  # fmt: skip
-    """Return the number in a function's code that explains an error, by its name there;
-    None if none does.
-
-    Args:
-        block: the block of the input in question.
-        rerun: a function that computes it anew, or fails.
-        seconds: a function that returns the time that is left.
-    """
+    """Return the number in a function's code that explains a block's error, by its name
+    there; None if none does. ``seconds`` returns the time that is left."""
     if not 0 < block.largest_error() <= SMALL:
         return None
     trial = Trial(call, block, rerun)

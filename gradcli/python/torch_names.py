@@ -136,8 +136,7 @@ _SAID = [(name, said) for said, names in FAMILIES.items() for name in names.spli
 
 
 def refusal(name: str) -> str | None:
-    """Return the sentence about a dotted name that is left out on purpose; None if it
-    is not left out."""
+    """Return the sentence about a dotted name that is left out on purpose, if it is."""
     parts = name.removeprefix("torch.").split(".")
     for known, said in [*_SAID, *((known, "") for known in BEYOND.split())]:
         depth = known.count(".") + 1
@@ -363,12 +362,7 @@ def counterpart(name: str) -> ModuleType | None:
 
 def missing(name: str, offered: Sequence[str] | None = None) -> str:
     """Return the sentence about a PyTorch name that gradcli lacks: the reason, or the
-    nearest name that exists.
-
-    Args:
-        name: the full dotted name.
-        offered: the names that its module has; None: those of gradcli's module.
-    """
+    nearest name among those ``offered``, by default the module's own."""
     said = refusal(name)
     if said is not None:
         return said
@@ -403,8 +397,7 @@ _ASKED = re.compile(r"module '(gradcli[\w.]*)' has no attribute '(\w+)'")
 
 
 def lacking(error: Exception) -> str | None:
-    """Return the sentence about a name that gradcli lacks if an error comes from that;
-    None if it has another cause."""
+    """Return the sentence about the lacking name that caused an error, if one did."""
     match error:
         case NotHere():
             return str(error)
@@ -448,8 +441,8 @@ def _lacking_attribute(error: AttributeError) -> str | None:
 
 
 def lack_in(error: Exception) -> str | None:
-    """Return the sentence about a name that gradcli lacks and that caused an error,
-    with the place in the user's file; None if the error has another cause."""
+    """Return the sentence about a lacking name that caused an error, if one did, with
+    the place in the user's file."""
     said, where = lacking(error), place_of(error.__traceback__)
     return f"{said} ({where})" if said and where else said
 

@@ -77,11 +77,7 @@ class Arguments:
 
 
 def split(text: str) -> tuple[Path, str]:
-    """Return the file and the name in ``FILE.py:NAME``.
-
-    Raises:
-        ProgramError: the text has another form, or there is no such file.
-    """
+    """Return the file, which must exist, and the name in ``FILE.py:NAME``."""
     file, colon, name = text.rpartition(":")
     if not colon or not name or not file:
         raise ProgramError("E590", f"{text!r} names no function of a file", hint=WAY)
@@ -92,11 +88,7 @@ def split(text: str) -> tuple[Path, str]:
 
 
 def load(path: Path) -> ModuleType:
-    """Return the module that executing a file makes.
-
-    Raises:
-        ProgramError: the file raises an error, whose place and reason are given.
-    """
+    """Return the module that executing a file makes."""
     spec = spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
         raise ProgramError("E513", f"{path} is no file of Python", hint=WAY)
@@ -115,7 +107,6 @@ def load(path: Path) -> ModuleType:
 
 @contextmanager
 def _beside(path: Path) -> Iterator[None]:
-    """Look for modules beside a file, too, while the block runs."""
     before = sys.path[:]
     sys.path.insert(0, str(path.resolve().parent))
     try:
@@ -176,19 +167,12 @@ def _made(kind: type[Module], text: str) -> Module:
 def arguments_of(
     target: Target, words: Sequence[str], seed: int, whole: Sequence[str] = ()
 ) -> Arguments:
-    """Return the arguments from bindings, annotations and defaults; the others are
-    drawn.
+    """Return the arguments from bindings ``NAME=VALUE``, annotations and defaults; the
+    others are drawn.
 
     A number that is written out stays a number unless its parameter is annotated as a
-    tensor; all other values are float64 tensors that require a gradient.
-
-    Args:
-        words: texts ``NAME=VALUE`` with a parameter's name and a value of the language.
-        seed: the seed by which values are drawn.
-        whole: the names of parameters whose tensors hold integers.
-
-    Raises:
-        ProgramError: a value is wrong, or there is no parameter of a name.
+    tensor; all other values are float64 tensors that require a gradient, or integers
+    for the parameters ``whole``.
     """
     bound = {b.name: b for b in read_bindings(words)}
     for binding in bound.values():
@@ -219,12 +203,8 @@ def arguments_of(
 
 
 def held(arguments: Arguments, target: Target, wanted: Sequence[str]) -> Arguments:
-    """Return the arguments, changed so that only those in ``wanted`` require a
-    gradient.
-
-    Raises:
-        ProgramError: a name in ``wanted`` is no parameter, or no tensor of floats.
-    """
+    """Return the arguments, changed so that only ``wanted`` tensors require a
+    gradient."""
     given = dict(zip(target.parameters, arguments.values, strict=False))
     real = [name for name, x in given.items() if _is_real(x)]
     for name in wanted:
@@ -275,11 +255,7 @@ def _value(
 
 
 def _drawn(target: Target, name: str, parameter: Parameter, seed: int) -> str:
-    """Return the text of the value that is drawn for an argument without a value.
-
-    Raises:
-        ProgramError: its annotation is a type that is not drawn.
-    """
+    """Return the text of the value that is drawn for an argument without a value."""
     said = parameter.annotation
     kind = said if isinstance(said, str) else getattr(said, "__name__", "")
     if kind == "float":
@@ -360,7 +336,6 @@ def _call(said: Mapping[type[Any], Sequence[str]]) -> None:
 
 
 def _below(kind: type[Any]) -> Iterator[type[Any]]:
-    """Yield a class and all classes below it."""
     yield kind
     for each in kind.__subclasses__():
         yield from _below(each)

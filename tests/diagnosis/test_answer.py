@@ -6,8 +6,8 @@ from math import inf
 
 import pytest
 
-from gradcli.diagnosis import answer
-from gradcli.diagnosis.answer import right_derivative
+from gradcli.diagnosis import claim_mistakes
+from gradcli.diagnosis.claim_mistakes import right_derivative
 from gradcli.verify.claims.judge import judge
 from gradcli.verify.claims.text import Claim, ClaimsTask, Given, read_claim
 
@@ -44,14 +44,20 @@ def test_a_false_claim_is_answered_with_the_derivative(program: str, text: str) 
     assert judge(right).rulings[0].verdict == "proved"
 
 
-def test_an_answer_that_is_too_long_is_not_given() -> None:
-    task = ClaimsTask("sum(A@A@A)", (Given("A", (4, 4)),), (), seconds=inf)
-    assert right_derivative(task, read_claim("d/dA = 1", ["A"]), inf) == ()
-
-
-def test_a_program_without_a_value_has_no_answer() -> None:
-    task = ClaimsTask("log(-1 - x**2)", (Given("x", ()),), (), seconds=inf)
-    assert right_derivative(task, read_claim("d/dx = 1", ["x"]), inf) == ()
+@pytest.mark.parametrize(
+    ("program", "given", "claim"),
+    [
+        ("sum(A@A@A)", Given("A", (4, 4)), read_claim("d/dA = 1", ["A"])),
+        ("log(-1 - x**2)", Given("x", ()), read_claim("d/dx = 1", ["x"])),
+        ("x", Given("x", ()), Claim("value")),
+    ],
+    ids=["too long", "no value", "of values"],
+)
+def test_there_is_not_always_an_answer(
+    program: str, given: Given, claim: Claim
+) -> None:
+    task = ClaimsTask(program, (given,), (), seconds=inf)
+    assert right_derivative(task, claim, inf) == ()
 
 
 @pytest.mark.parametrize("function", ["derivatives", "Visit"])
@@ -61,11 +67,7 @@ def test_a_mistake_of_gradcli_itself_is_not_taken_for_a_point_without_a_value(
     def broken(*args: object) -> None:
         raise AttributeError("a slip")
 
-    monkeypatch.setattr(answer, function, broken)
+    monkeypatch.setattr(claim_mistakes, function, broken)
     task = task_of("x^2", "d/dx = x")
     with pytest.raises(AttributeError, match="a slip"):
         right_derivative(task, task.claims[0], inf)
-
-
-def test_values_have_no_derivative_to_answer_with() -> None:
-    assert right_derivative(ClaimsTask("x", (), ()), Claim("value"), inf) == ()

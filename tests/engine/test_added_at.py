@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gradcli.engine import NUMPY, limits
+from gradcli.engine import NUMPY, arrays
 
 ALL = slice(None)
 
@@ -46,7 +46,7 @@ def test_adding_is_numpys(monkeypatch, index, dtype):
 
 
 def test_rows_of_a_table_are_added_by_their_numbers():
-    count = limits.MIN_SIZE_TO_FLATTEN
+    count = arrays.MIN_SIZE_TO_FLATTEN
     at, wanted = positions(count, n=7), np.zeros((7, 3))
     g = np.random.default_rng(0).normal(size=(count, 3))
     np.add.at(wanted, at, g)

@@ -7,17 +7,17 @@ from math import fsum
 import numpy as np
 import pytest
 
-from gradcli.engine import NUMPY, arrays, limits
+from gradcli.engine import NUMPY, arrays
 
 SPECIAL = [np.nan, np.inf, -np.inf, 1.0]
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-@pytest.mark.parametrize("length", [1, 2, 7, limits.MAX_LINE_TO_TURN, 40])
+@pytest.mark.parametrize("length", [1, 2, 7, arrays.MAX_LINE_TO_TURN, 40])
 @pytest.mark.parametrize("keepdim", [True, False])
 def test_the_largest_and_the_least_of_short_lines_are_numpys(dtype, length, keepdim):
     draw = np.random.default_rng(length)
-    x = draw.normal(size=(limits.MIN_SIZE_TO_TURN // 2, 2, length)).astype(dtype)
+    x = draw.normal(size=(arrays.MIN_SIZE_TO_TURN // 2, 2, length)).astype(dtype)
     x.flat[: len(SPECIAL)] = SPECIAL
     for dim in (2, (2,)):
         for extreme, numpys in ((NUMPY.amax, np.max), (NUMPY.amin, np.min)):
@@ -29,12 +29,12 @@ def test_the_largest_and_the_least_of_short_lines_are_numpys(dtype, length, keep
 
 def lines(length, dtype):
     draw = np.random.default_rng(length)
-    return draw.normal(size=(limits.MIN_SIZE_TO_TURN // 2, 2, length)).astype(dtype)
+    return draw.normal(size=(arrays.MIN_SIZE_TO_TURN // 2, 2, length)).astype(dtype)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(
-    "length", [2, 7, limits.MIN_LINE_TO_SPLIT, 33, limits.MAX_LINE_TO_ADD, 200]
+    "length", [2, 7, arrays.MIN_LINE_TO_SPLIT, 33, arrays.MAX_LINE_TO_ADD, 200]
 )
 @pytest.mark.parametrize("keepdim", [True, False])
 def test_a_sum_of_a_short_line_errs_no_more_than_numpys(dtype, length, keepdim):
@@ -48,7 +48,7 @@ def test_a_sum_of_a_short_line_errs_no_more_than_numpys(dtype, length, keepdim):
         np.abs(sums.reshape(-1) - exact) / size for sums in (found, wanted)
     )
     assert np.sqrt(np.mean(error**2)) <= 1.2 * np.sqrt(np.mean(allowed**2))
-    if length < limits.MIN_LINE_TO_SPLIT:
+    if length < arrays.MIN_LINE_TO_SPLIT:
         assert np.array_equal(found, wanted)
 
 
@@ -70,7 +70,7 @@ def test_a_sum_of_half_floats_is_numpys():
 
 @pytest.mark.parametrize("length", [2, 10, 11, 33])
 def test_the_largest_of_lines_beyond_the_cache_is_numpys(monkeypatch, length):
-    monkeypatch.setattr(arrays, "MAX_SIZE_IN_CACHE", limits.MIN_SIZE_TO_TURN)
+    monkeypatch.setattr(arrays, "MAX_SIZE_IN_CACHE", arrays.MIN_SIZE_TO_TURN)
     x = lines(length, "float32")
     assert np.array_equal(NUMPY.amax(x, 2), np.max(x, 2))
 

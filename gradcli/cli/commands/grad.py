@@ -199,9 +199,8 @@ def _run(
 def _of_order(question: Question, order: int, require: str | None) -> int:
     from ...answers.gradients import orders
     from ...lang.excerpt import printable
-    from ...render.arrays import value_lines
     from ...render.line import BLANK, Line
-    from ...render.numbers import number
+    from ...render.numbers import number, value_lines
 
     found = orders(question, order)
     checked = question.verified and (require is not None or not form.bare)

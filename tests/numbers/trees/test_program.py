@@ -14,8 +14,7 @@ from gradcli.lang.run import Run, evaluate, execute, prepare
 from gradcli.numbers.trees.namespace import TreeNamespace
 from gradcli.numbers.trees.program import adjoint
 from gradcli.numbers.trees.tree import LEAVES, Names, Unwritable
-from gradcli.render.code.programs import program
-from gradcli.render.code.steps import reachable
+from gradcli.render.code.programs import program, reachable
 
 from .programs import (
     BY_NAME,

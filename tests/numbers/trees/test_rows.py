@@ -16,7 +16,7 @@ from gradcli.numbers.trees.tree import Names, Tree
 from gradcli.ops import OPS
 from gradcli.render.code.dialect import LANGUAGE, Dialect
 from gradcli.render.code.libraries import HELPERS, NumPy, PyTorch
-from gradcli.render.code.steps import Step, arranged
+from gradcli.render.code.programs import Step, arranged
 from tests.grouped import by_row, nightly, written_or_lacking
 from tests.laws.draw import Spot, draw, ident, spots
 from tests.laws.measure import cotangents, outputs_of, pull

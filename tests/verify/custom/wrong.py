@@ -5,58 +5,47 @@ import torch.nn.functional as F
 from torch.autograd import Function
 
 
-# A sign.
-class Cosine(Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return torch.cos(x)
+def backward_of(forward):
+    """Make a Function of a backward, whose forward saves its arguments."""
 
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return g * torch.sin(x)
+    def run(ctx, *given):
+        ctx.save_for_backward(*given)
+        return forward(*given)
+
+    def made(backward):
+        body = {"forward": staticmethod(run), "backward": staticmethod(backward)}
+        return type(backward.__name__, (Function,), body)
+
+    return made
+
+
+# A sign.
+@backward_of(lambda x: torch.cos(x))
+def Cosine(ctx, g):
+    (x,) = ctx.saved_tensors
+    return g * torch.sin(x)
 
 
 # A factor.
-class MeanSquaredError(Function):
-    @staticmethod
-    def forward(ctx, pred, target):
-        ctx.save_for_backward(pred, target)
-        return ((pred - target) ** 2).mean()
-
-    @staticmethod
-    def backward(ctx, g):
-        pred, target = ctx.saved_tensors
-        d = 2 * (pred - target)
-        return g * d, -g * d
+@backward_of(lambda pred, target: ((pred - target) ** 2).mean())
+def MeanSquaredError(ctx, g):
+    pred, target = ctx.saved_tensors
+    d = 2 * (pred - target)
+    return g * d, -g * d
 
 
-class IgnoresCotangent(Function):
+@backward_of(lambda x: (x**2).sum(1))
+def IgnoresCotangent(ctx, g):
     """Right as long as it is the loss itself."""
-
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return (x**2).sum(1)
-
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return 2 * x
+    (x,) = ctx.saved_tensors
+    return 2 * x
 
 
 # The sum over the batch.
-class BiasMean(Function):
-    @staticmethod
-    def forward(ctx, x, weight, bias):
-        ctx.save_for_backward(x, weight)
-        return x @ weight.t() + bias
-
-    @staticmethod
-    def backward(ctx, g):
-        x, weight = ctx.saved_tensors
-        return g @ weight, g.t() @ x, g.mean(0)
+@backward_of(lambda x, weight, bias: x @ weight.t() + bias)
+def BiasMean(ctx, g):
+    x, weight, _ = ctx.saved_tensors
+    return g @ weight, g.t() @ x, g.mean(0)
 
 
 class GatherOverwrites(Function):
@@ -77,16 +66,10 @@ class GatherOverwrites(Function):
 
 
 # Inputs in the wrong order.
-class SquareMatMul(Function):
-    @staticmethod
-    def forward(ctx, a, b):
-        ctx.save_for_backward(a, b)
-        return a @ b
-
-    @staticmethod
-    def backward(ctx, g):
-        a, b = ctx.saved_tensors
-        return a.t() @ g, g @ b.t()
+@backward_of(lambda a, b: a @ b)
+def SquareMatMul(ctx, g):
+    a, b = ctx.saved_tensors
+    return a.t() @ g, g @ b.t()
 
 
 # Another tensor was saved than the one that is meant.
@@ -145,20 +128,14 @@ class ChangesCotangent(Function):
 
 
 # What needs a gradient is not what is asked.
-class WrongIndexOfNeeds(Function):
-    @staticmethod
-    def forward(ctx, x, weight):
-        ctx.save_for_backward(x, weight)
-        return x @ weight
-
-    @staticmethod
-    def backward(ctx, g):
-        x, weight = ctx.saved_tensors
-        dx = dw = None
-        if ctx.needs_input_grad[0]:
-            dx = g @ weight.t()
-            dw = x.t() @ g
-        return dx, dw
+@backward_of(lambda x, weight: x @ weight)
+def WrongIndexOfNeeds(ctx, g):
+    x, weight = ctx.saved_tensors
+    dx = dw = None
+    if ctx.needs_input_grad[0]:
+        dx = g @ weight.t()
+        dw = x.t() @ g
+    return dx, dw
 
 
 # Cotangents that do not lie in one piece.
@@ -174,30 +151,18 @@ class ReadsMemory(Function):
 
 
 # Right once, wrong twice.
-class CubeDetached(Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x**3
-
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return g * 3 * x.detach() ** 2
+@backward_of(lambda x: x**3)
+def CubeDetached(ctx, g):
+    (x,) = ctx.saved_tensors
+    return g * 3 * x.detach() ** 2
 
 
-class SoftplusNoGrad(Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return torch.log(1 + torch.exp(x))
-
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        with torch.no_grad():
-            slope = torch.sigmoid(x)
-        return g * slope
+@backward_of(lambda x: torch.log(1 + torch.exp(x)))
+def SoftplusNoGrad(ctx, g):
+    (x,) = ctx.saved_tensors
+    with torch.no_grad():
+        slope = torch.sigmoid(x)
+    return g * slope
 
 
 # The part of a gradient that goes one way through forward.
@@ -214,19 +179,13 @@ class L2Normalise(Function):
         return g / n
 
 
-class FastGelu(Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return 0.5 * x * (1 + torch.tanh(0.7978845608 * (x + 0.044715 * x**3)))
-
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        t = torch.tanh(0.7978845608 * (x + 0.044715 * x**3))
-        return g * (
-            0.5 * (1 + t) + 0.5 * x * (1 - t * t) * 0.7978845608 * (1 + 0.044715 * x**2)
-        )
+@backward_of(lambda x: 0.5 * x * (1 + torch.tanh(0.7978845608 * (x + 0.044715 * x**3))))
+def FastGelu(ctx, g):
+    (x,) = ctx.saved_tensors
+    t = torch.tanh(0.7978845608 * (x + 0.044715 * x**3))
+    return g * (
+        0.5 * (1 + t) + 0.5 * x * (1 - t * t) * 0.7978845608 * (1 + 0.044715 * x**2)
+    )
 
 
 # An inner derivative.
@@ -342,28 +301,16 @@ class SoftmaxDiag(Function):
         return g * y * (1 - y)
 
 
-class TwoOut(Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return (x.sin(), x.exp())
-
-    @staticmethod
-    def backward(ctx, a, b):
-        (x,) = ctx.saved_tensors
-        return a * x.cos()
+@backward_of(lambda x: (x.sin(), x.exp()))
+def TwoOut(ctx, a, b):
+    (x,) = ctx.saved_tensors
+    return a * x.cos()
 
 
-class ConvNoFlip(Function):
-    @staticmethod
-    def forward(ctx, x, w):
-        ctx.save_for_backward(x, w)
-        return x.unfold(0, 3, 1) @ w
-
-    @staticmethod
-    def backward(ctx, g):
-        x, w = ctx.saved_tensors
-        return (F.pad(g, (2, 2)).unfold(0, 3, 1) @ w, x.unfold(0, 3, 1).t() @ g)
+@backward_of(lambda x, w: x.unfold(0, 3, 1) @ w)
+def ConvNoFlip(ctx, g):
+    x, w = ctx.saved_tensors
+    return (F.pad(g, (2, 2)).unfold(0, 3, 1) @ w, x.unfold(0, 3, 1).t() @ g)
 
 
 class Hinge(Function):
