@@ -15,6 +15,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from ..ops import TRANSPOSED
 from ..ops.types import Array
 from .anomaly import ANOMALY
 from .backward import materialise
@@ -259,7 +260,7 @@ def pulled(node: Node, g: Any, wanted: Sequence[Edge]) -> list[Batch | None]:
 
 def pushed(node: Node, arriving: list[object]) -> Any:
     """Return the tangent of a node's output, a tuple for several."""
-    if not isinstance(node, CustomNode):
+    if not isinstance(node, CustomNode) and node.op.jvp is not TRANSPOSED:
         try:
             made = push(node, arriving, xp=batches_over(node.xp))
             several = isinstance(made, tuple)

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar, TypeAlias
 from weakref import ref
 
-from ..ops import Op
+from ..ops import TRANSPOSED, Op
 from ..ops.types import Array, ArrayRule, Outputs, Partial
 from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
@@ -406,7 +406,6 @@ class Port:
     """
 
     __slots__ = ("__weakref__", "node", "nr")
-    in_rules = ""
 
     def __init__(self, node: Node, nr: int) -> None:
         self.node = node
@@ -614,7 +613,7 @@ def _held(parts: Parts, raw: tuple[Raw, ...], y: Raw) -> Parts:
 def pushed_parts(node: Node) -> Parts:
     """Return which saved values the forward rule of a node reads."""
     op = node.op
-    if op.partials is not None:
+    if op.partials is not None or op.jvp is TRANSPOSED:
         return used_parts(node)
     raw, y = node.restored()
     every = tuple(i for i, value in enumerate(raw) if hasattr(value, "dtype"))
