@@ -159,7 +159,7 @@ def write(t: Tensor, at: object, value: Any) -> None:
     if not t.xp.writeable:
         settle_memory(t, value)
         return
-    if _is_expanded(raw):
+    if at == () and is_expanded(raw):
         raise EngineError(OVERLAPPING)
     if MODE.renews and renew(t):
         t.raw[at or ...] = value
@@ -176,7 +176,7 @@ def write(t: Tensor, at: object, value: Any) -> None:
     note_change(raw, raw)
 
 
-def _is_expanded(raw: Raw) -> bool:
+def is_expanded(raw: Raw) -> bool:
     """Return whether several entries share one place in memory, as after `expand`."""
     if 0 not in raw.strides or not raw.size:
         return False

@@ -16,10 +16,12 @@ import numpy as np
 from ..ops.types import Index
 from . import indexing
 from .changes import (
+    OVERLAPPING,
     change,
     demand_changeable,
     demand_numbers,
     edge_of,
+    is_expanded,
     note_change,
     numbers_at,
     rebase,
@@ -122,9 +124,18 @@ def _given(self: Tensor, value: object) -> Tensor:
     return Tensor(self.xp.array(entries), self.xp)
 
 
+def _each_once(t: Tensor) -> Tensor:
+    """Return a view in which entries that were expanded from one occur once."""
+    raw = t.raw
+    for d, (n, step) in enumerate(zip(raw.shape, raw.strides, strict=True)):
+        if n > 1 and not step:
+            t = call("narrow", t, d, 0, 1)
+    return t
+
+
 def zero_(self: Tensor) -> Tensor:
     """Fill the tensor with zeros."""
-    change(self, lambda old: call("zero_.default", old, 0))
+    change(_each_once(self), lambda old: call("zero_.default", old, 0))
     return self
 
 
@@ -136,7 +147,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     """
     if not isinstance(value, Tensor):
         number = fitting(value, self.raw.dtype)
-        change(self, lambda old: call("fill_.Scalar", old, number))
+        change(_each_once(self), lambda old: call("fill_.Scalar", old, number))
         return self
     if value.raw.shape:
         raise EngineError(
@@ -159,6 +170,38 @@ def copy_(self: Tensor, src: object, non_blocking: bool = False) -> Tensor:
     except ValueError:
         raise _does_not_fit(self.raw.shape, given.raw.shape) from None
     return change(self, lambda old: call("copy_.default", old, given))
+
+
+def _choosing(name: str) -> Callable[..., Tensor]:
+    """Return the in-place form of a function that keeps or replaces each entry; in an
+    expanded tensor a replaced entry is written to the place that it shares."""
+
+    def run(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        apply = found(name)
+        if not is_expanded(self.raw):
+            return change(self, lambda old: apply(old, *args, **kwargs))
+        nought, one = (
+            apply(call("full_like", self, n), *args, **kwargs) for n in (0, 1)
+        )
+        replaced = (nought != 0) | (one != 1)
+        self[replaced] = apply(self, *args, **kwargs)[replaced]
+        return self
+
+    made: Callable[..., Tensor] = named(run, f"{name}_", f"`{name}`, in place.")
+    return made
+
+
+masked_fill_, index_fill_ = _choosing("masked_fill"), _choosing("index_fill")
+
+
+def index_put_(
+    self: Tensor, indices: Sequence[Any], values: Any, accumulate: bool = False
+) -> Tensor:
+    """Write values at positions, or add them to the entries there."""
+    if accumulate or not is_expanded(self.raw):
+        return in_place("index_put")(self, indices, values, accumulate)
+    self[tuple(slice(None) if i is None else i for i in indices)] = values
+    return self
 
 
 def _does_not_fit(want: Sequence[int], have: Sequence[int]) -> ShapeError:
@@ -263,6 +306,10 @@ def __setitem__(self: Tensor, index: Index, value: object) -> None:
     if whole:
         copy_(self, _without_leading_ones(given, self.raw.ndim))
         return
+    if is_expanded(self.raw) and not arrays:
+        region = self[index]
+        copy_(region, _without_leading_ones(given, region.ndim))
+        return
     demand_changeable(self, part=not arrays)
     name = "index_put.positions" if arrays else "copy_slices.positions"
     if MODE.on_change:
@@ -271,6 +318,8 @@ def __setitem__(self: Tensor, index: Index, value: object) -> None:
         change(self, lambda old: call(name, old, given, numbers))
         return
     recorded = MODE.enabled and not (self.edge is None and given.edge is None)
+    if recorded and is_expanded(self.raw):
+        raise EngineError(OVERLAPPING)
     positions = numbers_at(self, at) if recorded else None
     if given.raw.ndim:
         given = _without_leading_ones(given, self.raw[at].ndim)

@@ -185,3 +185,15 @@ def without_seconds(text: str) -> str:
     """The text without what differs from run to run."""
     text = re.sub(r'("seconds": )\d+\.\d+', r"\1?", text)
     return re.sub(r"\d+\.\d+ s\b", "? s", text)
+
+
+def comparable(command: str, text: str) -> str:
+    """The text without what differs from run to run and, where numbers go downhill,
+    without what differs between processors: digits beyond the eighth, what is left of
+    a 0, and the widths of columns."""
+    text = without_seconds(text)
+    if "gradcli descend" not in command:
+        return text
+    number = r"-?\d+\.\d+(e[+-]\d+)?"
+    text = re.sub(number, lambda n: f"{round(float(n[0]), 15):.8g}", text)
+    return re.sub(r"(?<=\[) +| +(?= )", "", text)

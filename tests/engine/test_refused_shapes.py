@@ -37,7 +37,6 @@ def test_whole_numbers_of_any_size_become_floats() -> None:
     [
         lambda x: x.__setitem__(0, 1.0),
         lambda x: x.__setitem__(..., 5.0),
-        lambda x: x.__setitem__([0, 1], 5.0),
         lambda x: x.fill_(torch.tensor(5.0)),
         lambda x: x.add_(1),
         lambda x: x.copy_(torch.ones(3, 2)),
@@ -50,10 +49,47 @@ def test_entries_that_share_a_place_in_memory_are_not_written(write: Any) -> Non
     assert not seen.any()
 
 
+MASK = torch.tensor([[True, False], [False, False], [False, True]])
+
+
+@pytest.mark.parametrize(
+    ("write", "want"),
+    [
+        (lambda x: x.__setitem__((0, 1), 5.0), [5, 2, 3]),
+        (lambda x: x.__setitem__((slice(None), 0), torch.ones(1, 3)), [1, 1, 1]),
+        (lambda x: x.__setitem__([0, 1], 5.0), [5, 5, 3]),
+        (lambda x: x.__setitem__(MASK, 5.0), [5, 2, 5]),
+        (lambda x: x.masked_fill_(MASK, 9.0), [9, 2, 9]),
+        (lambda x: x.index_fill_(0, torch.tensor([0]), 9.0), [9, 2, 3]),
+        (lambda x: x.index_put_((torch.tensor([0]),), torch.tensor(9.0)), [9, 2, 3]),
+        (lambda x: x.fill_(7), [7, 7, 7]),
+        (lambda x: x.zero_(), [0, 0, 0]),
+    ],
+)
+def test_an_entry_of_an_expanded_tensor_is_written_for_all(
+    write: Any, want: list[float]
+) -> None:
+    base = torch.tensor([[1.0], [2.0], [3.0]])
+    seen = base.expand(3, 2)
+    write(seen)
+    assert base[:, 0].tolist() == want
+    assert seen.tolist() == [[n, n] for n in want]
+
+
+def test_the_gradient_of_an_expanded_entry_is_that_of_all() -> None:
+    w = torch.ones(1, requires_grad=True)
+    x = (w * 1).expand(3)
+    x[0] = w[0] * 5
+    (x * torch.tensor([1.0, 2.0, 3.0])).sum().backward()
+    assert w.grad.tolist() == [30.0]
+    with pytest.raises(RuntimeError, match="single memory location"):
+        x[[0, 1]] = w
+
+
 REFUSED: dict[str, tuple[Any, str]] = {
     "triplet": (
         lambda: F.triplet_margin_loss(torch.ones(2, 2), torch.ones(2), torch.ones(2)),
-        "same number of dimensions",
+        "as many dimensions",
     ),
     "group_norm": (
         lambda: F.group_norm(torch.ones(1, 2), 2),
