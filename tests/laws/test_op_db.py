@@ -140,6 +140,8 @@ FEW_DIGITS = Excepted(
     ("value",),
 )
 
+OF_WEIGHTS = ("fweights", "aweights")
+
 EXCEPTED: dict[str, tuple[Excepted, ...]] = {
     **{f"special.bessel_{name}": (FEW_DIGITS,) for name in ("j0", "j1", "y0", "y1")},
     "special.airy_ai": (FEW_DIGITS,),
@@ -156,6 +158,13 @@ EXCEPTED: dict[str, tuple[Excepted, ...]] = {
             "the second derivative of a norm at 0 is 0; PyTorch has NaN",
             lambda s: not s.input.detach().count_nonzero(),
             ("second derivative",),
+        ),
+    ),
+    "cov": (
+        Excepted(
+            "observations have no weights of their own",
+            lambda s: any(s.kwargs.get(w) is not None for w in OF_WEIGHTS),
+            ("CallError",),
         ),
     ),
     "nn.functional.batch_norm": (
