@@ -161,11 +161,13 @@ EXCEPTED: dict[str, tuple[Excepted, ...]] = {
         ),
     ),
     "cov": (
-        Excepted(
+        refused(
             "observations have no weights of their own",
             lambda s: any(s.kwargs.get(w) is not None for w in OF_WEIGHTS),
-            ("CallError",),
         ),
+    ),
+    "rsub": (
+        refused("there is no factor of an operand", lambda s: "alpha" in s.kwargs),
     ),
     "nn.functional.batch_norm": (
         refused(
