@@ -20,6 +20,7 @@ with the fewest wrong paths is taken.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, combinations, starmap
@@ -61,6 +62,15 @@ MAX_OUTPUT_ENTRIES = 64
 
 TOLERANCE = 1e-7
 """Largest relative distance of a gradient from a sum of contributions that it fits."""
+
+MAX_PATHS = 24
+"""Largest number of paths to an input that are told one by one."""
+
+MAX_WRONG = 2
+"""Largest number of edges that a claim may have wrong."""
+
+MAX_CUTS = 1_000
+"""Largest number of reverse passes at one point in which an edge is cut."""
 
 Sent = Iterable[tuple[object, Any]]
 
@@ -157,28 +167,35 @@ def cutting(cut: Sequence[Way], graph: Graph) -> Change:
     return change
 
 
-def wrong_parts(graphs: Sequence[Graph]) -> Iterator[tuple[Way, float]]:
-    """Yield the edges, each with the constant in front of what comes through it, other
-    than 1, that gives the given derivative at every point."""
-    for way, _ in ways(graphs[0].nodes):
-        c = None
-        for graph in graphs:
-            try:
-                rest = graph.gradient(cutting([way], graph))
-            except Exception:
-                # Another branch was taken, so the graph has other edges.
-                break
-            part, gap = graph.true - rest, graph.given - rest
-            scale = TOLERANCE * max(largest(graph.given), largest(graph.true))
-            if c is None:
-                if min(largest(part), largest(rest)) <= scale:
-                    break
-                c = float(np.vdot(part, gap)) / float(np.vdot(part, part))
-            if largest(gap - c * part) > scale:
-                break
-        else:
-            if c is not None and abs(c - 1) > TOLERANCE * 10:
-                yield way, c
+def wrong_parts(
+    graphs: Sequence[Graph], most: int = 1
+) -> Iterator[list[tuple[Way, float]]]:
+    """Yield the choices of up to ``most`` edges, each with the constant in front of
+    what comes through it, other than 1, that give the given derivative at every
+    point."""
+    edges = [way for way, _ in ways(graphs[0].nodes)]
+    if len(edges) * len(graphs[0].rows) > MAX_CUTS:
+        return
+    whole = np.concatenate([g.true.ravel() for g in graphs])
+    given = np.concatenate([g.given.ravel() for g in graphs])
+    scale = TOLERANCE * max(largest(given), largest(whole))
+    parts: dict[Way, Array] = {}
+    for way in edges:
+        with suppress(Exception):
+            # Another branch makes a graph with other edges.
+            rest = [g.gradient(cutting([way], g)).ravel() for g in graphs]
+            part = whole - np.concatenate(rest)
+            if min(largest(part), largest(whole - part)) > scale:
+                parts[way] = part
+    for count in range(1, most + 1):
+        for chosen in combinations(parts, count):
+            matrix = np.stack([parts[way] for way in chosen], axis=1)
+            found, _, rank, _ = np.linalg.lstsq(matrix, given - whole, rcond=1e-9)
+            near = largest(matrix @ found - (given - whole)) <= scale
+            if near and rank == count and (abs(found) > TOLERANCE * 10).all():
+                yield list(zip(chosen, (1 + found).tolist(), strict=True))
+        if len(parts) > MAX_PATHS:
+            return
 
 
 def _graphs(evidence: Evidence) -> list[Graph]:
@@ -426,9 +443,6 @@ def _product(a: Candidate, b: Candidate) -> Candidate:
 
 # paths with a wrong constant in front
 
-MAX_PATHS = 24
-"""Largest number of paths to an input that are followed one by one."""
-
 
 def wrong_path(evidence: Evidence) -> Diagnosis | None:
     """Return the diagnosis of paths whose contributions the claim has wrong."""
@@ -442,17 +456,26 @@ def wrong_path(evidence: Evidence) -> Diagnosis | None:
     paths = sorted(survey.heaviest(end))
     texts = Texts(evidence, evidence.samples[0])
     labels = dict(zip(paths, texts.unique(paths, evidence.claim.by[0]), strict=True))
-    for (place, nr), c in wrong_parts(graphs):
+    for wrong in wrong_parts(graphs, MAX_WRONG):
         evidence.check()
-        node = graphs[0].nodes[place]
-        through = [
-            path
-            for path in paths
-            if any(step.node is node and step.nr == nr for step in met(root, path))
-        ]
-        found = _mistake(texts, labels, through, c)
-        if found is not None:
-            return found
+        mistakes = []
+        for (place, nr), c in wrong:
+            edge = graphs[0].nodes[place], nr
+            through = [
+                path
+                for path in paths
+                if edge in [(step.node, step.nr) for step in met(root, path)]
+            ]
+            mistakes.append(_mistake(texts, labels, through, c))
+        known = [mistake for mistake in mistakes if mistake is not None]
+        if len(known) == len(mistakes):
+            told = Diagnosis(
+                known[0].cause,
+                "; ".join(mistake.text for mistake in known),
+                "; ".join(mistake.repair for mistake in known),
+            )
+            # Several paths that are missing have a name if a variable stands for them.
+            return (len(through) > 1 and taken_for_constant(evidence)) or told
     return None
 
 

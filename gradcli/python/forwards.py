@@ -283,10 +283,10 @@ def _passing(place: int, length: int, graph: Graph) -> Change:
 
 def _branch(steps: Steps) -> Diagnosis | None:
     """Return the diagnosis of a part of the sum over paths with a wrong factor."""
-    found = [(c, way) for way, c in wrong_parts(steps.graphs)]
+    found = [way for (way,) in wrong_parts(steps.graphs)]
     if not found:
         return None
-    c, (place, nr) = found[0]
+    (place, nr), c = found[0]
     node = steps.first[place]
     child, near = node.edges[nr], simple_number(c)
     if abs(c) <= TOLERANCE:
@@ -301,7 +301,7 @@ def _branch(steps: Steps) -> Diagnosis | None:
         )  # fmt: skip
     if near is None:
         return None
-    where = steps.words(node if c < 0 else steps.first[found[-1][1][0]])
+    where = steps.words(node if c < 0 else steps.first[found[-1][0][0]])
     if near == -1:
         return Diagnosis(
             "sign", f"{steps.by} has the wrong sign in one part of it, which goes "
