@@ -192,7 +192,10 @@ def wrong_parts(
             matrix = np.stack([parts[way] for way in chosen], axis=1)
             found, _, rank, _ = np.linalg.lstsq(matrix, given - whole, rcond=1e-9)
             near = largest(matrix @ found - (given - whole)) <= scale
-            if near and rank == count and (abs(found) > TOLERANCE * 10).all():
+            every = largest(whole - matrix.sum(1)) <= scale
+            plain = (abs(abs(found) - 1) <= TOLERANCE * 10).all()
+            wrong = (abs(found) > TOLERANCE * 10).all() and (plain or not every)
+            if near and rank == count and wrong:
                 yield list(zip(chosen, (1 + found).tolist(), strict=True))
         if len(parts) > MAX_PATHS:
             return
@@ -458,15 +461,23 @@ def wrong_path(evidence: Evidence) -> Diagnosis | None:
     labels = dict(zip(paths, texts.unique(paths, evidence.claim.by[0]), strict=True))
     for wrong in wrong_parts(graphs, MAX_WRONG):
         evidence.check()
-        mistakes = []
-        for (place, nr), c in wrong:
-            edge = graphs[0].nodes[place], nr
-            through = [
+        through = [
+            [
                 path
                 for path in paths
-                if edge in [(step.node, step.nr) for step in met(root, path)]
+                if (graphs[0].nodes[place], nr)
+                in [(step.node, step.nr) for step in met(root, path)]
             ]
-            mistakes.append(_mistake(texts, labels, through, c))
+            for (place, nr), _ in wrong
+        ]
+        met_ones = [path for several in through for path in several]
+        if len(met_ones) > len(set(met_ones)):
+            continue
+        constants = [c for _, c in wrong]
+        mistakes = [
+            _mistake(texts, labels, several, c)
+            for several, c in zip(through, constants, strict=True)
+        ]
         known = [mistake for mistake in mistakes if mistake is not None]
         if len(known) == len(mistakes):
             told = Diagnosis(
@@ -474,8 +485,9 @@ def wrong_path(evidence: Evidence) -> Diagnosis | None:
                 "; ".join(mistake.text for mistake in known),
                 "; ".join(mistake.repair for mistake in known),
             )
-            # Several paths that are missing have a name if a variable stands for them.
-            return (len(through) > 1 and taken_for_constant(evidence)) or told
+            # Paths that are missing have a name if a variable stands for them.
+            left_out = len(met_ones) > 1 and max(map(abs, constants)) <= TOLERANCE * 10
+            return (left_out and taken_for_constant(evidence)) or told
     return None
 
 
