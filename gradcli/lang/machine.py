@@ -348,11 +348,8 @@ class Machine:
 
 def running_at(frame: FrameType | None) -> tuple[Span, str] | None:
     """Return the span and the text of the program's step that a thread is running; None
-    if it runs no program.
-
-    Args:
-        frame: the newest frame of the thread, which must not run meanwhile.
-    """
+    if it runs no program. ``frame`` is the newest frame of the thread, which must not
+    run meanwhile."""
     while frame is not None:
         if frame.f_code is Machine.run.__code__:
             code, position = map(frame.f_locals.get, ("code", "position"))

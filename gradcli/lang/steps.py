@@ -51,14 +51,9 @@ def call(
     span: Span,
     find: Callable[[Machine, Any], Callable[..., object]] | None,
 ) -> Step:
-    """Return a step that calls a function with the operands behind the first.
-
-    Args:
-        reads: the registers of the operands.
-        names: the names under which the last operands are passed.
-        span: the text of the call, which the library is told.
-        find: returns the function from the first operand; None: that is the function.
-    """
+    """Return a step that calls a function with the operands behind the first, the last
+    of them under ``names``; ``find`` returns the function from the first operand, which
+    is the function itself without it."""
     first, *others = reads
     count = len(others) - len(names)
     gather, gather_named = _gather(others[:count]), _gather(others[count:])
