@@ -199,7 +199,8 @@ class Machine:
         Raises:
             ProgramError: the value cannot be an operand.
         """
-        value = self.as_vector(value)
+        if isinstance(value, list):
+            value = self.as_vector(value)
         if isinstance(value, _WITHOUT_OPERATORS):
             kind = described(value)
             inside = isinstance(value, (list, tuple))
@@ -209,9 +210,9 @@ class Machine:
             self.foreign.add(type(value))
         return value
 
-    def as_vector(self, value: object) -> object:
-        """Return the vector that the library makes of a list, or else the value."""
-        made = self.library.vector(value) if isinstance(value, list) else None
+    def as_vector(self, value: list[object]) -> object:
+        """Return the vector that the library makes of a list, or else the list."""
+        made = self.library.vector(value)
         return value if made is None else made
 
     def truth(self, value: object) -> bool:
