@@ -38,15 +38,13 @@ from ..lang.prepare import data_among, value_of
 from ..lang.rows import Ways
 from ..lang.text_tables import Block, Points
 from ..render.columns import columns_to, format_of, open_columns
-from ..render.contours import contours
-from ..render.curve import curve
+from ..render.dots import contours, curve, labels
 from ..render.notes import ways_notes
 from ..render.progress import Bar, wants_bar
-from ..render.ticks import labels
 from .ending import before_exit
 from .executors import Done, Task, header, results, workers
-from .groups import Many
 from .limits import once, renew
+from .option_groups import Many
 from .output import Printer, form, note, standard_output, tell_at_once
 from .problems import Exit, wrong
 

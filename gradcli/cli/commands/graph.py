@@ -116,9 +116,9 @@ def _written(question: Question, out: str, heat: bool, unfold: bool) -> int:
 
 
 def _drawn(form: str, view: GraphView, layout: Layout) -> Iterable[Line]:
-    from ...render import chain, pictures, tree
+    from ...render.graph import chain, dot, mermaid, tree
 
     if form == "tree":
-        return tree.tree(view, layout)
-    draw = {"chain": chain.chain, "dot": pictures.dot, "mermaid": pictures.mermaid}
+        return tree(view, layout)
+    draw = {"chain": chain, "dot": dot, "mermaid": mermaid}
     return draw[form](view)
