@@ -11,12 +11,13 @@ sent to it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from numpy import errstate
 
-from ..engine import AccumulateGrad, Node, Port, Tensor
+from ..engine import AccumulateGrad, Node, Port, Tensor, grad
 from ..engine.walk import inputs_first
 from ..ops.types import Array
 from ..views.fields import HIDDEN, ROWS, named
@@ -149,16 +150,12 @@ def explain(
     and arrays are ``shown`` as plain numbers or in another form.
     """
     watch = _Watch(output, cotangent, names, view, shown)
-    below = [e for e in inputs_first([output.edge]) if not isinstance(e, Port)]
-    handles = [handle for node in below for handle in watch.over(node)]
-    try:
+    with watch.looking(output):
         (run or output.backward)(cotangent, **options)
-    finally:
-        for handle in handles:
-            handle.remove()
     return tuple(watch.steps)
 
 
+@errstate(all="ignore")
 def rehearse(
     output: Tensor,
     cotangent: Tensor,
@@ -167,16 +164,17 @@ def rehearse(
     shown: Callable[[object], object] = plain,
 ) -> tuple[StepView, ...]:
     """Return the steps of a pass, as `explain` does, and change nothing: no leaf's
-    gradient is added to, and nothing is freed."""
-    below = inputs_first([output.edge])
-    held = {e: e.grad for e in below if isinstance(e, AccumulateGrad)}
-    try:
-        for leaf, own in held.items():
-            leaf.grad = None if own is None else own.detach().clone()
-        return explain(output, cotangent, names, view, shown, retain_graph=True)
-    finally:
-        for leaf, own in held.items():
-            leaf.grad = own
+    gradient is added to, none of its hooks is called, and nothing is freed. The leaves'
+    steps come last."""
+    watch = _Watch(output, cotangent, names, view, shown)
+    with watch.looking(output) as below:
+        leaves = [node for node in below if isinstance(node, AccumulateGrad)]
+        inputs = [leaf.variable for leaf in leaves]
+        found = grad([output], inputs, [cotangent], retain_graph=True)
+    for leaf, arriving in zip(leaves, found, strict=True):
+        if arriving is not None:
+            watch.rehearsed(leaf, arriving.raw)
+    return tuple(watch.steps)
 
 
 class _Watch:
@@ -197,7 +195,25 @@ class _Watch:
         self._arrived = {output.edge: cotangent.raw}
         self._before: Plain | None = None
 
-    def over(self, node: Node | AccumulateGrad) -> Iterator[Any]:
+    @contextmanager
+    def looking(self, output: Tensor) -> Iterator[list[Node | AccumulateGrad]]:
+        """Watch the nodes below an output in a block; yield them, inputs first."""
+        below = [e for e in inputs_first([output.edge]) if not isinstance(e, Port)]
+        handles = [handle for node in below for handle in self._over(node)]
+        try:
+            yield below
+        finally:
+            for handle in handles:
+                handle.remove()
+
+    def rehearsed(self, leaf: AccumulateGrad, came: Any) -> None:
+        """Record a leaf's step for a pass that stopped before the leaf accumulated."""
+        held = None if leaf.grad is None else leaf.grad.raw
+        after = self._shown(came if held is None else held + came)
+        before = None if held is None else self._shown(held)
+        self._tell(leaf, (self._shown(came),), (), before, after)
+
+    def _over(self, node: Node | AccumulateGrad) -> Iterator[Any]:
         """Register hooks on one node, and yield their handles."""
         if isinstance(node, AccumulateGrad):
             yield node.register_prehook(lambda arriving: self._see_leaf(node))

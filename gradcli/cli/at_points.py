@@ -38,15 +38,13 @@ from ..lang.prepare import data_among, value_of
 from ..lang.rows import Ways
 from ..lang.text_tables import Block, Points
 from ..render.columns import columns_to, format_of, open_columns
-from ..render.contours import contours
-from ..render.curve import curve
+from ..render.dots import contours, curve, labels
 from ..render.notes import ways_notes
 from ..render.progress import Bar, wants_bar
-from ..render.ticks import labels
 from .ending import before_exit
 from .executors import Done, Task, header, results, workers
-from .groups import Many
 from .limits import once, renew
+from .option_groups import Many
 from .output import Printer, form, note, standard_output, tell_at_once
 from .problems import Exit, wrong
 
@@ -344,13 +342,10 @@ def swept(
         if rising:
             first, last = sorted((first, last))
         if not isfinite(last - first) or (rising and first == last):
-            lacks = "end" if not isfinite(last - first) else "width"
-            ends = "finite ends" if lacks == "end" else "two different ends"
-            said = f"--sweep {text}: it"
-            where = "--sweep x=0:1:101"
-            if rising:
-                said, where = f"the range {text.rpartition(':')[0]}", "x=-3:3"
-            raise wrong("E595", f"{said} has no {lacks}", f"give {ends}, as in {where}")
+            pointlike = first == last
+            lacks, ends = ("width", "different") if pointlike else ("end", "finite")
+            message = f"the range {text.rpartition(':')[0]} has no {lacks}"
+            raise wrong("E595", message, f"give two {ends} ends, as in x=-3:3")
         found[binding.name] = np.linspace(first, last, number)
     if prod(len(values) for values in found.values()) > MAX_SWEPT_POINTS:
         hint = f"{MAX_SWEPT_POINTS:,} are allowed"

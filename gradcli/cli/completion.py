@@ -116,7 +116,7 @@ def offers(words: Sequence[str], text: str) -> list[CompletionItem]:
     if words[1] not in COMMANDS:
         return []
     found = _Line(words[1], list(words[2:])).offers(text)
-    return list({each.value: each for each in found}.values())
+    return [*{e.value: e for e in found if e.value.startswith(text)}.values()]
 
 
 class _Line:
@@ -149,7 +149,7 @@ class _Line:
             yield from _behind(f"{name}=", self._values(self._options[name], value))
         elif text.startswith("-") and any(o.startswith(text) for o in self._options):
             for spelled, param in self._options.items():
-                if spelled.startswith(text) and (spelled[:2] == "--" or text != "-"):
+                if spelled[:2] == "--" or text != "-":
                     about = " ".join((param.help or "").split())
                     if spelled in param.secondary_opts:
                         about = f"The opposite of {param.opts[0]}."
@@ -172,8 +172,7 @@ class _Line:
             yield from self._in_expression(text, ())
         elif not equals:
             bound = {word.partition("=")[0] for word in self._words}
-            free = [each for each in self._inputs() if each not in bound]
-            yield from _open(f"{n}=" for n in free if n.startswith(text))
+            yield from _open(f"{n}=" for n in self._inputs() if n not in bound)
         elif value.startswith("@"):
             yield from _behind(f"{name}=@", _files(value[1:]))
         else:
@@ -185,21 +184,19 @@ class _Line:
         wanted = option.metavar or ""
         name, equals, value = text.partition("=")
         if choices:
-            yield from (offer(each) for each in choices if each.startswith(text))
+            yield from map(offer, choices)
         elif wanted == "FILE":
             yield from _files(text)
         elif wanted.startswith("NAME=") and not equals:
-            yield from _open(f"{n}=" for n in self._inputs() if n.startswith(text))
+            yield from _open(f"{n}=" for n in self._inputs())
         elif wanted.startswith("NAMES"):
-            typed, comma, last = text.rpartition(",")
-            named = typed.split(",")
+            typed, comma, _ = text.rpartition(",")
             # The last assigned value is the one that is differentiated.
             for each in (*self._inputs(), *self._assigned()[:-1]):
-                if each.startswith(last) and each not in named:
+                if each not in typed.split(","):
                     yield offer(f"{typed}{comma}{each}")
         elif wanted == "NAME":
-            found = [*self._assigned(), *self._inputs()]
-            yield from (offer(n) for n in found if n.startswith(text))
+            yield from map(offer, (*self._assigned(), *self._inputs()))
         elif text.startswith("@"):
             yield from _behind("@", _files(text[1:]))
         elif wanted in ("EXPR", "EQUATION", "VALUE", "NAME=VALUE"):

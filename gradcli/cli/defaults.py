@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping
+from stat import S_ISREG
 from typing import Any, Final, NamedTuple
 
 from ..lang.errors import ProgramError
@@ -219,11 +220,18 @@ def shown(where: str) -> str:
 
 
 def content(where: str) -> str:
-    """Return the text of the file of settings; nothing if there is none."""
+    """Return the text of the file of settings; nothing if there is none. What is no
+    regular file is refused, because reading it might never end."""
     try:
-        with open(where, "rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
+        if os.path.realpath(where) == os.devnull:
+            return ""
+        regular = not os.path.exists(where) or S_ISREG(os.stat(where).st_mode)
+        data = b""
+        if regular:
+            with open(where, "rb") as file:
+                data = file.read(MAX_FILE_BYTES + 1)
         reason = "it is too long" if len(data) > MAX_FILE_BYTES else ""
+        reason = reason if regular else "it is no file"
         text = "" if reason else data.decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return ""

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib.util import find_spec
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from ..answers.jobs import gradient_job
 from ..lang.errors import ProgramError
-from ..render.graphs.shown import ENDINGS, ShownGraph
+from ..render.graphs.shown import ENDINGS as ENDINGS
+from ..render.graphs.shown import ShownGraph
 from ..render.theme import chosen
 from .checking import Check
 from .output import note, tell
@@ -27,17 +27,6 @@ LAYOUT: Final = ("igraph",)
 
 PIXELS: Final = {".png": ("cairosvg",), ".pdf": ("cairosvg",)}
 """Libraries that a suffix needs, for formats that are not text."""
-
-
-def check_ending(path: str, endings: Iterable[str] = ENDINGS) -> str:
-    """Return the suffix of a picture's file."""
-    suffix = PurePath(path).suffix.lower()
-    if suffix not in endings:
-        said = f"ends with {suffix!r}, which is no picture"
-        said = said if suffix else "has no ending that says which picture"
-        hint = f"end the name with one of {', '.join(endings)}"
-        raise wrong("E595", f"--out: {path!r} {said}", hint)
-    return suffix
 
 
 def require(suffix: str, libraries: Iterable[str], otherwise: str) -> None:

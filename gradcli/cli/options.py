@@ -388,11 +388,14 @@ class ExpressionCommand(NarrowHelp, TyperCommand):
             # The line is still being typed, and the shell asks for completions.
             return super().parse_args(ctx, arranged)
         options = arranged[: arranged.index("--")]
-        words = {word.partition("=")[0] for word in options}
+        names = {
+            spelling: str(param.name)
+            for param in self.get_params(ctx)
+            for spelling in (*param.opts, *param.secondary_opts)
+        }
+        words = (word.partition("=")[0] for word in options)
         _typed.clear()
-        for param in self.get_params(ctx):
-            for spelling in words.intersection((*param.opts, *param.secondary_opts)):
-                _typed[str(param.name)] = spelling
+        _typed.update((names[word], word) for word in words if word in names)
         stand_in(ctx, self, options)
         return super().parse_args(ctx, arranged)
 

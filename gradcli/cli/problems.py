@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
+from pathlib import PurePath
 from typing import Any
 
 from ..lang import errors
@@ -145,6 +146,17 @@ def unknown_command(word: str, commands: Iterable[str]) -> ProgramError:
         advice = "for a gradient: gradcli grad EXPR NAME=VALUE"
     hint = advice or f"the commands are {', '.join(known)}"
     return wrong("E592", f"no such command: {word!r}", hint)
+
+
+def suffix_of(path: str, endings: Iterable[str], what: str = "picture") -> str:
+    """Return the suffix of a file's name, which is to be one of the endings."""
+    suffix = PurePath(path).suffix.lower()
+    if suffix not in endings:
+        said = f"ends with {suffix!r}, which is no {what}"
+        said = said if suffix else f"has no ending that says which {what}"
+        hint = f"end the name with one of {', '.join(endings)}"
+        raise wrong("E595", f"--out: {path!r} {said}", hint)
+    return suffix
 
 
 def put(path: str, content: bytes, hint: str, folders: bool = False) -> None:

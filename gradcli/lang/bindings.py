@@ -61,7 +61,7 @@ def read_binding(argument: str, after: str = "") -> Binding:
     """Return the binding of one argument; only hints use ``after``, the next one."""
     head, equals, text = argument.partition("=")
     if not equals:
-        raise _no_binding(argument, after)
+        raise _no_binding(argument.strip(), argument, after)
     if text.startswith("="):
         span = Span(len(head), len(head) + 2)
         hint = f"one '=' gives a value: {_brief(head + text)}"
@@ -76,18 +76,16 @@ def read_binding(argument: str, after: str = "") -> Binding:
     return Binding(name, argument, Span(start, len(argument)))
 
 
-def _no_binding(argument: str, after: str) -> ProgramError:
-    span = Span(0, len(argument))
-    if not argument.strip():
+def _no_binding(word: str, argument: str, after: str) -> ProgramError:
+    if not word:
         hint = "a program and its bindings are arguments of their own"
         return ProgramError("E501", "an argument is empty", None, argument, hint=hint)
-    if argument.strip().isidentifier() and after == "=":
-        hint = f"write {_brief(argument.strip())}=3, without blanks around '='"
-    elif argument.strip().isidentifier():
-        hint = f"give it a value: {_brief(argument.strip())}=3"
-    else:
-        hint = "write NAME=VALUE; put quotes around a program: 'x**2 + 1'"
-    message = "this argument is not NAME=VALUE"
+    hint = "write NAME=VALUE; put quotes around a program: 'x**2 + 1'"
+    if word.isidentifier() and after == "=":
+        hint = f"write {_brief(word)}=3, without blanks around '='"
+    elif word.isidentifier():
+        hint = f"give it a value: {_brief(word)}=3"
+    span, message = Span(0, len(argument)), "this argument is not NAME=VALUE"
     return ProgramError("E501", message, span, argument, hint=hint)
 
 

@@ -29,13 +29,9 @@ if TYPE_CHECKING:
 class Batches:
     """An endless sequence of batches of ``size`` rows of tensors.
 
-    A batch takes the same rows of every input. In each round every row comes once; the
-    last batch of a round may be smaller. Rounds are shuffled by ``generator`` alone.
-
-    Args:
-        inputs: tensors whose first dimension is the rows.
-        size: the number of rows in a batch.
-        generator: shuffles the rows of each round; None: the rows come in order.
+    A batch takes the same rows, which run along the first dimension, of every input. In
+    each round every row comes once; the last batch of a round may be smaller. Rounds
+    are shuffled by ``generator`` alone, if there is one.
 
     Raises:
         ProgramError: an input has no rows, or inputs differ in their number of rows.
@@ -47,11 +43,24 @@ class Batches:
         size: int,
         generator: "Generator | None" = None,
     ) -> None:
+        counts = {name: int(x.shape[0]) if x.shape else 0 for name, x in inputs.items()}
+        message, hint = "", "a batch takes the same rows of all of them"
+        empty = next((name for name, count in counts.items() if not count), None)
+        if empty is not None:
+            shape, hint = (
+                list(inputs[empty].shape),
+                "rows run along the first dimension",
+            )
+            message = f"'{empty}' has no rows to take, its shape is {shape}"
+        elif len(set(counts.values())) > 1:
+            listed = ", ".join(f"{name} has {count}" for name, count in counts.items())
+            message = f"the inputs differ in their number of rows: {listed}"
+        if message:
+            raise ProgramError("E509", f"--batch: {message}", hint=hint)
         self._inputs = inputs
         self._size = size
         self._generator = generator
-        self._rows = _common_rows(inputs)
-        self._start = self._rows
+        self._start = self._rows = next(iter(counts.values()))
         self._order: Host | None = None
 
     def all_rows(self) -> dict[str, Tensor]:
@@ -64,30 +73,15 @@ class Batches:
             self._start = 0
             if self._generator is not None:
                 self._order = self._generator.permutation(self._rows)
-        start, self._start = self._start, self._start + self._size
-        return {name: self._rows_of(x, start) for name, x in self._inputs.items()}
-
-    def _rows_of(self, x: Tensor, start: int) -> Tensor:
-        some = slice(start, start + self._size)
-        if self._order is None:
-            return Tensor(x.raw[some], x.xp)
-        return Tensor(x.raw[x.xp.as_index(self._order[some])], x.xp)
-
-
-def _common_rows(inputs: Mapping[str, Tensor]) -> int:
-    for name, x in inputs.items():
-        if not x.shape or not x.shape[0]:
-            shape = list(x.shape)
-            message = f"--batch: '{name}' has no rows to take, its shape is {shape}"
-            hint = "rows run along the first dimension"
-            raise ProgramError("E509", message, hint=hint)
-    counts = {name: int(x.shape[0]) for name, x in inputs.items()}
-    if len(set(counts.values())) > 1:
-        listed = ", ".join(f"{name} has {count}" for name, count in counts.items())
-        message = f"--batch: the inputs differ in their number of rows: {listed}"
-        hint = "a batch takes the same rows of all of them"
-        raise ProgramError("E509", message, hint=hint)
-    return next(iter(counts.values()))
+        some = slice(self._start, self._start + self._size)
+        self._start = some.stop
+        order = self._order
+        return {
+            name: Tensor(
+                x.raw[some if order is None else x.xp.as_index(order[some])], x.xp
+            )
+            for name, x in self._inputs.items()
+        }
 
 
 class Step(NamedTuple):
@@ -103,11 +97,11 @@ class Step(NamedTuple):
 
 
 class End(Record):
-    """The end of a descent.
+    """The end of a descent, which ``stopped`` by "steps", "tolerance", "interrupted" or
+    "diverged".
 
-    ``reached`` is the last reported step. ``stopped`` is "steps", "tolerance",
-    "interrupted" or "diverged". ``lost`` is the step whose loss or gradient was not
-    finite, or the error of the program, if that ended the descent.
+    reached  the last reported step
+    lost     the step whose loss or gradient was not finite, or the program's error
     """
 
     reached: Step | None

@@ -275,26 +275,24 @@ class ExpressionParser:
     def _note_quotient(self, left: syntax.Expression, start: int, sign: Span) -> None:
         """Add a note on how `x^1/2` or `5% x` was read, where `x^(1/2)` or a percentage
         may be meant."""
-        opened = self.tokens[self.at - 2].kind == ")"
-        percent = self.source[sign.start] == "%" and sign.start == left.span.end
+        source, after = self.source, self.text(self.token)
+        percent = source[sign.start] == "%" and sign.start == left.span.end
         if percent and self.token.start > sign.end:
-            token = self.text(self.token)
-            remainder = shortened(self.source[start : sign.start])
-            message = f"{remainder}% {token} is read as the remainder by {token}"
+            whole = f"{shortened(source[start : sign.start])}% {after}"
+            message = f"{whole} is read as the remainder by {after}"
             self.notes.append(syntax.Note(message, sign))
-        if opened or not isinstance(left, syntax.Binary) or left.operator != "**":
+        if not isinstance(left, syntax.Binary) or left.operator != "**":
             return
-        power = (
-            left.right.operand if isinstance(left.right, syntax.Unary) else left.right
-        )
-        if isinstance(power, syntax.Literal) and power.value == 1:
-            base = self.source[start : left.op_span.start].strip()
-            exponent = self.source[left.op_span.end : sign.start].strip()
-            divisor = self.text(self.token)
-            whole = f"{base}^{exponent}/{divisor}"
+        power = left.right
+        if isinstance(power, syntax.Unary):
+            power = power.operand
+        opened = self.tokens[self.at - 2].kind == ")"
+        if not opened and isinstance(power, syntax.Literal) and power.value == 1:
+            base = source[start : left.op_span.start].strip()
+            exponent = source[left.op_span.end : sign.start].strip()
             message = (
-                f"{whole} is read as ({base}^{exponent})/{divisor}; a root is "
-                f"{base}^({exponent}/{divisor})"
+                f"{base}^{exponent}/{after} is read as ({base}^{exponent})/{after}; "
+                f"a root is {base}^({exponent}/{after})"
             )
             self.notes.append(syntax.Note(message, sign))
 
@@ -333,17 +331,16 @@ class ExpressionParser:
         """Return whether another bar follows in the statement, as in `sin|x|`, but not
         in `x | y`."""
         for token in self.tokens[self.at + 1 :]:
-            if token.kind in ("newline", ";"):
-                return False
-            if token.kind == BAR:
-                return token.start > self.token.end
+            if token.kind in ("newline", ";", BAR):
+                return token.kind == BAR and token.start > self.token.end
         return False
 
     def _refused_bar(self) -> ProgramError:
-        doubled = self.kind_after() == BAR
-        sign, token = BAR * (1 + doubled), self.token
-        span = Span(token.start, token.start + len(sign))
-        message = f"'{sign}' is not an operator here"
+        sign, start = BAR * (1 + (self.kind_after() == BAR)), self.token.start
+        message, span = (
+            f"'{sign}' is not an operator here",
+            Span(start, start + len(sign)),
+        )
         return self.fail("E201", message, span, FOREIGN_SIGNS[sign][0])
 
     def _joined(

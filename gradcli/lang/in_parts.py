@@ -90,12 +90,8 @@ class RunInParts(Run):
 
 def run_in_parts(prepared: Prepared, fusion: Fusion | None = None) -> RunInParts | None:
     """Run a prepared program part by part, and return the run; None if it cannot, or if
-    a result is not finite: then a whole run is needed to find where that began.
-
-    Args:
-        prepared: the program and its inputs.
-        fusion: a report, to which the region or the reason is added.
-    """
+    a result is not finite: then a whole run is needed to find where that began. The
+    region or the reason is added to the report ``fusion``."""
     fusion = Fusion() if fusion is None else fusion
     answer = in_parts(prepared, {})
     if isinstance(answer, Obstacle):
@@ -123,25 +119,20 @@ def _ending(prepared: Prepared) -> tuple[Span, str]:
     """Return the span that is run in parts, and the name of the sum or mean at its
     end."""
     program = parse(prepared.source, [given.name for given in prepared.inputs])
-    statements = program.body.statements
-    last = statements[-1]
+    first, last = program.body.statements[0], program.body.statements[-1]
     if not isinstance(last, Assign | Evaluate):
         return program.span, ""
-    inner, reduction = _reduced(last.value)
-    if len(statements) > 1:
-        return Span(statements[0].span.start, last.span.end), reduction
-    return inner.span, reduction
-
-
-def _reduced(value: Expression) -> tuple[Expression, str]:
-    """Return the operand of a sum or mean, and its name; or else the value and ""."""
+    value: Expression = last.value
+    inner, name = value, ""
     if isinstance(value, Call) and not value.keywords and len(value.arguments) == 1:
-        name, inner = value.function, value.arguments[0]
+        inner, name = value.arguments[0], value.function
     elif isinstance(value, MethodCall) and not (value.arguments or value.keywords):
-        name, inner = value.method, value.receiver
-    else:
-        return value, ""
-    return (inner, name) if name in REDUCTIONS else (value, "")
+        inner, name = value.receiver, value.method
+    if name not in REDUCTIONS:
+        inner, name = value, ""
+    if first is not last:
+        return Span(first.span.start, last.span.end), name
+    return inner.span, name
 
 
 def in_parts(prepared: Prepared, known: Known) -> InParts | Obstacle:

@@ -25,7 +25,7 @@ from .errors import MORE_MEMORY, NO_MEMORY, ProgramError
 from .excerpt import Span
 from .lexicon import CALLS_LEFT_OUT
 from .maxima import MAX_STEPS
-from .parser import parse
+from .parser import put_right
 from .plain import NUMBERS, Number, described
 from .process import is_out_of_memory, relieve
 from .record import Record
@@ -199,7 +199,8 @@ class Machine:
         Raises:
             ProgramError: the value cannot be an operand.
         """
-        value = self.as_vector(value)
+        if isinstance(value, list):
+            value = self.as_vector(value)
         if isinstance(value, _WITHOUT_OPERATORS):
             kind = described(value)
             inside = isinstance(value, (list, tuple))
@@ -209,9 +210,9 @@ class Machine:
             self.foreign.add(type(value))
         return value
 
-    def as_vector(self, value: object) -> object:
-        """Return the vector that the library makes of a list, or else the value."""
-        made = self.library.vector(value) if isinstance(value, list) else None
+    def as_vector(self, value: list[object]) -> object:
+        """Return the vector that the library makes of a list, or else the list."""
+        made = self.library.vector(value)
         return value if made is None else made
 
     def truth(self, value: object) -> bool:
@@ -262,14 +263,14 @@ class Machine:
             registers[register] = value
         for name, read in code.qualified.items():
             if name not in constants:
-                raise self._unknown_name(name, read.span)
+                raise put_right(self._unknown_name(name, read.span))
             registers[read.register] = constants[name]
         for name, read in code.variables.items():
             if name in env or name in constants:
                 values = env if name in env else constants
                 registers[read.register] = values[name]
             elif name not in code.assigned:
-                raise self._unknown_name(name, read.span)
+                raise put_right(self._unknown_name(name, read.span))
         for name, read in code.functions.items():
             registers[read.register] = self._function(name, read.span)
         return registers
@@ -280,7 +281,7 @@ class Machine:
         given = self.library.functions.get(name) or plain.CONVERSIONS.get(name)
         if name not in plain.FUNCTIONS:
             if given is None:
-                raise self._unknown_function(name, at)
+                raise put_right(self._unknown_function(name, at))
             function: Callable[..., object] = given
             return function
 
@@ -297,13 +298,13 @@ class Machine:
         return either
 
     def _unknown_function(self, name: str, at: Span) -> ProgramError:
-        from .mend import TO_MULTIPLY, mended, multiplied, with_base
+        from .mend import TO_MULTIPLY, multiplied, with_base
 
         source, values = self._code.source, {*self._env, *self.library.constants}
         if name in values or name in self._code.assigned:
             message = f"'{name}' is a value, not a function"
             error = ProgramError("E102", message, at, source)
-            return multiplied(error, at, parse)
+            return multiplied(error, at)
         if name in CALLS_LEFT_OUT:
             message = f"'{name}' is not part of the language"
             return ProgramError("E106", message, at, source, hint=CALLS_LEFT_OUT[name])
@@ -317,17 +318,17 @@ class Machine:
         meant = other_spelling(name, callables.__contains__)
         if meant is not None:
             lead = f"did you mean '{meant}'? write"
-            return mended(error.mended_by((*at, meant), lead=lead), parse)
+            return error.mended_by((*at, meant), lead=lead)
         based = re.fullmatch(r"log_?(\d+)", name)
         if based is not None:
-            return with_base(error, at, based[1], parse)
+            return with_base(error, at, based[1])
         product = before_function(name, values, callables.__contains__)
         if product is not None:
-            return mended(error.mended_by((*at, product), lead=TO_MULTIPLY), parse)
+            return error.mended_by((*at, product), lead=TO_MULTIPLY)
         # A name of one letter is a factor, as in products that are written by hand.
         derived = re.search(r"(?:^|\W)[d∂]\w*\s*/\s*$", source[: at.start])
         factor = (found is None and len(name) == 1) or (name[0] in "d∂" and derived)
-        return multiplied(error, at, parse) if factor else error
+        return multiplied(error, at) if factor else error
 
     def _unknown_name(self, name: str, at: Span) -> ProgramError:
         source, functions = self._code.source, self.library.functions
@@ -340,7 +341,7 @@ class Machine:
             meant = lambda t: (
                 t.value if t.kind == "name" and t.value in functions else None
             )
-            return called(error, at, meant, parse)
+            return called(error, at, meant)
         names = {*self._env, *self.library.constants, *self._code.assigned}
         hint = did_you_mean(name, names) or f"give it a value: {name}=VALUE"
         return ProgramError("E101", f"unknown name '{name}'", at, source, hint=hint)
@@ -348,11 +349,8 @@ class Machine:
 
 def running_at(frame: FrameType | None) -> tuple[Span, str] | None:
     """Return the span and the text of the program's step that a thread is running; None
-    if it runs no program.
-
-    Args:
-        frame: the newest frame of the thread, which must not run meanwhile.
-    """
+    if it runs no program. ``frame`` is the newest frame of the thread, which must not
+    run meanwhile."""
     while frame is not None:
         if frame.f_code is Machine.run.__code__:
             code, position = map(frame.f_locals.get, ("code", "position"))

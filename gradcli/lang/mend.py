@@ -138,40 +138,35 @@ def _tokens_at(source: str, name: Span) -> tuple[list[Token], int]:
     return tokens, next(at for at, token in enumerate(tokens) if token.end == name.end)
 
 
-def multiplied(error: ProgramError, name: Span, read: Reader) -> ProgramError:
+def multiplied(error: ProgramError, name: Span) -> ProgramError:
     """Return the error about a call of a value, such as `x(y + 1)` or `d/dx(x^2)`, with
-    the line corrected to a product, or to the formula without the derivative."""
-    derived = _BEFORE_CALL.search(error.source, 0, name.start)
-    if derived is not None and error.source[name.start] in "d∂":
-        edit = (derived.start(), name.end, "")
-        return mended(error.mended_by(edit, lead=_TO_DERIVE), read)
+    the edits that make a product of it, or the formula without the derivative."""
+    source = error.source
+    derived = _BEFORE_CALL.search(source, 0, name.start)
+    if derived is not None and source[name.start] in "d∂":
+        return error.mended_by((derived.start(), name.end, ""), lead=_TO_DERIVE)
+    tokens, at = _tokens_at(source, name)
+    over = _OVER_D.match(source, tokens[tokens[at + 1].partner].end)
+    if over is not None and source[slice(*name)] in ("d", "∂"):
+        return error.mended_by((*name, ""), (*over.span(), ""), lead=_TO_DERIVE)
+    return error.mended_by((name.end, name.end, "*"), lead=TO_MULTIPLY)
+
+
+def with_base(error: ProgramError, name: Span, base: str) -> ProgramError:
+    """Return the error about `log_3(x)`, with the edits that make the base the second
+    argument."""
     tokens, at = _tokens_at(error.source, name)
-    end = tokens[tokens[at + 1].partner].end
-    over = _OVER_D.match(error.source, end)
-    if over is not None and error.source[slice(*name)] in ("d", "∂"):
-        edits = (*name, ""), (*over.span(), "")
-        return mended(error.mended_by(*edits, lead=_TO_DERIVE), read)
-    edit = (name.end, name.end, "*")
-    return mended(error.mended_by(edit, lead=TO_MULTIPLY), read)
+    closing = tokens[tokens[at + 1].partner].start
+    return error.mended_by((*name, "log"), (closing, closing, f", {base}"))
 
 
-def with_base(error: ProgramError, name: Span, base: str, read: Reader) -> ProgramError:
-    """Return the error about `log_3(x)`, with the line corrected to have the base as
-    the second argument."""
-    tokens, at = _tokens_at(error.source, name)
-    closing = tokens[tokens[at + 1].partner]
-    edits = (*name, "log"), (closing.start, closing.start, f", {base}")
-    return mended(error.mended_by(*edits), read)
-
-
-def called(error: ProgramError, name: Span, meant: Meant, read: Reader) -> ProgramError:
-    """Return the error about a function that is used as a value; the line is corrected
-    if it is like `exp -x`, with a blank before the sign and none after it."""
+def called(error: ProgramError, name: Span, meant: Meant) -> ProgramError:
+    """Return the error about a function that is used as a value; it is corrected if it
+    is like `exp -x`, with a blank before the sign and none after it."""
     tokens, at = _tokens_at(error.source, name)
     sign = tokens[at + 1]
     if sign.kind == "-" and name.end < sign.start and sign.end == tokens[at + 2].start:
-        edits = _called(tokens, at, at + 1, meant)
-        return mended(error.mended_by(*edits, lead=_TO_CALL), read)
+        error.mended_by(*_called(tokens, at, at + 1, meant), lead=_TO_CALL)
     return error
 
 

@@ -84,10 +84,25 @@ def array_of(
     Raises:
         NotAnArray: an entry is no number, or rows differ in length.
     """
-    shape = _shape(value)
-    flat = _flat(value, shape, number)
+    shape: list[int] = []
+    level = [value]
+    while level and isinstance(level[0], (list, tuple)):
+        if len(shape) == MAX_LIST_DEPTH:
+            message = f"lists are nested more than {MAX_LIST_DEPTH} deep"
+            raise NotAnArray("E519", message, "a tensor has fewer dimensions")
+        length, following = len(level[0]), list[object]()
+        for at, row in enumerate(level):
+            if not isinstance(row, (list, tuple)):
+                raise _uneven(_entry_name(at, shape), _entry(row), length, row)
+            if len(row) != length:
+                raise _uneven(_entry_name(at, shape), _count(len(row)), length)
+            following.extend(row)
+        shape.append(length)
+        level = following
+    if not set(map(type, level)) <= {int, float, bool}:
+        level = [_number(number(entry), at, shape) for at, entry in enumerate(level)]
     try:
-        return np.array(flat, dtype=np.float64).reshape(shape)
+        return np.array(level, dtype=np.float64).reshape(shape)
     except OverflowError:
         message = "an integer is too large to become a float"
         raise NotAnArray("E519", message, "write inf") from None
@@ -118,41 +133,7 @@ def _nested(
     return level[0] if level else empty
 
 
-def _shape(value: object) -> tuple[int, ...]:
-    shape: list[int] = []
-    while isinstance(value, (list, tuple)):
-        if len(shape) == MAX_LIST_DEPTH:
-            message = f"lists are nested more than {MAX_LIST_DEPTH} deep"
-            raise NotAnArray("E519", message, "a tensor has fewer dimensions")
-        shape.append(len(value))
-        if not value:
-            break
-        value = value[0]
-    return tuple(shape)
-
-
-def _flat(
-    value: object, shape: tuple[int, ...], number: Callable[[object], object]
-) -> list[object]:
-    """Return all numbers of a nested list in order; refuse one whose lists do not have
-    the lengths in `shape`."""
-    level = [value]
-    for depth, length in enumerate(shape):
-        following: list[object] = []
-        for at, row in enumerate(level):
-            if not isinstance(row, (list, tuple)):
-                entry_name = _entry_name(at, shape[:depth])
-                raise _uneven(entry_name, _entry(row), length, row)
-            if len(row) != length:
-                raise _uneven(_entry_name(at, shape[:depth]), _count(len(row)), length)
-            following.extend(row)
-        level = following
-    if set(map(type, level)) <= {int, float, bool}:
-        return level
-    return [_number(number(entry), at, shape) for at, entry in enumerate(level)]
-
-
-def _number(entry: object, at: int, shape: tuple[int, ...]) -> float:
+def _number(entry: object, at: int, shape: Sequence[int]) -> float:
     if isinstance(entry, (int, float)):
         return entry
     entry_name = _entry_name(at, shape)
@@ -165,7 +146,7 @@ def _number(entry: object, at: int, shape: tuple[int, ...]) -> float:
     raise NotAnArray("E517", message, entry=entry)
 
 
-def _entry_name(at: int, shape: tuple[int, ...]) -> str:
+def _entry_name(at: int, shape: Sequence[int]) -> str:
     index = []
     for length in reversed(shape):
         at, digit = divmod(at, length)

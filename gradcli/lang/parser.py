@@ -29,11 +29,6 @@ _NOT_ASSIGNABLE: dict[type[syntax.Expression], tuple[str, str]] = {
     ),
     syntax.MethodCall: ("a call cannot be assigned to", _A_NAME),
 }
-_SINGLE: dict[str, type[syntax.Statement]] = {
-    "pass": syntax.Pass,
-    "break": syntax.Break,
-    "continue": syntax.Continue,
-}
 _NO_FUNCTIONS = "functions are not defined: write"
 _NO_TARGET = ("this cannot be assigned to", "only a name can stand on the left of '='")
 _NO_EQUATION = "to compare, write '=='; an equation is not solved: write left - (right)"
@@ -48,11 +43,16 @@ def parse(source: str, variables: Iterable[str] = ()) -> syntax.Program:
     try:
         return _read(source, variables)
     except ProgramError as error:
-        if not error.edits:
-            raise
-        from .mend import mended
+        raise put_right(error, variables) from None
 
-        raise mended(error, lambda text: _read(text, variables)) from None
+
+def put_right(error: ProgramError, variables: Iterable[str] = ()) -> ProgramError:
+    """Return an error; if it has edits, its hint is the corrected line."""
+    if not error.edits:
+        return error
+    from .mend import mended
+
+    return mended(error, lambda text: _read(text, variables))
 
 
 def _read(source: str, variables: Iterable[str]) -> syntax.Program:
@@ -126,13 +126,13 @@ class _Parser(ExpressionParser):
             return self.compound[kind]()
         if kind in FOREIGN_WORDS:
             raise self.foreign_word()
-        if kind not in _SINGLE:
+        if kind not in ("break", "continue", "pass"):
             return self._assignment()
         self.take()
         if kind != "pass" and not self.loops:
             hint = "it belongs inside a 'for' or a 'while'"
             raise self.fail("E212", f"'{kind}' outside a loop", token.span, hint)
-        return _SINGLE[kind](token.span)
+        return syntax.Word(token.span, kind)
 
     def _assignment(self) -> Steps[syntax.Statement]:
         start = self.token.start
@@ -197,19 +197,16 @@ class _Parser(ExpressionParser):
         branches: list[syntax.Branch] = []
         otherwise: syntax.Block | None = None
         while not branches or self.token.kind == "elif":
-            branches.append((yield self._branch()))
+            begin = self.take().start
+            test: syntax.Expression = yield self.expression()
+            body: syntax.Block = yield self._body()
+            branches.append(syntax.Branch(self._statement_span(begin), test, body))
             at_line_end = self.token.kind == "newline" and not self.inline_bodies
             if at_line_end and self.kind_after() in ("else", "elif"):
                 self.take()
         if self.take_if("else"):
             otherwise = yield self._body()
         return syntax.If(self._statement_span(start), tuple(branches), otherwise)
-
-    def _branch(self) -> Steps[syntax.Branch]:
-        start = self.take().start
-        test = yield self.expression()
-        body = yield self._body()
-        return syntax.Branch(self._statement_span(start), test, body)
 
     def _for(self) -> Steps[syntax.Statement]:
         start = self.take().start

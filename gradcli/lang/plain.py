@@ -25,34 +25,23 @@ Value = TypeVar("Value")
 
 NUMBERS = (int, float)
 
+_ARITHMETIC = {
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "truediv",
+    "//": "floordiv",
+    "%": "mod",
+    "**": "pow",
+    "@": "matmul",
+}
+_COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "**": operator.pow,
-    "@": operator.matmul,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
+    sign: getattr(operator, name) for sign, name in (_ARITHMETIC | _COMPARISONS).items()
 }
-
 IN_PLACE: dict[str, Callable[[object, object], object]] = {
-    "+": operator.iadd,
-    "-": operator.isub,
-    "*": operator.imul,
-    "/": operator.itruediv,
-    "//": operator.ifloordiv,
-    "%": operator.imod,
-    "**": operator.ipow,
-    "@": operator.imatmul,
+    sign: getattr(operator, f"i{name}") for sign, name in _ARITHMETIC.items()
 }
-
 SIGNS: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos}
 
 _KIND_NAMES: dict[type, str] = {

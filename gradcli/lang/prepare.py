@@ -35,7 +35,7 @@ from .factory import Factory
 from .machine import Code, Machine
 from .maxima import MAX_LIST_DEPTH, MAX_SHOWN_NAMES
 from .nested import EXTREME, Floats, array_of
-from .parser import parse
+from .parser import parse, put_right
 from .process import relieve
 from .record import Record
 from .suggest import did_you_mean
@@ -121,7 +121,6 @@ def prepare(
     """Return a program, compiled, with its inputs.
 
     Args:
-        source: the program's text.
         bindings: values of inputs; the other inputs are drawn at random.
         wrt: the inputs that gradients are taken for; None: all, except those read from
             files if there are others.
@@ -214,13 +213,11 @@ def _refuse_quoted(program: Program) -> None:
         return
     value, (start, end) = lone.value, lone.span
     if isinstance(value, Literal) and isinstance(value.value, str):
-        from .mend import mended
-
         message = "the program is in quotes twice, so it is a string"
         hint = "leave out one pair"
         error = ProgramError("E207", message, lone.span, program.source, hint=hint)
         edits = (start, start + 1, ""), (end - 1, end, "")
-        raise mended(error.mended_by(*edits), parse)
+        raise put_right(error.mended_by(*edits))
 
 
 def unread(name: str, names: Sequence[str]) -> tuple[str, str]:
@@ -243,7 +240,7 @@ def _refuse_unread(
 
             at, message = called.span, f"'{name}' is a value, not a function"
             error = ProgramError("E102", message, at, program.source)
-            raise multiplied(error, at, parse)
+            raise put_right(multiplied(error, at))
         if name in code.assigned:
             message = f"the program gives '{name}' a value itself"
             hint = "leave the argument out, or the assignment"
@@ -259,7 +256,7 @@ def _apart(
     program: Program, names: tuple[str, ...], unread: str, given: frozenset[str]
 ) -> str | None:
     """Return a hint if ``unread`` is a factor of a product written as a name (`wx`)."""
-    from .mend import TO_MULTIPLY, apart, mended
+    from .mend import TO_MULTIPLY, apart
     from .suggest import before_function, written_together
 
     values = {*given, *names, *CONSTANTS}
@@ -282,7 +279,7 @@ def _apart(
     at, parts = next(iter(found.items()))
     error = ProgramError("E505", "", at, program.source)
     lead = TO_MULTIPLY if "*" in parts else "write"
-    return mended(error.mended_by(*edits, lead=lead), parse).hint
+    return put_right(error.mended_by(*edits, lead=lead)).hint
 
 
 def differentiated(

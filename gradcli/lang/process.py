@@ -12,8 +12,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
+
+resource: Any = None
+with suppress(ImportError):  # Windows has no such limits
+    import resource
 
 relief: list[Callable[[], None]] = []
 """Functions that free reserved memory, so that an out-of-memory error can be reported.
@@ -46,9 +50,7 @@ def bytes_taken(kind: str) -> int:
 
 def address_space_left() -> int | None:
     """Return the bytes that can still be mapped; None: no limit, or not known."""
-    try:
-        import resource
-    except ImportError:
+    if resource is None:
         return None
     allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
     taken = bytes_taken("address_space")
@@ -59,9 +61,7 @@ def address_space_left() -> int | None:
 def lowered(kind: str, limit: int) -> int | None:
     """Lower the limit ``AS``, ``CPU`` or ``DATA`` of this process and of those that it
     starts; return the limit before, or None if it could not be lowered."""
-    try:
-        import resource
-    except ImportError:
+    if resource is None:
         return None
     which = getattr(resource, f"RLIMIT_{kind}")
     soft, hard = resource.getrlimit(which)
@@ -71,17 +71,14 @@ def lowered(kind: str, limit: int) -> int | None:
     except (ValueError, OSError):
         # The system knows the limit but refuses to set it.
         return None
-    return soft
+    return int(soft)
 
 
 def restore(kind: str, before: int | None) -> None:
     """Set the limit to ``before``, which `lowered` returned."""
-    if before is None:
-        return
-    import resource
-
-    which = getattr(resource, f"RLIMIT_{kind}")
-    resource.setrlimit(which, (before, resource.getrlimit(which)[1]))
+    if before is not None:
+        which = getattr(resource, f"RLIMIT_{kind}")
+        resource.setrlimit(which, (before, resource.getrlimit(which)[1]))
 
 
 def is_out_of_memory(error: BaseException | None) -> bool:
@@ -145,17 +142,12 @@ _PR_SET_PDEATHSIG = 1
 
 
 def end_with(parent: int) -> None:
-    """End this process as soon as its parent process has ended, for whatever reason.
+    """End this process as soon as the one with the id ``parent`` has ended.
 
     Linux kills this process itself, even during a call that blocks all threads; on
     other systems a thread checks at intervals.
-
-    Args:
-        parent: the process id of the parent.
     """
-    from signal import SIGKILL
-
-    if not _killed_by_the_system(SIGKILL):
+    if not _killed_by_the_system():
         from threading import Thread
 
         Thread(target=_watch, args=(parent,), daemon=True).start()
@@ -163,14 +155,15 @@ def end_with(parent: int) -> None:
         os._exit(1)
 
 
-def _killed_by_the_system(number: int) -> bool:
-    """Ask Linux to send a signal when the parent ends; return whether it will."""
+def _killed_by_the_system() -> bool:
+    """Ask Linux to kill this process when the parent ends; return whether it will."""
     if not sys.platform.startswith("linux"):
         return False
     try:
         from ctypes import CDLL
+        from signal import SIGKILL
 
-        return bool(CDLL(None).prctl(_PR_SET_PDEATHSIG, number) == 0)
+        return bool(CDLL(None).prctl(_PR_SET_PDEATHSIG, SIGKILL) == 0)
     except (ImportError, OSError, AttributeError):
         return False
 

@@ -31,7 +31,7 @@ from .excerpt import enumerated, place_of, shortened
 from .factory import Factory
 from .machine import Code, Machine, Result, Trace
 from .maxima import MAX_STEP_QUOTE_CHARACTERS, MAX_STEPS
-from .parser import parse
+from .parser import parse, put_right
 from .prepare import Input as Input
 from .prepare import Prepared as Prepared
 from .prepare import input_names as input_names
@@ -102,7 +102,7 @@ class Session:
             for note in (*prepared.code.notes, *result.notes)
         ]
         own = {k: v for k, v in result.environment.items() if inputs.get(k) is not v}
-        notes += self._library.own_functions.notes
+        notes += self._library.functions.notes
         return Run(prepared, self.of, output, name, own, tuple(notes))
 
     def _ran(self) -> tuple[Result, Tensor, str]:
@@ -396,15 +396,13 @@ _THOUSANDS = re.compile(r"(?<![\w.])[1-9]\d{0,2}(?:,\d{3})+(?!\d)")
 
 def _with_points(error: ProgramError) -> ProgramError:
     """Return the error, with the edits that correct commas inside numbers, if any."""
-    from .mend import mended
-
     assert error.span is not None
     commas = re.compile(r"(?<=\d),(?=\d)").finditer(error.source, *error.span)
     lead, put = "a decimal number has a point: write", "."
     if not re.search(r"\d,\d", _THOUSANDS.sub("", error.source[slice(*error.span)])):
         lead, put = "thousands have no comma: write", ""
     edits = [(*comma.span(), put) for comma in commas]
-    return mended(error.mended_by(*edits, lead=lead), parse) if edits else error
+    return put_right(error.mended_by(*edits, lead=lead))
 
 
 class _Found(Exception):

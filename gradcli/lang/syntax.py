@@ -227,16 +227,10 @@ class With(Statement):
     body: Block
 
 
-class Break(Statement):
-    """The statement `break`."""
+class Word(Statement):
+    """The statement `break`, `continue` or `pass`."""
 
-
-class Continue(Statement):
-    """The statement `continue`."""
-
-
-class Pass(Statement):
-    """The statement `pass`."""
+    word: str
 
 
 class Note(NamedTuple):
@@ -329,14 +323,6 @@ def bounce(root: Steps[Result]) -> Result:
     the value that the other one returns; a value that it yields, it receives. Where it
     returns a generator, that one runs in its place. Only the list ``stack`` grows with
     the depth, so ten thousand nested parentheses can be parsed and compiled.
-
-        def depth(node):
-            deepest = 0
-            for child in children(node):
-                deepest = max(deepest, (yield depth(child)))
-            return deepest + 1
-
-        bounce(depth(tree))
     """
     stack: list[Steps[Any]] = [root]
     value: Any = None

@@ -78,16 +78,14 @@ class Functions(Mapping[str, Callable[..., object]]):
         """Return a function as a program calls it: by `further` and `of_number` of the
         table, a second argument can select another function."""
         call, entry = self._lifting(function(name)), FUNCTIONS[name]
-        if entry.further:
-            return _of_one(call, self[entry.further])
-        return self._of_number(call, name) if entry.of_number else call
-
-    def _of_number(
-        self, call: Callable[..., object], name: str
-    ) -> Callable[..., object]:
-        other = self[FUNCTIONS[name].of_number]
+        if not (entry.further or entry.of_number):
+            return call
+        other = self[entry.further or entry.of_number]
 
         def either(*args: object, **keywords: object) -> object:
+            if entry.further:
+                more = len(args) == 2 or "base" in keywords
+                return (other if more else call)(*args, **keywords)
             if len(args) == 2 and not keywords and _is_number(args[1]):
                 x, number = args
                 if type(x) is Tensor and not x.ndim:
@@ -95,8 +93,7 @@ class Functions(Mapping[str, Callable[..., object]]):
                 if type(x) is Tensor and isinstance(number, int):
                     self.notes[
                         f"{name}(x, {number}) of an array is that along dimension "
-                        f"{number}; entry by entry it is {FUNCTIONS[name].of_number}"
-                        f"(x, {number})"
+                        f"{number}; entry by entry it is {entry.of_number}(x, {number})"
                     ] = None
             return call(*args, **keywords)
 
@@ -129,19 +126,6 @@ class Functions(Mapping[str, Callable[..., object]]):
             return call(*[a if v is None else v for v, a in pairs], **keywords)
 
         return lifted
-
-
-def _of_one(
-    call: Callable[..., object], further: Callable[..., object]
-) -> Callable[..., object]:
-    """Return a function that calls ``further`` if it has a second argument, and else
-    ``call``."""
-
-    def either(*args: object, **keywords: object) -> object:
-        more = len(args) == 2 or "base" in keywords
-        return (further if more else call)(*args, **keywords)
-
-    return either
 
 
 def _is_number(value: object) -> bool:
@@ -222,12 +206,12 @@ class TensorLibrary:
     def __init__(self, factory: Factory, stream: str = "") -> None:
         self.factory = factory
         self.draws = Draws(factory, stream)
-        self.own_functions = Functions(factory, self.draws)
-        self.functions = self.own_functions
+        self.functions = Functions(factory, self.draws)
         self.constants: Mapping[str, object] = CONSTANTS
         self.sampled: Mapping[str, Tensor] = {}
 
     def method(self, value: object, name: str) -> Callable[..., object] | None:
+        """Return the bound method of a value, or None if it has none of that name."""
         if not isinstance(value, Tensor):
             return None
         if name in _OWN_METHODS:
@@ -237,9 +221,10 @@ class TensorLibrary:
             return partial(self._cast, value)
         if name not in self.functions or name in CONSTRUCTORS:
             return None
-        return partial(self.own_functions.of_tensor(name), value)
+        return partial(self.functions.of_tensor(name), value)
 
     def vector(self, items: list[object]) -> Tensor | None:
+        """Return the value of a list as an operand, or None if it cannot be one."""
         return vector(items, self.factory)
 
     def _cast(self, value: Tensor) -> Tensor:
@@ -250,6 +235,7 @@ class TensorLibrary:
         return Tensor(self.factory.xp.as_type_of(value.raw, like), value.xp)
 
     def attribute(self, value: object, name: str) -> tuple[bool, object]:
+        """Return whether the value has the attribute, and the attribute or None."""
         if isinstance(value, Tensor) and name in _ATTRIBUTES:
             return True, _ATTRIBUTES[name](value)
         if isinstance(value, Named) and name in value.fields:
@@ -266,6 +252,7 @@ class TensorLibrary:
     changing = staticmethod(renewing)
 
     def own(self, value: object) -> object:
+        """Return a copy that may be changed in place; or the value if none can be."""
         if not isinstance(value, Tensor) or value.requires_grad:
             return value
         return Tensor(value.raw, value.xp)
@@ -274,6 +261,7 @@ class TensorLibrary:
         return bool(value)
 
     def on_result(self, value: object, span: Span) -> None:
+        """Record the result of an operator, function or method, with its span."""
         if type(value) is Tensor:
             edge = value.edge
             if edge is not None and not isinstance(edge, AccumulateGrad):
@@ -287,6 +275,8 @@ class TensorLibrary:
     def explain(
         self, error: Exception, kind: str, name: str, args: tuple[object, ...]
     ) -> "Explanation | None":
+        """Return code, message and hint for an exception, or None for general wording;
+        ``kind`` is an origin's, and ``args`` what the step was applied to."""
         from .wording import explain
 
         return explain(error, kind, name, args, self.sampled)

@@ -18,7 +18,7 @@ from ..answers.closed_forms import indices
 from ..answers.grad import UNSETTLED, doubt
 from ..lang.excerpt import printable
 from ..lang.nested import bracketed, nested
-from .gradients import labels
+from .gradients import at_point, labels
 from .line import BLANK, Line, Part, aligned, dim, title
 from .numbers import inline, number
 
@@ -37,19 +37,17 @@ ROUNDING: Mapping[str, float] = {"float64": 1e-16, "float32": 6e-8}
 SHARP = 1.05
 """Condition number below which an error counts as unchanged."""
 
-AS_TYPED = "decimals mean what is typed: 0.1 is a tenth, not the nearest float"
-
 
 def beside(view: GradView, extras: Extras) -> Iterator[Line]:
     """Yield what was asked for beside the gradients: digits, conditions, ranges."""
     if extras.precisely is not None:
-        yield from digit_lines(extras.precisely, view)
+        yield from _digit_lines(extras.precisely, view)
     if extras.conditions is not None:
-        yield from condition_lines(extras.conditions, view.dtype)
+        yield from _condition_lines(extras.conditions, ROUNDING[view.dtype])
     if extras.ranges is not None:
         from ..answers.box import spans_of
 
-        yield from range_lines(extras.ranges, spans_of(extras.boxes), view)
+        yield from _range_lines(extras.ranges, spans_of(extras.boxes), view)
 
 
 def bare(view: GradView, extras: Extras) -> Iterator[Line]:
@@ -61,26 +59,26 @@ def bare(view: GradView, extras: Extras) -> Iterator[Line]:
             yield Line((inline(nested(pairs, shapes[name])), "number"))
     elif extras.precisely is not None:
         for numerals in extras.precisely.gradients.values():
-            yield Line((written(numerals), "number"))
+            yield Line((_written(numerals), "number"))
 
 
-def condition_lines(found: Sequence[Condition], dtype: str) -> Iterator[Line]:
+def _condition_lines(found: Sequence[Condition], rounding: float) -> Iterator[Line]:
     """Yield a line per input with its condition number, also in words."""
     yield BLANK
     yield title("condition: what a relative error of an input becomes in the output")
-    yield from aligned((_condition(each, dtype) for each in found), 1, "      ")
-
-
-def _condition(each: Condition, dtype: str) -> list[Part]:
-    parts: list[Part] = [
-        ("  " + printable(each.name), "name"),
-        (f"  {each.norm:.3g}", "number"),
-        (f"  {in_words(each.norm, ROUNDING[dtype])}", "plain"),
-    ]
-    if each.entry != each.name:
-        text = f"; the largest by one entry is {each.largest:.3g}"
-        parts.append((f"{text}, {printable(each.entry)}", "dim"))
-    return parts
+    rows: list[list[Part]] = []
+    for each in found:
+        more = f"; the largest by one entry is {each.largest:.3g}, "
+        more = "" if each.entry == each.name else more + printable(each.entry)
+        rows.append(
+            [
+                ("  " + printable(each.name), "name"),
+                (f"  {each.norm:.3g}", "number"),
+                (f"  {in_words(each.norm, rounding)}", "plain"),
+                (more, "dim"),
+            ]
+        )
+    yield from aligned(rows, 1, "      ")
 
 
 def in_words(number: float, rounding: float) -> str:
@@ -99,36 +97,36 @@ def in_words(number: float, rounding: float) -> str:
     return f"amplified {number:.3g} times: {becomes}"
 
 
-def digit_lines(found: Precisely, view: GradView) -> Iterator[Line]:
+def _digit_lines(found: Precisely, view: GradView) -> Iterator[Line]:
     """Yield the output and the gradients with all their digits."""
     yield BLANK
-    yield title(f"with {found.digits} digits ({AS_TYPED})")
-    rows = [_digits(printable(view.output.name), found.output)]
-    rows += [_digits(label, found.gradients[n]) for n, label in labels(view).items()]
+    meant = "decimals mean what is typed: 0.1 is a tenth, not the nearest float"
+    yield title(f"with {found.digits} digits ({meant})")
+    every: list[tuple[str, Numerals | None]]
+    every = [(printable(view.output.name), found.output)]
+    every += [(label, found.gradients[name]) for name, label in labels(view).items()]
+    rows: list[list[Part]] = []
+    for label, numerals in every:
+        unsettled = numerals is not None and numerals.unsettled
+        rows.append(
+            [
+                ("  " + label, "name"),
+                (" = ", "plain"),
+                (_written(numerals), "number"),
+                (f"  ({UNSETTLED})" * unsettled, "fair"),
+            ]
+        )
     yield from aligned(rows, 1)
     for each in found.doubtful:
         yield Line((f"  {doubt(each)}", "fair"))
 
 
-def _digits(label: str, numerals: Numerals | None) -> list[Part]:
-    parts: list[Part] = [
-        ("  " + label, "name"),
-        (" = ", "plain"),
-        (written(numerals), "number"),
-    ]
-    if numerals is not None and numerals.unsettled:
-        parts.append((f"  ({UNSETTLED})", "fair"))
-    return parts
-
-
-def written(numerals: Numerals | None) -> str:
+def _written(numerals: Numerals | None) -> str:
     """Return numerals as nested lists on one line; the text "None" for None."""
-    if numerals is None:
-        return "None"
-    return bracketed(numerals.texts, numerals.shape)
+    return "None" if numerals is None else bracketed(numerals.texts, numerals.shape)
 
 
-def range_lines(
+def _range_lines(
     found: Ranges, box: Mapping[str, Span], view: GradView
 ) -> Iterator[Line]:
     """Yield the value's range, then each gradient's with its sign, then the kinks."""
@@ -140,14 +138,11 @@ def range_lines(
     for name, own in found.gradients.items():
         for entry, each in zip(indices(shapes[name]), own, strict=True):
             rows.append((called[name] + entry, each, _sign(each)))
-    width = max(len(label) for label, *_ in rows[:MAX_ROWS])
-    for label, each, sign in rows[:MAX_ROWS]:
-        parts: list[Part] = [(f"  {label.ljust(width)}  ", "name")]
-        parts.append((_shown(each), "number"))
-        parts.append((_excess(each), "dim"))
-        if sign:
-            parts.append((f"  {sign}", "plain"))
-        yield Line(*parts, hang="      ")
+    drawn: list[list[Part]] = [
+        [(f"  {label}", "name"), *_range(each), (sign, "plain")]
+        for label, each, sign in rows[:MAX_ROWS]
+    ]
+    yield from aligned(drawn, 1, "      ")
     if len(rows) > MAX_ROWS:
         yield dim(f"  {len(rows) - MAX_ROWS} more: see --json")
     for word, places in (("kink", found.kinks), ("hole", found.holes)):
@@ -166,37 +161,23 @@ def _ends(span: Span) -> str:
     return f"{inline(lower)} .. {inline(upper)}"
 
 
-def _is_found(each: Range) -> bool:
-    """Tell whether the bounds are finite and numbers were found between them."""
-    return isfinite(each.lower) and isfinite(each.upper) and each.least <= each.most
-
-
-def _shown(each: Range) -> str:
-    """Return text for the range of the numbers found, or for the bounds if none
-    were."""
+def _range(each: Range) -> list[Part]:
+    """Return the range of the numbers found and how far the bounds lie beyond it; the
+    bounds alone if they are not finite or no numbers were found between them."""
     if each.lower > each.upper:
-        return "no value"
-    if _is_found(each):
-        return f"[{number(each.least)}, {number(each.most)}]"
-    return f"[{number(each.lower)}, {number(each.upper)}]"
-
-
-def _excess(each: Range) -> str:
-    """Return text on how far the bounds lie beyond the numbers shown."""
-    if not _is_found(each):
-        return ""
+        return [("  no value", "number")]
+    if not (isfinite(each.lower) and isfinite(each.upper) and each.least <= each.most):
+        return [(f"  [{number(each.lower)}, {number(each.upper)}]", "number")]
     beyond = max(each.least - each.lower, each.upper - each.most, 0.0)
-    return f", certified to {beyond:.2g}" if beyond else ", certified"
+    certified = f", certified to {beyond:.2g}" if beyond else ", certified"
+    shown = f"  [{number(each.least)}, {number(each.most)}]"
+    return [(shown, "number"), (certified, "dim")]
 
 
 def _sign(each: Range) -> str:
     if not each.at:
-        return each.sign
-    points = [
-        ", ".join(f"{printable(n)} = {number(v)}" for n, v in point.items())
-        for point in each.at
-    ]
-    return f"{each.sign}: at " + " and at ".join(points)
+        return f"  {each.sign}" if each.sign else ""
+    return f"  {each.sign}: at " + " and at ".join(map(at_point, each.at))
 
 
 def _near(place: Place) -> str:

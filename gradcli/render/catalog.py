@@ -15,12 +15,10 @@ _WORD = {True: "formula", False: "meaning"}
 def listing(functions: Sequence[FunctionView]) -> Iterator[Line]:
     """Yield a line for every function, family by family."""
     width = max(len(f.name) for f in functions)
-    first = True
     families = groupby(sorted(functions, key=lambda f: f.family), lambda f: f.family)
-    for family, members in families:
-        if not first:
+    for nr, (family, members) in enumerate(families):
+        if nr:
             yield BLANK
-        first = False
         yield title(family)
         for function in members:
             nodes = ", ".join(function.nodes)
@@ -33,8 +31,7 @@ def listing(functions: Sequence[FunctionView]) -> Iterator[Line]:
 
 def page(function: FunctionView) -> Iterator[Line]:
     """Yield everything about one function."""
-    call = f"{function.name}({_parameters(function)})"
-    yield title(call)
+    yield title(f"{function.name}({_parameters(function)})")
     yield from _facts(
         ("", function.doc),
         (_WORD[function.readable], function.formula),
@@ -48,19 +45,17 @@ def page(function: FunctionView) -> Iterator[Line]:
     )
     for row in function.rows:
         yield BLANK
-        yield from _row(row)
-
-
-def _row(row: RowView) -> Iterator[Line]:
-    yield Line((row.name, "name"), (f"  {row.node or 'not differentiable'}", "node"))
-    yield from _facts(
-        (_WORD[row.readable], row.formula),
-        ("parameters", _parameters(row)),
-        *((f"derivative by {x}", text or "") for x, text in row.derivatives.items()),
-        ("at a kink", row.kink),
-        ("its slope", row.slope),
-        ("jumps where", row.jumps),
-    )
+        node = row.node or "not differentiable"
+        yield Line((row.name, "name"), (f"  {node}", "node"))
+        derivatives = row.derivatives.items()
+        yield from _facts(
+            (_WORD[row.readable], row.formula),
+            ("parameters", _parameters(row)),
+            *((f"derivative by {x}", text or "") for x, text in derivatives),
+            ("at a kink", row.kink),
+            ("its slope", row.slope),
+            ("jumps where", row.jumps),
+        )
 
 
 def _parameters(view: FunctionView | RowView) -> str:

@@ -22,11 +22,14 @@ from typing import Final
 from ..answers.closed_forms import FormulaView, ProgramView
 from ..answers.verdicts import Formulas, Latex
 from ..lang.excerpt import printable
-from .code.latex_names import WORDS, Symbols, matrix
-from .limits import MAX_TABLE_COLUMNS
-from .line import BLANK, Layout, Line, Part, Role, aligned, dim, unbroken
+from .code.latex import WORDS, Symbols, matrix
+from .line import BLANK, Layout, Line, Part, aligned, dim, unbroken
 
 NONE_FOUND: Final = "?"
+
+MAX_TABLE_COLUMNS: Final = 120
+"""Largest width of a table where the layout sets no limit, in columns; a wider one is
+written as a line per entry."""
 
 _SYMBOL: Final = re.compile("\ue000(.*?)\ue001")
 """Pattern of a name in a formula's LaTeX that `written` replaces by its symbol."""
@@ -40,40 +43,37 @@ def formulas(views: Iterable[FormulaView], layout: Layout) -> Iterator[Line]:
     for view in views:
         yield BLANK
         if view.texts and not any(view.texts):
-            yield Line(
-                (printable(view.title), "name"),
-                (f"  no formula: {printable(view.missing or '')}", "dim"),
-            )
+            missing = f"  no formula: {printable(view.missing or '')}"
+            yield Line((printable(view.title), "name"), (missing, "dim"))
             continue
         yield from _table(view, layout) or _list(view)
         if view.missing:
-            text = f"{NONE_FOUND}: no formula: {printable(view.missing)}"
-            yield dim(text)
+            yield dim(f"{NONE_FOUND}: no formula: {printable(view.missing)}")
+
+
+def _places(view: FormulaView) -> Iterator[tuple[int, int]]:
+    return product(range(len(view.rows)), range(len(view.columns)))
 
 
 def bare_formulas(views: Iterable[FormulaView]) -> Iterator[Line]:
     """Yield a formula a line, entry by entry; with several blocks each has its name."""
     views = list(views)
     for view in views:
-        several = len(views) > 1
-        for row, column in product(range(len(view.rows)), range(len(view.columns))):
-            named = f"{printable(view.label(row, column))} = " if several else ""
-            text = view.text(row, column)
+        for place in _places(view):
+            label, text = printable(view.label(*place)), view.text(*place)
+            named = f"{label} = " if len(views) > 1 else ""
             if text is None:
-                named = f"# {printable(view.label(row, column))}: no formula: "
+                named = f"# {label}: no formula: "
                 text = " ".join((view.missing or "none was found").split())
             yield unbroken(f"{named}{printable(text)}")
 
 
 def program(view: ProgramView) -> Iterator[Line]:
     """Yield the adjoint program, unbroken, so that it can be copied."""
-    remark = (
-        "run at this point it gives the gradients above"
-        if view.repeats
-        else "run at this point it gives other numbers than the gradients above"
-    )
+    gives = "the" if view.repeats else "other numbers than the"
+    remark = f"  run at this point it gives {gives} gradients above"
     yield BLANK
-    yield Line(("adjoint program", "title"), (f"  {remark}", "dim"))
+    yield Line(("adjoint program", "title"), (remark, "dim"))
     for text in view.lines:
         yield unbroken(printable(text))
 
@@ -86,34 +86,29 @@ def _table(view: FormulaView, layout: Layout) -> list[Line]:
     """Return a matrix of formulas as lines; none if it is no matrix or too wide."""
     if len(view.rows) < 2 or len(view.columns) < 2:
         return []
-    columns = range(len(view.columns))
-    head = [printable(view.by) + index for index in view.columns]
-    cells = [[_shown(view.text(r, c)) for c in columns] for r in range(len(view.rows))]
-    sides = [printable(view.of) + index for index in view.rows]
-    lines = [_row("", head, "dim")]
-    lines += [_row(side, row, "plain") for side, row in zip(sides, cells, strict=True)]
-    widths = [
-        max(len(text) for text, _ in column) for column in zip(*lines, strict=True)
-    ]
+    texts = [["", *(printable(view.by) + index for index in view.columns)]]
+    for nr, index in enumerate(view.rows):
+        cells = [_shown(view.text(nr, column)) for column in range(len(view.columns))]
+        texts.append([printable(view.of) + index, *cells])
+    widths = [max(map(len, column)) + 2 for column in zip(*texts, strict=True)]
     if sum(widths) > (layout.width or MAX_TABLE_COLUMNS):
         return []
+    rows: list[list[Part]] = [
+        [("  " + text, "plain" if nr and at else "dim") for at, text in enumerate(row)]
+        for nr, row in enumerate(texts)
+    ]
     title = Line((printable(view.title), "name"))
-    return [title, *aligned(lines, len(columns))]
-
-
-def _row(name: str, cells: list[str], role: Role) -> list[Part]:
-    return [("  " + name, "dim"), *(("  " + text, role) for text in cells)]
+    return [title, *aligned(rows, len(view.columns))]
 
 
 def _list(view: FormulaView) -> Iterator[Line]:
-    indices = [*product(range(len(view.rows)), range(len(view.columns)))]
     rows: list[list[Part]] = [
         [
-            (printable(view.label(*index)), "name"),
+            (printable(view.label(*place)), "name"),
             (" = ", "plain"),
-            (_shown(view.text(*index)), "plain"),
+            (_shown(view.text(*place)), "plain"),
         ]
-        for index in indices
+        for place in _places(view)
     ]
     return aligned(rows, 1)
 
@@ -160,7 +155,13 @@ def _equation(view: FormulaView, symbols: Symbols, output: str) -> str | None:
     entries = [
         NONE_FOUND if text is None else written(text, symbols) for text in view.latex
     ]
-    return f"{_left(view, symbols, output)} = {_right(view, entries)}"
+    shape = view.shape
+    if len(shape) > 2:
+        shape = (1, len(view.columns))
+    elif len(shape) == 1 and view.second and _dimensions(view.columns):
+        # A Hessian's derivatives by a vector are a row, a gradient is a column.
+        shape = (1, *shape)
+    return f"{_left(view, symbols, output)} = {matrix(entries, shape)}"
 
 
 def symbols_in(latex: str) -> list[str]:
@@ -188,25 +189,19 @@ def _dimensions(indices: Sequence[str]) -> int:
     return indices[0].count(",") + bool(indices[0]) if indices else 1
 
 
-def _is_matrix(view: FormulaView) -> bool:
-    """Tell whether the block has at most two dimensions, so that its rows and columns
-    are visible and need no names."""
-    return len(view.shape) <= 2
-
-
 def _left(view: FormulaView, symbols: Symbols, output: str) -> str:
+    """Return the derivative that an equation is about; where the block has more than
+    two dimensions, its rows and columns are named in their order."""
     of, by = view.of or output, view.by
-    if not _is_matrix(view):
-        above = _listed(of, view.rows, symbols)
-        below = _listed(by, view.columns, symbols)
-    else:
-        above, below = symbols[of], symbols[by]
+    named = len(view.shape) > 2
+    above = _listed(of, view.rows, symbols) if named else symbols[of]
+    below = _listed(by, view.columns, symbols) if named else symbols[by]
     if not view.second:
         return rf"\frac{{\partial {above}}}{{\partial {below}}}"
     top = rf"\partial^{{2}} {symbols[output]}"
-    if _is_matrix(view) and not view.shape and of == by:
+    if not view.shape and of == by:
         return rf"\frac{{{top}}}{{\partial {symbols[by]}^{{2}}}}"
-    turned = r"^{\top}" if _is_matrix(view) and _dimensions(view.columns) == 1 else ""
+    turned = "" if named or _dimensions(view.columns) != 1 else r"^{\top}"
     return rf"\frac{{{top}}}{{\partial {above} \, \partial {below}{turned}}}"
 
 
@@ -219,12 +214,3 @@ def _listed(name: str, indices: Sequence[str], symbols: Symbols) -> str:
     if len(entries) > 9:
         entries = [*entries[:3], r"\ldots", entries[-1]]
     return rf"\left({', '.join(entries)}\right)"
-
-
-def _right(view: FormulaView, entries: Sequence[str]) -> str:
-    """Return a scalar, a column or a matrix; a Hessian's row of derivatives by a vector
-    is written as a row, a gradient as a column."""
-    shape = view.shape
-    if len(shape) == 1 and view.second and _dimensions(view.columns):
-        shape = (1, *shape)
-    return matrix(entries, shape if _is_matrix(view) else (1, len(view.columns)))

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from io import BytesIO
 from os.path import splitext
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -22,15 +22,14 @@ from ..lang.errors import ProgramError
 from ..lang.filesystem import FOLDER, refusal, replacing
 from .jsons import dumps
 
-if TYPE_CHECKING:
-    pass
-
 
 class Columns:
-    """A file of columns that is being written.
+    """A file of columns that is being written; here as text with commas.
 
     `encoded` needs no file, so rows may be encoded in the process that computed them.
     """
+
+    separator = ","
 
     def __init__(self, file: IO[bytes], names: Sequence[str]) -> None:
         self.file = file
@@ -39,11 +38,20 @@ class Columns:
 
     def start(self) -> None:
         """Write the head of the file, before the first row."""
+        self.file.write(self.separator.join(self.names).encode() + b"\n")
 
-    @staticmethod
-    def encoded(names: Sequence[str], columns: Sequence[object]) -> Any:
+    @classmethod
+    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> Any:
         """Return rows in the file's format, from an array for each name."""
-        raise NotImplementedError
+        arrays = _numbers(names, columns)
+        if find_spec("pyarrow"):
+            return _by_arrow(arrays, cls.separator)
+        # A whole number is written without a point.
+        cells = (
+            [repr(n).removesuffix(".0") for n in array.tolist()] for array in arrays
+        )
+        lines = map(cls.separator.join, zip(*cells, strict=True))
+        return "".join(f"{line}\n" for line in lines).encode()
 
     def write(self, rows: Any) -> None:
         """Append encoded rows."""
@@ -55,25 +63,6 @@ class Columns:
 
     def end(self) -> None:
         """Write what is known only after the last row."""
-
-
-class _Text(Columns):
-    separator = ","
-
-    def start(self) -> None:
-        self.file.write(self.separator.join(self.names).encode() + b"\n")
-
-    @classmethod
-    def encoded(cls, names: Sequence[str], columns: Sequence[object]) -> bytes:
-        arrays = _numbers(names, columns)
-        if find_spec("pyarrow"):
-            return _by_arrow(arrays, cls.separator)
-        # A whole number is written without a point.
-        cells = (
-            [repr(n).removesuffix(".0") for n in array.tolist()] for array in arrays
-        )
-        lines = map(cls.separator.join, zip(*cells, strict=True))
-        return "".join(f"{line}\n" for line in lines).encode()
 
 
 def _by_arrow(arrays: Sequence[object], separator: str) -> bytes:
@@ -89,13 +78,16 @@ def _by_arrow(arrays: Sequence[object], separator: str) -> bytes:
     return text.getvalue()
 
 
-class _Tabs(_Text):
+class _Tabs(Columns):
     separator = "\t"
 
 
 class _JsonLines(Columns):
-    @staticmethod
-    def encoded(names: Sequence[str], columns: Sequence[object]) -> bytes:
+    def start(self) -> None:
+        """Write nothing: every row has the names."""
+
+    @classmethod
+    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> bytes:
         cells = map(_json_cells, columns)
         keys = (dumps(name).replace("%", "%%") for name in names)
         line = "{" + ", ".join(f"{key}: %s" for key in keys) + "}\n"
@@ -113,21 +105,14 @@ class _Npy(Columns):
     """A .npy file with a field per name; its header leaves room for a longer
     dimension."""
 
+    rows = 0
+
     def start(self) -> None:
         self.dtype = _record(self.names)
-        self.rows = 0
-        self._head()
+        self.end()
 
-    def _head(self) -> None:
-        fields = {
-            "descr": np.lib.format.dtype_to_descr(self.dtype),
-            "fortran_order": False,
-            "shape": (self.rows,),
-        }
-        np.lib.format.write_array_header_1_0(self.file, fields)
-
-    @staticmethod
-    def encoded(names: Sequence[str], columns: Sequence[Any]) -> bytes:
+    @classmethod
+    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> bytes:
         block = np.empty(len(columns[0]), _record(names))
         for name, array in zip(names, _numbers(names, columns), strict=True):
             block[name] = array
@@ -138,8 +123,14 @@ class _Npy(Columns):
         self.file.write(rows)
 
     def end(self) -> None:
+        """Write the head anew, with the number of rows."""
+        fields = {
+            "descr": np.lib.format.dtype_to_descr(self.dtype),
+            "fortran_order": False,
+            "shape": (self.rows,),
+        }
         self.file.seek(0)
-        self._head()
+        np.lib.format.write_array_header_1_0(self.file, fields)
 
 
 def _record(names: Sequence[str]) -> np.dtype[Any]:
@@ -154,8 +145,8 @@ class _Parquet(Columns):
         self.schema = pa.schema([(name, pa.float64()) for name in self.names])
         self.writer = parquet.ParquetWriter(self.file, self.schema)
 
-    @staticmethod
-    def encoded(names: Sequence[str], columns: Sequence[object]) -> list[object]:
+    @classmethod
+    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> list[object]:
         return _numbers(names, columns)
 
     def write(self, rows: list[object]) -> None:
@@ -169,7 +160,7 @@ class _Parquet(Columns):
 
 
 KINDS: dict[str, type[Columns]] = {
-    ".csv": _Text,
+    ".csv": Columns,
     ".tsv": _Tabs,
     ".jsonl": _JsonLines,
     ".npy": _Npy,

@@ -19,12 +19,14 @@ from ..answers.derivatives import BlockView, Derivative
 from ..answers.products import Product
 from ..lang.excerpt import printable
 from ..views.numbers import plain
-from .arrays import SHORTENED, array_lines, bare_line, value_lines
+from .dots import spy
 from .gradients import derivative_label, derived, size_of
-from .limits import MAX_TERMINAL_ENTRIES
 from .line import BLANK, Layout, Line, dim
-from .numbers import number
-from .spy import spy
+from .line import plain as plain_line
+from .numbers import SHORTENED, array_lines, bare_line, number, value_lines
+
+MAX_TERMINAL_ENTRIES = 12
+"""Number of entries of a sparse block that a terminal shows."""
 
 
 def block_label(view: Derivative, block: BlockView) -> str:
@@ -48,32 +50,27 @@ def blocks(view: Derivative, layout: Layout) -> Iterator[Line]:
     for nr, block in enumerate(view.blocks):
         if nr:
             yield BLANK
-        yield Line(
-            (block_label(view, block), "name"),
-            (f"  {size_of(block.shape)}  {block.structure}", "dim"),
-        )
+        shape = f"  {size_of(block.shape)}  {block.structure}"
+        yield Line((block_label(view, block), "name"), (shape, "dim"))
         if block.is_sparse:
             yield dim(f"  {_summary(block)}")
         if block.colours is not None:
             yield from spy(block.pattern, block.colours, layout, "  ")
         if block.file is not None:
-            yield Line((f"  written to {printable(block.file)}", "plain"))
+            yield plain_line(f"  written to {printable(block.file)}")
         elif block.colours is None:
             yield from _entries(block, layout)
     if layout.cut:
         yield SHORTENED
     yield BLANK
-    yield dim(_passes(view))
-
-
-def _passes(view: Derivative) -> str:
-    """Return text on the passes that computed the blocks."""
     kind = {"rev": "backward", "fwd": "forward"}[view.mode]
     if not any(block.is_sparse for block in view.blocks):
-        return f"{view.passes} {kind} {'pass' if view.passes == 1 else 'passes'}"
+        passes = "pass" if view.passes == 1 else "passes"
+        yield dim(f"{view.passes} {kind} {passes}")
+        return
     lines = "rows" if view.mode == "rev" else "columns"
     count = view.passes - (view.command == "hessian")
-    return f"one {kind} pass" + (f" for all {count:,} {lines}" if count > 1 else "")
+    yield dim(f"one {kind} pass" + (f" for all {count:,} {lines}" if count > 1 else ""))
 
 
 def _summary(block: BlockView) -> str:
@@ -122,12 +119,11 @@ def _coordinates(block: BlockView, layout: Layout) -> Iterator[Line]:
     pattern = block.pattern
     most = pattern.stored if layout.rows is None else MAX_TERMINAL_ENTRIES
     places = pattern.rows[:most] * pattern.shape[1] + pattern.columns[:most]
+    values: Any = plain(pattern.values[:most])
     # A derivative of a number by a number has one entry, whose index is empty.
     axes = np.unravel_index(places, block.shape) if block.shape else ()
-    indices = zip(*(axis.tolist() for axis in axes), strict=True)
-    values: Any = plain(pattern.values[:most])
-    found = indices if block.shape else [()] * len(values)
-    for index, value in zip(found, values, strict=True):
+    indices = zip(*map(np.ndarray.tolist, axes), strict=True) if axes else [()]
+    for index, value in zip(indices, values, strict=False):
         label = ", ".join(map(str, index))
         yield Line((f"  [{label}] = ", "name"), (number(value), "number"))
     layout.cut = layout.cut or most < pattern.stored
@@ -163,11 +159,8 @@ def products(view: Product, layout: Layout) -> Iterator[Line]:
     if layout.cut:
         yield SHORTENED
     yield BLANK
-    ways = {
-        "jacobian": "one forward pass",
-        "hessian": "one backward pass through the gradient",
-    }
-    yield dim(ways[view.command])
+    through = "backward pass through the gradient"
+    yield dim(f"one {'forward pass' if view.command == 'jacobian' else through}")
 
 
 def bare_products(view: Product) -> Iterator[Line]:

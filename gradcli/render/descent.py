@@ -14,11 +14,11 @@ from shlex import quote
 
 from ..answers.descent import DescentView, ReachedView
 from ..lang.excerpt import printable
-from ..views.numbers import Plain
-from .arrays import SHORTENED
-from .limits import MAX_BINDING_CHARACTERS
 from .line import BLANK, Layout, Line
-from .numbers import ELLIPSIS, number
+from .numbers import ELLIPSIS, SHORTENED, inline, number
+
+MAX_BINDING_CHARACTERS = 600
+"""Largest length of an input's value that a terminal shows, in characters."""
 
 OUTCOMES = {
     "steps": "after {} steps",
@@ -44,7 +44,7 @@ def end(view: DescentView, layout: Layout) -> Iterator[Line]:
     """Yield the loss that was reached and the values to paste; in a terminal the curve,
     too."""
     if layout.width is not None and len(view.losses) > 1:
-        from .curve import curve
+        from .dots import curve
 
         yield from curve(view.losses, printable(view.output), layout.width)
         yield BLANK
@@ -60,7 +60,7 @@ def end(view: DescentView, layout: Layout) -> Iterator[Line]:
     yield Line(("grad_norm", "name"), (f" = {number(view.grad_norm)}", "plain"))
     yield BLANK
     for given in view.inputs:
-        text = quote(binding(given))
+        text = quote(_binding(given))
         if layout.width is not None and len(text) > MAX_BINDING_CHARACTERS:
             text = text[:MAX_BINDING_CHARACTERS] + ELLIPSIS
             layout.cut = True
@@ -75,16 +75,9 @@ def bare(view: DescentView) -> Iterator[Line]:
     gradcli grad "$loss" $(gradcli descend -q "$loss" w=0 b=0)
     """
     for given in view.inputs:
-        yield Line((binding(given), "number"))
+        yield Line((_binding(given), "number"))
 
 
-def binding(given: ReachedView) -> str:
+def _binding(given: ReachedView) -> str:
     """Return ``w=[1.0,2.0]``: an argument that gives the input this value again."""
-    return f"{printable(given.name)}={_tight(given.value)}"
-
-
-def _tight(value: Plain) -> str:
-    """Return nested lists as text without blanks."""
-    if not isinstance(value, list):
-        return number(value)
-    return "[" + ",".join([_tight(entry) for entry in value]) + "]"
+    return f"{printable(given.name)}={inline(given.value).replace(' ', '')}"

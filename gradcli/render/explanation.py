@@ -17,12 +17,16 @@ from ..lang.excerpt import printable
 from ..views.briefly import extent
 from ..views.numbers import Plain, Shown
 from .gradients import derived
-from .labels import made, shape_text, size_text
-from .limits import MAX_LABEL_COLUMNS, MAX_VALUE_CHARACTERS
+from .graph import made, shape_text, size_text
 from .line import BLANK, Layout, Line, Part, aligned
 from .numbers import inline, six_digits
 
-INDENT = "  "
+MAX_LABEL_COLUMNS = 16
+"""Largest width that labels are padded to, in columns."""
+
+MAX_VALUE_CHARACTERS = 40
+"""Largest length of an array that a terminal writes out, in characters; for a longer
+one it shows the shape and the range."""
 
 
 def lines(explanation: Explanation, layout: Layout) -> Iterator[Line]:
@@ -34,17 +38,14 @@ def lines(explanation: Explanation, layout: Layout) -> Iterator[Line]:
 
 def opening(explanation: Explanation, layout: Layout) -> Iterator[Line]:
     """Yield the output and the gradient that the pass starts with."""
-    output = explanation.output
-    name = printable(output.name)
-    yield Line(
-        (name, "name"), (" = ", "plain"), (value(output.value, layout), "number")
-    )
-    seed = derived(output)
+    output, seed = explanation.output, derived(explanation.output)
+    equals: Part = (" = ", "plain")
+    found = _value(output.value, layout)
+    yield Line((printable(output.name), "name"), equals, (found, "number"))
     label = "--grad-output" if explanation.given else f"d{seed}/d{seed}" * bool(seed)
-    parts: list[Part] = [("the pass starts with ", "dim")]
-    if label:
-        parts += (label, "name"), (" = ", "plain")
-    yield Line(*parts, (value(explanation.start, layout), "number"))
+    named = [(label, "name"), equals] if label else []
+    start = _value(explanation.start, layout)
+    yield Line(("the pass starts with ", "dim"), *named, (start, "number"))
 
 
 def step(view: StepView, layout: Layout) -> Iterator[Line]:
@@ -56,53 +57,58 @@ def step(view: StepView, layout: Layout) -> Iterator[Line]:
         (f"  {view.node}", "node"),
         (f"  {made(view.name, view.source)}", "name" if view.is_leaf else "plain"),
     )
-    margin = " " * len(number) + INDENT
-    several = len(view.incoming) > 1
-    rows = [(f"arrives{f' #{nr}' * several}", value(g, layout), "")
-            for nr, g in enumerate(view.incoming)]  # fmt: skip
-    incoming = view.incoming[0] if len(view.incoming) == 1 else None
-    rows += [(*_going(send, incoming, layout),) for send in view.sends]
-    rows += _accumulated(view, layout)
-    lines: list[list[Part]] = [
-        [
-            (margin + label, "dim"),
-            (f"  {said}", "number"),
-            (note and f"  ({note})", "dim"),
-        ]
-        for label, said, note in rows
+    margin = " " * (len(number) + 2)
+    rows: list[list[Part]] = [
+        [(margin + label, "dim"), (f"  {said}", "number"), (note, "dim")]
+        for label, said, note in _happened(view, layout)
     ]
-    yield from aligned(lines, 1, margin + INDENT, len(margin) + MAX_LABEL_COLUMNS)
+    yield from aligned(rows, 1, margin + "  ", len(margin) + MAX_LABEL_COLUMNS)
 
 
-def _going(send: Send, incoming: Plain | None, layout: Layout) -> tuple[str, str, str]:
-    """Return the label, the product and the note of one edge."""
-    label = f"to {printable(send.name or send.to)}"
-    label += f" #{send.output_nr}" if send.output_nr else ""
-    said, notes = value(send.gradient, layout), []
-    if send.local_gradient is None:
-        notes.append("not elementwise: by the node's own rule")
-    elif incoming is not None:
-        factor = value(send.local_gradient, layout)
-        said = f"{value(incoming, layout)} * {factor} = {said}"
-    if send.reduced is not None:
-        notes.append(f"summed to the shape {shape_text(send.reduced) or '[]'}")
-    if send.held is not None:
-        held, total = value(send.held, layout), value(send.total, layout)
-        notes.append(f"{held} had arrived: together {total}")
-    return label, said, ", ".join(notes)
+def _happened(view: StepView, layout: Layout) -> Iterator[tuple[str, str, str]]:
+    """Yield the label, the numbers and the note of each row of a step."""
+    several = len(view.incoming) > 1
+    for nr, g in enumerate(view.incoming):
+        yield f"arrives{f' #{nr}' * several}", _value(g, layout), ""
+    for send in view.sends:
+        said, notes = _value(send.gradient, layout), []
+        both = factors(view, send)
+        if both:
+            said = " * ".join(_value(each, layout) for each in both) + f" = {said}"
+        if send.local_gradient is None:
+            notes.append("not elementwise: by the node's own rule")
+        if send.reduced is not None:
+            notes.append(f"summed to the shape {shape_text(send.reduced) or '[]'}")
+        if send.held is not None:
+            held, total = _value(send.held, layout), _value(send.total, layout)
+            notes.append(f"{held} had arrived: together {total}")
+        note = f"  ({', '.join(notes)})" if notes else ""
+        yield f"to {printable(target(send))}", said, note
+    if view.is_leaf:
+        label = f"{printable(view.name or 'leaf')}.grad"
+        after, before = _value(view.grad_after, layout), view.grad_before
+        if before is None:
+            yield label, after, "  (was None)"
+        else:
+            yield label, f"{_value(before, layout)} + what arrives = {after}", ""
 
 
-def _accumulated(view: StepView, layout: Layout) -> list[tuple[str, str, str]]:
-    if not view.is_leaf:
-        return []
-    label = f"{printable(view.name or 'leaf')}.grad"
-    after = value(view.grad_after, layout)
-    if view.grad_before is None:
-        return [(label, after, "was None")]
-    return [(label, f"{value(view.grad_before, layout)} + what arrives = {after}", "")]
+def target(send: Send) -> str:
+    """Return the name of the value that an edge leads to, else its node's; an output
+    that is not the first has its number."""
+    return (send.name or send.to) + (f" #{send.output_nr}" if send.output_nr else "")
 
 
-def value(number: Shown | None, layout: Layout) -> str:
+def factors(view: StepView, send: Send) -> tuple[Plain, ...]:
+    """Return the two factors of the gradient that a step sends along an edge; nothing
+    if it is no product."""
+    arrived = view.incoming[0] if len(view.incoming) == 1 else None
+    if arrived is None or send.local_gradient is None:
+        return ()
+    return arrived, send.local_gradient
+
+
+def _value(number: Shown | None, layout: Layout) -> str:
     """Return a value on one line; in a terminal a large array's shape and range."""
     if number is None:
         return "None"

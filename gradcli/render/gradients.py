@@ -1,4 +1,4 @@
-"""The answer of `gradcli grad` as text.
+"""The answer of `gradcli grad` as text, and how derivatives and points are called.
 
 L = 7.75
 
@@ -15,9 +15,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..answers.gradients import GradView, OutputView
 from ..lang.excerpt import printable
-from .arrays import SHORTENED, bare_line, value_lines
-from .chain import steps
+from .graph import steps
 from .line import BLANK, Layout, Line, title
+from .numbers import SHORTENED, bare_line, number, value_lines
+
+NO_FILES: Mapping[str, str] = {}
 
 
 def derivative_label(output: OutputView, name: str) -> str:
@@ -35,12 +37,14 @@ def labels(view: GradView) -> dict[str, str]:
     return {i.name: derivative_label(view.output, i.name) for i in view.differentiated}
 
 
+def at_point(values: Mapping[str, float]) -> str:
+    """Return ``x = 1.0, y = 2.0``."""
+    return ", ".join(f"{printable(n)} = {number(v)}" for n, v in values.items())
+
+
 def size_of(shape: Sequence[int]) -> str:
-    """Return a shape as Python writes it: ``(2, 3)``."""
+    """Return a shape in round brackets: ``(2, 3)``."""
     return f"({', '.join(map(str, shape))})"
-
-
-NO_FILES: Mapping[str, str] = {}
 
 
 def answer(
@@ -53,30 +57,24 @@ def answer(
         layout: the room that there is.
         files: the file that holds a gradient in place of its numbers, by input.
     """
-    name, value = printable(view.output.name), view.output.value
-    yield from value_lines(name, value, layout)
+    output = printable(view.output.name)
+    yield from value_lines(output, view.output.value, layout)
     for given in view.inputs:
         if given.sampled:
             note = f"sampled, seed {view.seed}"
-            name = printable(given.name)
-            yield from value_lines(name, given.value, layout, note)
+            yield from value_lines(printable(given.name), given.value, layout, note)
     called = labels(view)
     if called:
         yield BLANK
     pad = max(map(len, called.values()), default=0)
     for given in view.differentiated:
-        note = (
-            f"{printable(view.output.name)} does not depend on it"
-            if given.grad is None
-            else ""
-        )
         label = called[given.name]
         if given.name in files:
-            where = (
-                f"  {size_of(given.shape)}  written to {printable(files[given.name])}"
-            )
+            file = printable(files[given.name])
+            where = f"  {size_of(given.shape)}  written to {file}"
             yield Line((label.ljust(pad), "name"), (where, "plain"))
             continue
+        note = f"{output} does not depend on it" if given.grad is None else ""
         yield from value_lines(label, given.grad, layout, note, pad)
     if layout.cut:
         yield SHORTENED
@@ -90,6 +88,5 @@ def bare(view: GradView, files: Mapping[str, str] = NO_FILES) -> Iterator[Line]:
     """Yield the gradients alone, one a line, in the order of the inputs, without those
     that were written to ``files``."""
     for given in view.differentiated:
-        if given.name in files:
-            continue
-        yield bare_line(given.grad)
+        if given.name not in files:
+            yield bare_line(given.grad)

@@ -13,15 +13,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from functools import partial
 from itertools import chain
 from math import isfinite
 from typing import Any
 
 from ..views.numbers import Entries, plain
-from .arrays import listed as listed_pieces
-from .limits import MAX_JSON_NUMBER
 from .line import Line, LongLine, unbroken
-from .numbers import count_text
+from .numbers import MAX_JSON_NUMBER, count_text
+from .numbers import listed as listed_pieces
 from .remarks import taken
 
 SCHEMA = "gradcli/1"
@@ -90,10 +90,8 @@ def _finite(value: object) -> object:
 
 
 def line_of(value: object) -> Line:
-    """Return a line of JSON; with large arrays its text is made while it is written."""
-    if _holds_entries(value):
-        return LongLine(lambda: _pieces(value))
-    return unbroken(dumps(value))
+    """Return a line of JSON, whose text is made while it is written."""
+    return LongLine(lambda: _pieces(value))
 
 
 def _holds_entries(value: object) -> bool:
@@ -146,17 +144,11 @@ def answer(command: str, **parts: object) -> Line:
 def listed(head: Line, key: str, objects: Iterable[object]) -> Iterator[Line]:
     """Yield the result with a list at its end, a line per object, so that a long list
     is written while its objects are made."""
-    before = unbroken(head.text[:-1] + f', "{key}": [')
-    end = ""
+    yield unbroken(head.text[:-1] + f', "{key}": [')
+    before: Line | None = None
     for each in objects:
-        yield _with(before, end)
-        before, end = line_of(each), ","
-    yield _with(before, "")
+        if before is not None:
+            yield LongLine(partial(chain, before.pieces(), (",",)))
+        before = line_of(each)
+    yield from () if before is None else (before,)
     yield unbroken("]}")
-
-
-def _with(line: Line, end: str) -> Line:
-    """Return the line with ``end`` appended."""
-    if isinstance(line, LongLine):
-        return LongLine(lambda: chain(line.pieces(), (end,)))
-    return unbroken(line.text + end)

@@ -29,7 +29,6 @@ class Line:
         self.hang = hang
 
     def pieces(self) -> Iterator[str]:
-        """Yield the line's text in pieces."""
         return (text for text, _ in self.parts)
 
     @property
@@ -46,6 +45,11 @@ class LongLine(Line):
     def __init__(self, pieces: Callable[[], Iterator[str]]) -> None:
         super().__init__(hang="")
         self.pieces = pieces  # type: ignore[method-assign]
+
+
+def plain(text: str) -> Line:
+    """Return a line in one role, which a terminal breaks where it is too wide."""
+    return Line((text, "plain"))
 
 
 def unbroken(text: str) -> Line:

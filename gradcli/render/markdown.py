@@ -12,24 +12,6 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import CodeBlock, Heading, Markdown, TableElement
 from rich.table import Table
 from rich.text import Text
-from rich.theme import Theme
-
-from .theme import styles
-
-
-def theme() -> Theme:
-    """Return rich's theme for a page, in which code has no background of its own."""
-    looks = styles()
-    return Theme(
-        {
-            "markdown.code": looks["code"],
-            "markdown.item.number": looks["name"],
-            "markdown.block_quote": looks["node"],
-            "markdown.list": looks["name"],
-            "markdown.table.border": looks["name"],
-            "markdown.table.header": looks["name"],
-        }
-    )
 
 
 class _Example(CodeBlock):

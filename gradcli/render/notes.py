@@ -13,34 +13,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnosis.not_finite import Edge, Rewriting, Trouble
+from ..diagnosis.not_finite import Edge, Trouble
 from ..lang.excerpt import printable, shortened
 from ..lang.fusion import Fused, Fusion, Whole
 from ..lang.rows import Ways
 from ..views.numbers import Plain
-from .labels import shorten
-from .limits import MAX_NOTE_CHARACTERS
+from .graph import shorten
 from .numbers import inline, number
+
+MAX_NOTE_CHARACTERS = 60
+"""Largest length of a value that a note writes out, in characters."""
 
 
 def fusion_notes(fusion: Fusion) -> Iterator[str]:
     """Yield lines on what ran in parts, and on why the rest did not."""
     for region in fusion.fused:
-        yield from _fused(region)
+        then = f", then {region.reduction}" if region.reduction else ""
+        yield f"trace: fused: {_text(region)}{then}"
+        parts = "1 part" if region.parts == 1 else f"{region.parts:,} parts"
+        threads = "1 thread" if region.threads == 1 else f"{region.threads} threads"
+        on = f"in {parts}, on {threads}, forward and backward"
+        yield f"trace:   {region.entries:,} entries {on}"
     for whole in fusion.rest:
         where = "" if whole.text is None else f": {_text(whole)}"
         yield f"trace: in one piece: {whole.reason}{where}"
-
-
-def _fused(region: Fused) -> Iterator[str]:
-    then = f", then {region.reduction}" if region.reduction else ""
-    yield f"trace: fused: {_text(region)}{then}"
-    parts = "1 part" if region.parts == 1 else f"{region.parts:,} parts"
-    threads = "1 thread" if region.threads == 1 else f"{region.threads} threads"
-    yield (
-        f"trace:   {region.entries:,} entries in {parts}, on {threads}, forward and "
-        "backward"
-    )
 
 
 def _text(place: Fused | Whole) -> str:
@@ -64,21 +60,14 @@ def ways_notes(ways: Ways) -> Iterator[str]:
 def trouble_notes(found: Trouble) -> Iterator[str]:
     """Yield a sentence for each edge where a gradient stopped being finite, and the
     repair."""
-    for edge in found.edges:
-        yield _arose(edge)
-    if found.rewriting is not None:
-        yield _advice(found.rewriting)
-
-
-def _advice(way: Rewriting) -> str:
-    parts = [f"the value {_short(way.value)}"]
-    parts += [
-        f"d/d{printable(name)} = {_short(g)}" for name, g in way.gradients.items()
-    ]
-    return (
-        f"write {printable(way.text)} for {printable(way.instead)}: that gives "
-        f"{', '.join(parts)}"
-    )
+    yield from map(_arose, found.edges)
+    way = found.rewriting
+    if way is not None:
+        gradients = way.gradients.items()
+        gives = [f"the value {_short(way.value)}"]
+        gives += [f"d/d{printable(name)} = {_short(g)}" for name, g in gradients]
+        text, instead = printable(way.text), printable(way.instead)
+        yield f"write {text} for {instead}: that gives {', '.join(gives)}"
 
 
 def _short(value: Plain | None) -> str:

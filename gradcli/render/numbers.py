@@ -1,26 +1,49 @@
-"""Numbers and arrays as text.
+"""Numbers and arrays as text, and a named value as lines.
 
 Invariant: a number is written so that reading it back gives the same number, and an
 array as nested lists that the language reads. Only where a layout limits the room are
 digits dropped, then entries left out (marked `…`); the layout's ``cut`` is then true.
+The text of a large array is made piece by piece while it is written.
 
     number(3.0)                                  # "3.0"
     inline([[1.0, float("nan")], [0.0, 2.0]])    # "[[1.0, nan], [0.0, 2.0]]"
+    value_lines("dL/da", [[1.0, 2.0], [3.0, 4.0]], layout)
+
+    dL/da = [[1.0, 2.0],
+             [3.0, 4.0]]
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import repeat
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import accumulate, chain
+from math import prod
+from operator import mul
 from typing import Any
 
-from ..views.numbers import Entries, Plain, Shown, sizes
-from .limits import MAX_JSON_NUMBER
-from .line import Layout
+from ..engine.raw import Raw
+from ..views.numbers import Entries, Plain, Shown, plain, sizes
+from .line import Layout, Line, LongLine, Part, dim
 
 ELLIPSIS = "…"
+
 ROW_ENTRIES = 4
 """Number of entries that a row may have for each row allowed before it is cut."""
+
+MAX_JSON_NUMBER = 10**308
+"""Smallest integer that JSON writes as a string, since doubles may not hold it."""
+
+MIN_ARRAY_COLUMNS = 8
+"""Smallest width of an array, however far it is indented, in columns."""
+
+PIECE = 1 << 13
+"""Largest number of entries whose text is made at once."""
+
+SHORTENED = dim(f"({ELLIPSIS} shortened to fit: -q or a pipe shows all)")
+
+Row = tuple[str, list[Any], str]
+"""A row of an array between the brackets that stand before and after it."""
 
 
 def number(value: float) -> str:
@@ -31,6 +54,13 @@ def number(value: float) -> str:
 def six_digits(value: float) -> str:
     """Return a number with six significant digits."""
     return f"{value:.6g}"
+
+
+def count_text(count: int) -> str:
+    """Return all digits of a count; Python's `str` refuses very long ones."""
+    from decimal import Decimal
+
+    return str(count) if count < MAX_JSON_NUMBER else f"{Decimal(count):f}"
 
 
 def inline(value: Shown, text: Callable[[float], str] = number) -> str:
@@ -48,82 +78,148 @@ def draw(value: Plain, layout: Layout) -> list[str]:
     """Return an array over several lines, its columns aligned."""
     if not isinstance(value, list):
         return [number(value)]
-    depth = len(sizes(value))
-    kept = value if layout.rows is None else _kept(value, depth, layout)
+    rows = _rows(value, len(sizes(value)), layout)
     for written in (number, six_digits):
-        texts = _texts(kept, depth, written)
-        width = _widest(texts, depth)
-        lines = _block(texts, depth, width, None)
+        lines = _aligned(rows, written, None)
         if layout.width is None or max(map(len, lines)) <= layout.width:
             return lines
         layout.cut = True
-    return _block(texts, depth, width, layout.width)
+    return _aligned(rows, six_digits, layout.width)
 
 
-def room_in(depth: int, rows: int) -> list[int]:
+def _room_in(depth: int, rows: int) -> list[int]:
     """Return the number of entries kept of each dimension where rows are bounded."""
     return [rows] * (depth - 1) + [rows * ROW_ENTRIES]
 
 
-def _kept(value: list[Any], depth: int, layout: Layout) -> list[Any]:
-    """Return the entries to show, without the middle where there are too many."""
-    room = room_in(depth, layout.rows or 0)[0]
-    kept = _without_middle(value, room)
-    layout.cut = layout.cut or kept is not value
+def _rows(value: list[Any], depth: int, layout: Layout) -> list[Row]:
+    """Return the rows to show; where there are too many, without those in the
+    middle."""
+    kept = value
+    if layout.rows is not None:
+        kept = _without_middle(value, _room_in(depth, layout.rows)[0])
+        layout.cut = layout.cut or kept is not value
     if depth == 1:
-        return kept
-    return [e if e is ELLIPSIS else _kept(e, depth - 1, layout) for e in kept]
+        return [("[", kept, "]")]
+    found: list[Row] = []
+    for nr, entry in enumerate(kept):
+        inner: list[Row] = [("", [ELLIPSIS], "")]
+        if entry is not ELLIPSIS:
+            inner = _rows(entry, depth - 1, layout)
+        for at, (before, cells, after) in enumerate(inner):
+            opening = " " if nr or at else "["
+            end = "" if at + 1 < len(inner) else "]" if nr + 1 == len(kept) else ","
+            found.append((opening + before, cells, after + end))
+    return found
 
 
-def _without_middle(entries: list[object], room: int) -> list[Any]:
+def _without_middle(entries: list[Any], room: int) -> list[Any]:
     if len(entries) <= room:
         return entries
     first = (room + 1) // 2
     return [*entries[:first], ELLIPSIS, *entries[len(entries) - (room - first) :]]
 
 
-def _texts(value: list[Any], depth: int, written: Callable[[float], str]) -> list[Any]:
-    if depth == 1:
-        return [e if e is ELLIPSIS else written(e) for e in value]
-    return [e if e is ELLIPSIS else _texts(e, depth - 1, written) for e in value]
-
-
-def _widest(texts: list[Any], depth: int) -> int:
-    if depth == 1:
-        return max(map(len, texts), default=0)
-    rows = [row for row in texts if row is not ELLIPSIS]
-    return max((_widest(row, depth - 1) for row in rows), default=0)
-
-
-def _block(
-    texts: list[Any], depth: int, width: int, available: int | None, indent: int = 0
+def _aligned(
+    rows: Sequence[Row], written: Callable[[float], str], available: int | None
 ) -> list[str]:
-    """Return the lines of an array: a row, the rows of a matrix, or block by block."""
-    if depth == 1:
-        cells = list(map(str.rjust, texts, repeat(width)))
-        if ELLIPSIS in texts:
-            cells[texts.index(ELLIPSIS)] = ELLIPSIS
-        if available is not None:
-            room = available - 2 * indent - len("[], …, ")
+    texts = [[e if e is ELLIPSIS else written(e) for e in row] for _, row, _ in rows]
+    width = max((len(text) for row in texts for text in row), default=0)
+    lines = []
+    for (before, _, after), row in zip(rows, texts, strict=True):
+        if available is not None and len(row) > 1:
+            room = available - 2 * (len(before) - 1) - len("[], …, ")
             fitting = max(2, room // (width + len(", ")))
-            cells = _without_middle([c for c in cells if c is not ELLIPSIS], fitting)
-        return ["[" + ", ".join(cells) + "]"]
-    lines: list[str] = []
-    for nr, row in enumerate(texts):
-        opening = "[" if nr == 0 else " "
-        closing = "]" if nr == len(texts) - 1 else ","
-        inner = (
-            [ELLIPSIS]
-            if row is ELLIPSIS
-            else _block(row, depth - 1, width, available, indent + 1)
-        )
-        inner[-1] += closing
-        lines.extend((opening if i == 0 else " ") + t for i, t in enumerate(inner))
+            row = _without_middle([e for e in row if e is not ELLIPSIS], fitting)
+        cells = [e if e is ELLIPSIS else e.rjust(width) for e in row]
+        lines.append(f"{before}{', '.join(cells)}{after}")
     return lines
 
 
-def count_text(count: int) -> str:
-    """Return all digits of a count; Python's `str` refuses very long ones."""
-    from decimal import Decimal
+def value_lines(
+    label: str, value: Shown | None, layout: Layout, note: str = "", pad: int = 0
+) -> Iterator[Line]:
+    """Yield ``label = value``, the label padded to ``pad`` columns, then a note."""
+    head: list[Part] = [(label.ljust(pad), "name"), (" = ", "plain")]
+    tail: list[Part] = [(f"  {note}", "dim")] if note else []
+    left = sum(len(text) for text, _ in head)
+    if not isinstance(value, list | Entries):
+        text = "None" if value is None else number(value)
+        yield Line(*head, (text, "number"), *tail)
+    elif layout.width is None or left <= layout.width // 4:
+        yield from array_lines(value, " " * left, layout, tail, head=head)
+    else:
+        yield Line(*head)
+        yield from array_lines(value, "  ", layout, tail)
 
-    return str(count) if count < MAX_JSON_NUMBER else f"{Decimal(count):f}"
+
+def bare_line(value: Shown | None) -> Line:
+    """Return a line with a value alone, complete."""
+    if isinstance(value, Entries):
+        return LongLine(partial(listed, value))
+    return Line(("None" if value is None else inline(value), "number"))
+
+
+def array_lines(
+    value: Plain | Entries,
+    indent: str,
+    layout: Layout,
+    tail: Sequence[Part] = (),
+    hang: str = "    ",
+    head: Sequence[Part] = (),
+) -> Iterator[Line]:
+    """Yield an array, each line behind ``indent``, the first behind ``head`` if there
+    is one; ``tail`` follows the last line. A large array in a pipe is not aligned."""
+    if isinstance(value, Entries):
+        if layout.rows is None:
+            yield from _written(value, indent, head, tail)
+            return
+        value = value.around(_room_in(len(value.shape), layout.rows))
+    room = layout.width
+    if room is not None:
+        room = max(MIN_ARRAY_COLUMNS, room - len(indent))
+    inside = Layout(room, layout.rows, layout.cut)
+    lines = draw(value, inside)
+    layout.cut = inside.cut
+    for position, text in enumerate(lines, 1):
+        before = head if head and position == 1 else ()
+        shown: Part = (text if before else indent + text, "number")
+        yield Line(*before, shown, *(tail if position == len(lines) else ()), hang=hang)
+
+
+def _written(
+    value: Entries, indent: str, head: Sequence[Part], tail: Sequence[Part]
+) -> Iterator[Line]:
+    """Yield all of a large array, a row a line, with the outer brackets that open or
+    close at that row."""
+    *outer, size = value.shape
+    blocks, count = [*accumulate(reversed(outer), mul)], prod(outer)
+    first, last = ("".join(text for text, _ in parts) for parts in (head, tail))
+    for nr, row in enumerate(value.raw.reshape(count, size)):
+        opened = sum(nr % each == 0 for each in blocks)
+        closed = sum((nr + 1) % each == 0 for each in blocks)
+        before = first if head and not nr else indent
+        before += " " * (len(outer) - opened) + "[" * opened
+        after = "]" * closed + ("," if nr + 1 < count else last)
+        yield LongLine(partial(chain, (before,), _pieces(row, repr), (after,)))
+
+
+def listed(value: Entries, text: Callable[[list[Any]], str] = repr) -> Iterator[str]:
+    """Yield nested lists on one line, complete, in pieces; ``text`` writes some of the
+    numbers, or rows of them, as a list."""
+    return _pieces(value.raw, text)
+
+
+def _pieces(raw: Raw, text: Callable[[list[Any]], str]) -> Iterator[str]:
+    row = prod(raw.shape[1:])
+    yield "["
+    if row > PIECE:
+        for nr, inner in enumerate(raw):
+            yield ", " if nr else ""
+            yield from _pieces(inner, text)
+    else:
+        rows = PIECE // max(1, row)
+        for start in range(0, len(raw), rows):
+            block: Any = plain(raw[start : start + rows])
+            yield (", " if start else "") + text(block)[1:-1]
+    yield "]"

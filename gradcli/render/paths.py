@@ -19,16 +19,29 @@ from math import isfinite, log10
 
 from ..answers.paths import Cancellation, PathsAnswer, PathsView, PathView
 from ..lang.excerpt import printable
-from ..views.numbers import Plain
-from .arrays import SHORTENED, array_lines, value_lines
-from .limits import (
-    MAX_COUNT_DIGITS,
-    MAX_FACTORS_CHARACTERS,
-    MAX_TERMINAL_RUNS,
-    MIN_COUNTED_NEIGHBOURS,
-)
 from .line import BLANK, Layout, Line, Part
-from .numbers import ELLIPSIS, count_text, inline, number
+from .numbers import (
+    ELLIPSIS,
+    SHORTENED,
+    array_lines,
+    count_text,
+    inline,
+    number,
+    value_lines,
+)
+
+MAX_TERMINAL_RUNS = 12
+"""Largest number of parts of a path or a product, single or counted, that a terminal
+shows."""
+
+MIN_COUNTED_NEIGHBOURS = 4
+"""Smallest number of equal neighbours that are counted rather than written out."""
+
+MAX_FACTORS_CHARACTERS = 60
+"""Largest length of a product of arrays that is written out, in characters."""
+
+MAX_COUNT_DIGITS = 24
+"""Largest number of digits of a count that a terminal shows."""
 
 ARROW = " → "
 
@@ -55,53 +68,42 @@ def _target(answer: PathsAnswer, target: PathsView, layout: Layout) -> Iterator[
         note = f"no path leads from {start} to {end}"
         yield from value_lines(label, None, layout, note)
         return
-    digits = count_text(target.count)
-    many = layout.rows is not None and len(digits) > MAX_COUNT_DIGITS
-    layout.cut = layout.cut or many
-    rounded = f"{Decimal(target.count):.3e}".replace("e+", "e")
-    shown = f"about {rounded}" if many else digits
+    shown = count_text(target.count)
+    if layout.rows is not None and len(shown) > MAX_COUNT_DIGITS:
+        shown = "about " + f"{Decimal(target.count):.3e}".replace("e+", "e")
+        layout.cut = True
     paths = "path" if target.count == 1 else "paths"
     yield from value_lines(label, target.gradient, layout, f"{shown} {paths}")
     width = len(str(len(target.paths)))
     for nr, path in enumerate(target.paths, 1):
         yield BLANK
-        only = target.count == 1
-        yield from _path(path, str(nr).rjust(width), only, layout)
+        yield from _path(path, str(nr).rjust(width), target.count == 1, layout)
     yield BLANK
     yield from _sum(answer, target, label)
 
 
 def _path(path: PathView, nr: str, only: bool, layout: Layout) -> Iterator[Line]:
+    """Yield the names, the nodes, and ``formula = factors = product  (note)``; an array
+    has its own lines."""
     indent = " " * (len(nr) + 2)
+    hang = indent + "  "
     names = _runs(path.variables, ARROW, layout)
     nodes = _runs(path.nodes, ARROW, layout)
-    yield Line((nr, "dim"), ("  ", "plain"), (names, "name"), hang=indent + "  ")
-    yield Line((indent, "plain"), (nodes, "node"), hang=indent + "  ")
-    factors = _factors(path, layout)
-    known = [text for text in (printable(path.formula or ""), factors) if text]
-    notes = (
-        [] if path.share is None or only else [f"{100 * path.share:.4g} % of the sum"]
-    )
+    yield Line((nr, "dim"), ("  ", "plain"), (names, "name"), hang=hang)
+    yield Line((indent, "plain"), (nodes, "node"), hang=hang)
+    known = [printable(path.formula or ""), _factors(path, layout)]
+    before = indent + "".join(f"{text} = " for text in known if text)
+    shown = path.share is not None and not only
+    notes = [f"{100 * (path.share or 0):.4g} % of the sum"] if shown else []
     notes += [] if path.elementwise else ["pushed along the path, not elementwise"]
-    note = f"({', '.join(notes)})" if notes else ""
-    yield from _product(path.product, indent, known, note, layout)
-
-
-def _product(
-    value: Plain, indent: str, known: list[str], note: str, layout: Layout
-) -> Iterator[Line]:
-    """Yield ``formula = factors = product  (note)``; an array has its own lines."""
-    hang = indent + "  "
-    tail: list[Part] = [(f"  {note}", "dim")] if note else []
-    if not isinstance(value, list):
-        said = " = ".join([*known, ""])
-        yield Line(
-            (indent + said, "plain"), (number(value), "number"), *tail, hang=hang
-        )
+    tail: list[Part] = [(f"  ({', '.join(notes)})", "dim")] if notes else []
+    if not isinstance(path.product, list):
+        result = number(path.product)
+        yield Line((before, "plain"), (result, "number"), *tail, hang=hang)
         return
-    if known:
-        yield Line((indent + " = ".join(known), "plain"), hang=hang)
-    yield from array_lines(value, indent, layout, tail, hang)
+    if any(known):
+        yield Line((before.removesuffix(" = "), "plain"), hang=hang)
+    yield from array_lines(path.product, indent, layout, tail, hang)
 
 
 def _factors(path: PathView, layout: Layout) -> str:
@@ -110,10 +112,8 @@ def _factors(path: PathView, layout: Layout) -> str:
     if len(partials) < 2 or not path.elementwise:
         return ""
     texts = [inline(p) for p in partials if p is not None]
-    if (
-        any(isinstance(p, list) for p in partials)
-        and sum(map(len, texts)) > MAX_FACTORS_CHARACTERS
-    ):
+    arrays = any(isinstance(p, list) for p in partials)
+    if arrays and sum(map(len, texts)) > MAX_FACTORS_CHARACTERS:
         return ""
     return _runs(texts, " * ", layout, "**")
 
@@ -125,34 +125,28 @@ def _runs(texts: Sequence[str], between: str, layout: Layout, power: str = " ×"
         times = sum(1 for _ in same)
         few = times < MIN_COUNTED_NEIGHBOURS
         parts += [text] * times if few else [f"{text}{power}{times}"]
-    if layout.rows is None or len(parts) <= MAX_TERMINAL_RUNS:
-        return between.join(parts)
-    layout.cut = True
-    half = MAX_TERMINAL_RUNS // 2
-    return between.join([*parts[:half], ELLIPSIS, *parts[-half:]])
+    if layout.rows is not None and len(parts) > MAX_TERMINAL_RUNS:
+        layout.cut = True
+        half = MAX_TERMINAL_RUNS // 2
+        parts = [*parts[:half], ELLIPSIS, *parts[-half:]]
+    return between.join(parts)
 
 
 def _sum(answer: PathsAnswer, target: PathsView, label: str) -> Iterator[Line]:
-    parts: list[Part] = [(f"{_which(target)} ", "dim")]
-    if target.adds_up:
-        parts.append((f"is {label}", "dim"))
-    else:
-        parts.append((f"is {inline(target.sum)}, not {label}", "fair"))
-    parts += [(f": {_added(target)}", "number")] if _added(target) else []
+    which = f"{LISTED[target.ranking]} are listed; the sum over all paths"
+    if len(target.paths) == target.count:
+        which = "the path's product" if target.count == 1 else "the sum over the paths"
+    parts: list[Part] = [(f"{which} ", "dim"), (f"is {label}", "dim")]
+    if not target.adds_up:
+        parts[1] = (f"is {inline(target.sum)}, not {label}", "fair")
+    added = _added(target)
+    parts += [(f": {added}", "number")] if added else []
     parts += [(", contracted with --grad-output", "dim")] if answer.weighted else []
     yield Line(*parts)
     if not target.adds_up:
         yield Line((OUT_OF_RANGE, "fair"))
     if target.cancellation is not None:
         yield Line(("cancellation: ", "fair"), (_lost(target.cancellation), "plain"))
-
-
-def _which(target: PathsView) -> str:
-    if target.count == 1:
-        return "the path's product"
-    if len(target.paths) == target.count:
-        return "the sum over the paths"
-    return f"{LISTED[target.ranking]} are listed; the sum over all paths"
 
 
 def _added(target: PathsView) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any, TextIO
 
-from .theme import styles
+from .theme import for_rich
 from .writer import wants_colour
 
 PATIENCE = 0.4
@@ -58,7 +58,7 @@ class Bar:
             MofNCompleteColumn(),
             TextColumn("{task.fields[beside]}", markup=False),
             TimeRemainingColumn(),
-            console=Console(file=self._stream, legacy_windows=False, theme=_theme()),
+            console=Console(file=self._stream, legacy_windows=False, theme=for_rich()),
             auto_refresh=False,
             transient=True,
         )
@@ -70,22 +70,6 @@ class Bar:
         shown, self._shown = self._shown, None
         if shown is not None:
             shown.stop()
-
-
-def _theme() -> Any:
-    from rich.theme import Theme
-
-    looks = styles()
-    return Theme(
-        {
-            "bar.back": looks["dim"],
-            "bar.complete": looks["name"],
-            "bar.finished": looks["good"],
-            "bar.pulse": looks["name"],
-            "progress.download": looks["number"],
-            "progress.remaining": looks["dim"],
-        }
-    )
 
 
 def wants_bar(stream: TextIO | None) -> bool:

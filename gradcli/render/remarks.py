@@ -12,12 +12,15 @@ import re
 from textwrap import wrap
 from typing import Final, TextIO
 
-from .limits import MIN_HINT_COLUMNS
 from .theme import coloured
 
 _HEAD: Final = re.compile(r"(?m)^(?:(error\[E\d+\]:|refuted:)|(note:))")
 _HINT: Final = re.compile(r"(\s*\| \s*)(\^+)( )(.+)|(\s+= help: )(.+)|(note: )(.+)")
 _CARETS: Final = re.compile(r"(?m)^(\s*\| \s*)(\^+)")
+
+MIN_HINT_COLUMNS: Final = 24
+"""Smallest width of a hint behind carets, in columns; a narrower one begins a new
+line."""
 
 NOTE: Final = "note: "
 

@@ -58,6 +58,8 @@ SIMPLE: Final[Mapping[object, Schema]] = {
     Any: {},
 }
 
+UNIONS: Final = (Union, UnionType)
+
 FOLDER: Final = Path(__file__).parents[1] / "documents" / "schemas"
 
 
@@ -70,14 +72,14 @@ def answers_of_commands() -> dict[str, list[type]]:
     found = {command: [*kinds] for command, kinds in ELSEWHERE.items()}
     for each in iter_modules(answers.__path__, f"{answers.__name__}."):
         for kind in vars(import_module(each.name)).values():
-            own_class = getattr(kind, "__module__", "") == each.name
-            if not (own_class and isinstance(kind, type) and is_dataclass(kind)):
+            if not (isinstance(kind, type) and is_dataclass(kind)):
                 continue
-            own: Any = getattr(kind, "command", getattr(kind, "line_of", None))
+            own: Any = getattr(kind, "command", getattr(kind, "line_of", ()))
             if any(field.name == "command" for field in fields(kind)):
                 own = next(iter(get_args(_hint(kind, "command"))[1:]), ())
-            for command in (own,) if isinstance(own, str) else own or ():
-                found.setdefault(command, []).append(kind)
+            for command in (own,) if isinstance(own, str) else own:
+                if kind.__module__ == each.name:
+                    found.setdefault(command, []).append(kind)
     return found
 
 
@@ -94,39 +96,36 @@ def schema_of(kind: type) -> Schema:
     return {"type": "object", "properties": properties, "required": required}
 
 
-def _keys(kind: type) -> tuple[Schema, list[str]]:
+def _keys(kind: Any) -> tuple[Schema, list[str]]:
     """Return the schema of each key of an object, and the keys that are always
     there."""
-    told = descriptions(kind)
+    told = _descriptions(kind)
     properties: Schema = {}
-    required: list[str] = []
     rows: Schema = {}
-    for name, metadata in _fields(kind):
-        how = metadata.get("json")
+    required: list[str] = []
+    known: dict[str, Mapping[str, str]] = {}
+    if is_dataclass(kind):
+        known = {field.name: field.metadata for field in fields(kind)}
+    else:
+        known = {name: {} for name in kind.json_keys()}
+    for name, metadata in known.items():
+        how, key = metadata.get("json"), metadata.get("key", name)
         if how == "hidden":
             continue
         hint = _hint(kind, name)
+        members = [*get_args(hint)] if get_origin(hint) in UNIONS else [hint]
         if how == "flat":
-            members = [member for member in _members(hint) if member is not NoneType]
             for member in members:
-                inner, always = _keys(member)
+                inner, always = ({}, []) if member is NoneType else _keys(member)
                 properties |= inner
-                required += always if _members(hint) == [member] else []
+                required += always if members == [member] else []
             continue
-        key = metadata.get("key", name)
-        members = [m for m in _members(hint) if how != "if any" or m is not NoneType]
+        members = [m for m in members if how != "if any" or m is not NoneType]
         found = _any([_schema(member) for member in members])
         found |= {"description": told[name]} if name in told else {}
         (rows if how == "rows" else properties)[key] = found
         required += [] if how == "if any" else [key]
     return {**properties, **rows}, required
-
-
-def _fields(kind: Any) -> list[tuple[str, Mapping[str, str]]]:
-    """Return the fields of a dataclass or of a named tuple, with their metadata."""
-    if is_dataclass(kind):
-        return [(each.name, each.metadata) for each in fields(kind)]
-    return [(name, {}) for name in kind.json_keys()]
 
 
 def _hint(kind: type, name: str) -> Any:
@@ -137,17 +136,12 @@ def _hint(kind: type, name: str) -> Any:
     return get_type_hints(alone, globalns=known, include_extras=True)[name]
 
 
-def descriptions(kind: type) -> dict[str, str]:
+def _descriptions(kind: type) -> dict[str, str]:
     """Return the description of each field: the docstring's lines ``name  text``."""
     found = re.findall(
         r"(?m)^(\w+) {2,}(.+(?:\n {3,}.+)*)", cleandoc(kind.__doc__ or "")
     )
     return {name: " ".join(text.split()) for name, text in found}
-
-
-def _members(hint: Any) -> list[Any]:
-    """Return the types that a union is made of, or the one type."""
-    return [*get_args(hint)] if get_origin(hint) in (Union, UnionType) else [hint]
 
 
 def _any(schemas: Sequence[Schema]) -> Schema:
@@ -170,7 +164,7 @@ def _schema(hint: Any) -> Schema:
         return _common(mark) if isinstance(mark, str) else {"enum": [*mark]}
     if origin is Literal:
         return {"enum": [*inside]}
-    if origin in (Union, UnionType):
+    if origin in UNIONS:
         return _any([_schema(member) for member in inside])
     if hint is Entries:
         return _common("value")
@@ -204,31 +198,22 @@ def texts() -> dict[str, str]:
         "verification": _described(Summary),
     }
     shared["verdict"]["enum"] = [*STRENGTH]
-    found = {"common.json": ("What several commands print", {"$defs": shared})}
+    title = "What several commands print"
+    found = {"common.json": {"title": title, "$defs": shared}}
     for command, kinds in answers_of_commands().items():
         schemas = [schema_of(kind) for kind in kinds]
         for each in schemas:
             if "command" in each["properties"]:
                 each["properties"]["command"] = {"const": command}
-        found[f"{command}.json"] = (
-            f"What gradcli {command} --json prints",
-            _any(schemas),
-        )
+        title = f"What gradcli {command} --json prints"
+        found[f"{command}.json"] = {"title": title, **_any(schemas)}
     draft = "https://json-schema.org/draft/2020-12/schema"
     return {
-        name: json.dumps(
-            {"$schema": draft, "$id": name, "title": title, **schema}, indent=2
-        )
-        + "\n"
-        for name, (title, schema) in found.items()
+        name: json.dumps({"$schema": draft, "$id": name, **schema}, indent=2) + "\n"
+        for name, schema in found.items()
     }
 
 
-def main() -> None:
-    """Write the schemas."""
+if __name__ == "__main__":
     for name, text in texts().items():
         (FOLDER / name).write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -14,9 +14,14 @@ from rich.cells import cell_len, chop_cells
 from rich.console import Console
 from rich.text import Text
 
-from .limits import MAX_PAGE_COLUMNS, MAX_TERMINAL_ROWS
 from .line import Layout, Line, LongLine, Part
-from .theme import styles
+from .theme import for_rich, styles
+
+MAX_TERMINAL_ROWS = 12
+"""Number of rows of an array that a terminal shows; more are left out in the middle."""
+
+MAX_PAGE_COLUMNS = 88
+"""Largest width of a page of the documentation, in columns."""
 
 _UNBOUNDED = 1 << 30
 
@@ -52,10 +57,10 @@ class TerminalWriter:
                 self._console.print(text, soft_wrap=True)
 
     def page(self, markdown: str) -> None:
-        from .markdown import drawn, theme
+        from .markdown import drawn
 
         width = min(self._width or MAX_PAGE_COLUMNS, MAX_PAGE_COLUMNS)
-        with self._console.use_theme(theme()):
+        with self._console.use_theme(for_rich()):
             self._console.print(drawn(markdown), width=width)
 
     def flush(self) -> None:

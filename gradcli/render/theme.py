@@ -12,9 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 from .line import Role
+
+if TYPE_CHECKING:
+    from rich.theme import Theme as RichTheme
 
 Theme: TypeAlias = Literal["auto", "light", "dark", "none"]
 
@@ -55,8 +58,6 @@ _CODES: Final = {
     "yellow": "33", "magenta": "35", "cyan": "36",
 }  # fmt: skip
 
-SCREEN: Final = "screen and (prefers-color-scheme:dark)"
-
 
 class _Chosen:
     """The theme that is in use."""
@@ -86,20 +87,22 @@ def coloured(part: Part, text: str) -> str:
     return f"\x1b[{sgr(styles()[part])}m{text}\x1b[0m"
 
 
-def sheet_for(
-    theme: Theme, light: str, dark: str, grey: str, *, printed: bool = False
-) -> str:
-    """Return a style sheet in a theme.
+def for_rich() -> RichTheme:
+    """Return the look of what rich draws itself: pages, in which code has no background
+    of its own, and bars."""
+    from rich.theme import Theme as RichTheme
 
-    Args:
-        theme: the theme; "auto" is light, or dark where the reader's screen is dark.
-        light: the complete rules for a white ground.
-        dark: the rules that differ on a dark ground.
-        grey: the rules that differ without hues.
-        printed: whether a dark page is printed light.
-    """
-    if theme == "auto":
-        return f"{light}@media {SCREEN}{{{dark}}}"
-    if theme == "dark":
-        return light + (f"@media screen{{{dark}}}" if printed else dark)
-    return light + (grey if theme == "none" else "")
+    looks = styles()
+    parts: dict[Part, str] = {
+        "code": "markdown.code",
+        "node": "markdown.block_quote",
+        "name": "markdown.item.number markdown.list markdown.table.border "
+        "markdown.table.header bar.complete bar.pulse",
+        "dim": "bar.back progress.remaining",
+        "good": "bar.finished",
+        "number": "progress.download",
+    }
+    named = {
+        word: looks[part] for part, words in parts.items() for word in words.split()
+    }
+    return RichTheme(named)

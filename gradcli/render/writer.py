@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import codecs
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, TextIO, TypeAlias
 
-from .limits import DEFAULT_TERMINAL_COLUMNS, MIN_TERMINAL_COLUMNS
 from .line import Layout, Line
 
 if TYPE_CHECKING:
@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 
 Writer: TypeAlias = "PlainWriter | TerminalWriter"
 
+DEFAULT_TERMINAL_COLUMNS = 80
+"""Width of a terminal that does not say how wide it is, in columns."""
+
+MIN_TERMINAL_COLUMNS = 20
+"""Smallest width that a terminal is taken to have, in columns."""
 
 DRAWN = "gradcli.drawn"
 JSON = "gradcli.json"
@@ -122,26 +127,22 @@ def terminal_width(stream: TextIO, wishes: Mapping[str, str]) -> int:
 
 def register() -> None:
     """Register both error handlers with Python's codecs."""
-    codecs.register_error(DRAWN, _drawn)
-    codecs.register_error(JSON, _json)
+    codecs.register_error(DRAWN, partial(_replaced, _like))
+    codecs.register_error(JSON, partial(_replaced, _escaped))
 
 
-def _drawn(error: UnicodeError) -> tuple[str, int]:
-    text, end = _lacking(error)
-    return "".join(map(_like, text)), end
-
-
-def _json(error: UnicodeError) -> tuple[str, int]:
-    text, end = _lacking(error)
-    units = text.encode("utf-16-be", errors="surrogatepass").hex()
-    return "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4)), end
-
-
-def _lacking(error: UnicodeError) -> tuple[str, int]:
-    """Return the characters that cannot be encoded, and where the text goes on."""
+def _replaced(written: Callable[[str], str], error: UnicodeError) -> tuple[str, int]:
+    """Return what is written for characters that cannot be encoded, and where the text
+    goes on."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    return error.object[error.start : error.end], error.end
+    text = error.object[error.start : error.end]
+    return "".join(map(written, text)), error.end
+
+
+def _escaped(character: str) -> str:
+    units = character.encode("utf-16-be", errors="surrogatepass").hex()
+    return "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))
 
 
 def _like(character: str) -> str:

@@ -83,10 +83,10 @@ class Kernel:
 
 
 class _Benches(local):
-    """The `_Bench` objects of a round, by tile size; each thread has its own."""
+    """The calls of a round for each size of tiles; every thread has its own."""
 
     def __init__(self, kernel: Kernel, each: Round, known: Known) -> None:
-        self.made: dict[int, _Bench] = {}
+        self.made: dict[int, Callable[[int, int], list[Raw]]] = {}
         self.memory = _memory(kernel.plan.buffers, kernel.tile_entries)
         self.of = kernel, each, known
 
@@ -94,58 +94,47 @@ class _Benches(local):
         """Run the round's work on a tile, and return the sums over its entries."""
         entries = stop - start
         if entries not in self.made:
-            self.made[entries] = _Bench(*self.of, self.memory, entries)
-        return self.made[entries].run(start, stop)
+            self.made[entries] = _bench(*self.of, self.memory, entries)
+        return self.made[entries](start, stop)
 
 
-class _Bench:
-    """The calls of a round for tiles of one size, in one thread's memory.
+def _bench(
+    kernel: Kernel, each: Round, known: Known, memory: Memory, entries: int
+) -> Callable[[int, int], list[Raw]]:
+    """Return a function that makes all calls of a round for a tile of ``entries``
+    entries, in one thread's memory, and returns the sums over its entries."""
+    calls: list[tuple[Function, list[Held], dict[str, Held]]] = []
+    cuts: list[tuple[Put, Raw]] = []  # arrays of which each tile takes another part
+    for function, reads, writes in each.work:
+        operands: list[Held] = [None] * len(reads)
+        out: dict[str, Held] = {}
+        places: list[tuple[Put, Place]] = [
+            (partial(operands.__setitem__, nr), place) for nr, place in enumerate(reads)
+        ]
+        if writes is not None:
+            places.append((partial(out.__setitem__, "out"), writes))
+        for put, place in places:
+            if isinstance(place, Input):
+                cuts.append((put, kernel.arrays[place.nr]))
+            elif isinstance(place, Output):
+                cuts.append((put, kernel.outputs[place.nr]))
+            else:
+                put(_always(_read(place, known), memory, entries))
+        calls.append((function, operands, out))
 
-    calls  the functions, each with its operands and the memory that it writes to
-    cuts   the arrays of which each tile takes another part, each with the function that
-           stores that part for its call
-    """
-
-    def __init__(
-        self,
-        kernel: Kernel,
-        each: Round,
-        known: Known,
-        memory: Memory,
-        entries: int,
-    ) -> None:
-        self.calls: list[tuple[Function, list[Held], dict[str, Held]]] = []
-        self.cuts: list[tuple[Put, Raw]] = []
-        for function, reads, writes in each.work:
-            operands: list[Held] = [None] * len(reads)
-            out: dict[str, Held] = {}
-            places: list[tuple[Put, Place]] = [
-                (partial(operands.__setitem__, nr), place)
-                for nr, place in enumerate(reads)
-            ]
-            if writes is not None:
-                places.append((partial(out.__setitem__, "out"), writes))
-            for put, place in places:
-                if isinstance(place, Input):
-                    self.cuts.append((put, kernel.arrays[place.nr]))
-                elif isinstance(place, Output):
-                    self.cuts.append((put, kernel.outputs[place.nr]))
-                else:
-                    put(_always(_read(place, known), memory, entries))
-            self.calls.append((function, operands, out))
-
-    def run(self, start: int, stop: int) -> list[Raw]:
-        """Make all calls for a tile, and return the sums over its entries."""
-        for put, whole in self.cuts:
+    def run(start: int, stop: int) -> list[Raw]:
+        for put, whole in cuts:
             put(whole[start:stop])
         sums = []
         with np.errstate(all="ignore"):
-            for function, operands, out in self.calls:
+            for function, operands, out in calls:
                 if out:
                     function(*operands, **out)
                 else:
                     sums.append(function(*operands))
         return sums
+
+    return run
 
 
 def _always(place: Place, memory: Memory, entries: int) -> Held:

@@ -134,14 +134,14 @@ def plan(
         return None
     rounds, buffers = [], Counter[int]()
     for level in range(count):
-        slots = [
-            slot
+        slots = {
+            slot: result
             for slot, result in enumerate(wanted)
             if level == (levels.get(result.nr, 0) if isinstance(result, Value) else 0)
-        ]
-        places = _Places(steps, levels, level, outputs, [wanted[nr] for nr in slots])
-        rounds.append(_round(steps, places, slots, wanted, levels, level))
-        buffers |= Counter(places.counts)
+        }
+        made, needs = _round(steps, levels, level, outputs, slots)
+        rounds.append(made)
+        buffers |= needs
     calls = sum(len(each.work) for each in rounds)
     if calls > MAX_REPEATS * len(steps) + len(arrays):
         return None
@@ -150,36 +150,92 @@ def plan(
 
 def _round(
     steps: dict[int, Step],
-    places: _Places,
-    slots: list[int],
-    wanted: Sequence[Operand],
     levels: dict[int, int],
     level: int,
-) -> Round:
-    """Return the pass that computes the values of a level (see `_levels`) on tiles."""
+    outputs: dict[int, Output],
+    wanted: dict[int, Operand],
+) -> tuple[Round, Counter[int]]:
+    """Return the pass that computes the values of a level (see `_levels`) on tiles, and
+    the number of buffers that it needs, by the bytes of an entry.
+
+    Args:
+        outputs: the outputs that steps write to directly.
+        wanted: the results of the level, by the numbers of their outputs.
+    """
+    following = {
+        nr: step
+        for nr, step in steps.items()
+        if levels[nr] == level + 1 and not step.entries
+    }
+    added = [nr for nr, step in following.items() if _adds_entries(steps, step)]
+    asked = [r for r in wanted.values() if isinstance(r, Value)]
+    asked += map(Value, added)
+    given: dict[int, Input | Spread] = {}
+    done: set[int] = set()
+    while asked:
+        nr = asked.pop().nr
+        step = steps.get(nr)
+        if step is None:
+            given[nr] = Input(nr)
+        elif step.function is spread:
+            given[nr] = Spread(step.operands[0])
+        elif nr not in done and (
+            levels[nr] == level or nr not in outputs
+            if step.entries
+            else levels[nr] > level
+        ):  # no earlier round has computed it
+            done.add(nr)
+            asked += [o for o in step.operands if isinstance(o, Value)]
+    order = sorted(done)
+    last = {
+        o.nr: nr for nr in order for o in steps[nr].operands if isinstance(o, Value)
+    }
+    for result in wanted.values():
+        if isinstance(result, Value):
+            last.pop(result.nr, None)  # not freed: it is read after all steps
+    ends: dict[int, list[int]] = defaultdict(list)
+    for value, reader in last.items():
+        ends[reader].append(value)
+    written: dict[int, Output | Buffer] = dict(outputs)
+    free: dict[int, list[int]] = defaultdict(list)
+    counts = Counter[int]()
+
+    def place(operand: Operand) -> Place:
+        if not isinstance(operand, Value):
+            return operand
+        return written.get(operand.nr) or given.get(operand.nr, operand)
+
+    def let_go(nr: int) -> None:
+        """Free the buffers of the values that a step is the last to read."""
+        for value in ends.pop(nr, ()):
+            held = written.get(value)
+            if isinstance(held, Buffer):
+                free[held.dtype.itemsize].append(held.nr)
+
     work, sums = [], []
-    for nr in places.order:
+    for nr in order:
         step = steps[nr]
-        reads = tuple(map(places.at, step.operands))
+        reads = tuple(map(place, step.operands))
         if step.function in ROUNDED:
-            places.let_go(nr)
+            let_go(nr)
         if step.entries:
-            work.append(Work(into(step), reads, places.new(nr)))
+            size = step.dtype.itemsize
+            if nr not in written:
+                if not free[size]:
+                    free[size].append(counts[size])
+                    counts[size] += 1
+                written[nr] = Buffer(free[size].pop(), step.dtype)
+            work.append(Work(into(step), reads, written[nr]))
         else:
             function = partial(step.function, **dict(step.options))
             work.append(Work(function, reads, None))
             sums.append(Value(nr))
-        places.let_go(nr)
-    for slot in slots:
-        place = places.at(wanted[slot])
-        if place != Output(slot):
-            work.append(Work(copied, (place,), Output(slot)))
-    tail = {
-        Value(nr): step
-        for nr, step in steps.items()
-        if levels[nr] == level + 1 and not (step.entries or _adds_entries(steps, step))
-    }
-    return Round(tuple(work), tuple(sums), tail)
+        let_go(nr)
+    for slot, result in wanted.items():
+        if place(result) != Output(slot):
+            work.append(Work(copied, (place(result),), Output(slot)))
+    tail = {Value(nr): step for nr, step in following.items() if nr not in added}
+    return Round(tuple(work), tuple(sums), tail), counts
 
 
 def _outputs(
@@ -215,88 +271,6 @@ def _has_entries(steps: dict[int, Step], operand: Operand) -> bool:
     if not isinstance(operand, Value):
         return isinstance(operand, Uniform)
     return operand.nr not in steps or steps[operand.nr].entries
-
-
-class _Places:
-    """The places of values in one round, assigned while its steps are visited in order.
-
-    order   the numbers of the steps of the round
-    counts  the number of buffers that they need, by the bytes of an entry
-    """
-
-    def __init__(
-        self,
-        steps: dict[int, Step],
-        levels: dict[int, int],
-        level: int,
-        outputs: dict[int, Output],
-        wanted: Sequence[Operand],
-    ) -> None:
-        self.counts: dict[int, int] = defaultdict(int)
-        self._free: dict[int, list[int]] = defaultdict(list)
-        self._steps = steps
-        self._written: dict[int, Output | Buffer] = dict(outputs)
-        self._given: dict[int, Input | Spread] = {}
-        asked = [r for r in wanted if isinstance(r, Value)]
-        asked += [
-            Value(nr)
-            for nr, step in steps.items()
-            if levels[nr] == level + 1 and _adds_entries(steps, step)
-        ]
-        done: set[int] = set()
-        while asked:
-            nr = asked.pop().nr
-            step = steps.get(nr)
-            if step is None:
-                self._given[nr] = Input(nr)
-            elif step.function is spread:
-                self._given[nr] = Spread(step.operands[0])
-            elif nr not in done and (
-                levels[nr] == level or nr not in outputs
-                if step.entries
-                else levels[nr] > level
-            ):  # no earlier round has computed it
-                done.add(nr)
-                asked += [o for o in step.operands if isinstance(o, Value)]
-        self.order = sorted(done)
-        last = {
-            o.nr: nr
-            for nr in self.order
-            for o in steps[nr].operands
-            if isinstance(o, Value)
-        }
-        for result in wanted:
-            if isinstance(result, Value):
-                last.pop(result.nr, None)  # not freed: it is read after all steps
-        self._ends: dict[int, list[int]] = defaultdict(list)
-        for value, reader in last.items():
-            self._ends[reader].append(value)
-
-    def at(self, operand: Operand) -> Place:
-        """Return the place of a value; return a constant, or a number, as it is."""
-        if isinstance(operand, Value):
-            nr = operand.nr
-            written = self._written.get(nr)
-            return self._given.get(nr, operand) if written is None else written
-        return operand
-
-    def new(self, nr: int) -> Output | Buffer:
-        """Return the place that a step writes to, a free buffer if it has none yet."""
-        if nr not in self._written:
-            dtype = self._steps[nr].dtype
-            free = self._free[dtype.itemsize]
-            if not free:
-                free.append(self.counts[dtype.itemsize])
-                self.counts[dtype.itemsize] += 1
-            self._written[nr] = Buffer(free.pop(), dtype)
-        return self._written[nr]
-
-    def let_go(self, nr: int) -> None:
-        """Free the buffers of the values that a step is the last to read."""
-        for value in self._ends.pop(nr, ()):
-            place = self._written.get(value)
-            if isinstance(place, Buffer):
-                self._free[place.dtype.itemsize].append(place.nr)
 
 
 def needed(

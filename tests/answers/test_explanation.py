@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.answers.explanation import StepView, explain
+from gradcli.answers.explanation import StepView, explain, rehearse
 from tests.reference.recorded_programs import RECORDS
 
 from .recorded import Named, ran, ran_known
@@ -67,3 +67,13 @@ def test_every_node_is_one_step(known: Any) -> None:
 def test_a_loop_of_ten_thousand_steps_is_told_whole() -> None:
     steps = steps_of(ran("y = x\nfor i in range(10000): y = y*1.0", "x=2"))
     assert len(steps) == 10_001
+
+
+def test_a_rehearsed_pass_adds_to_no_leaf_and_calls_none_of_its_hooks() -> None:
+    run, names, view = named = ran("(x*x).sum()", "x=[1,2]")
+    called: list[object] = []
+    leaf = named.inputs["x"]
+    leaf.register_post_accumulate_grad_hook(called.append)
+    steps = rehearse(run.output, named.cotangent, names, view)
+    assert steps[-1].grad_after == [2.0, 4.0]
+    assert (leaf.grad, called) == (None, [])

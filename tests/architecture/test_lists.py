@@ -1,4 +1,5 @@
-"""What is known of an operation stands in its row: no list of names outside `ops`."""
+"""What is known of an operation stands in its row: no list of names outside `ops`, and
+formulas call what the basis or the table has, and nothing else."""
 
 from __future__ import annotations
 
@@ -9,7 +10,10 @@ from pathlib import Path
 import pytest
 from test_rooms import MODULES, folder, parts, room, where
 
+from gradcli.engine.arrays import ArrayNamespace
 from gradcli.ops import ALIASES, FUNCTIONS, OPS
+from gradcli.ops.basis import SPECIAL, UFUNCS
+from gradcli.ops.types import Namespace
 from tests.grouped import by_row
 
 NAMES = {*OPS, *FUNCTIONS, *ALIASES, *(op.base for op in OPS.values())}
@@ -67,3 +71,27 @@ def test_no_literal_outside_the_table_lists_operations(path: Path) -> None:
 def test_every_exception_is_needed(prefix: str) -> None:
     paths = [path for path in MODULES if where(path).startswith(prefix)]
     assert any(listing(path) for path in paths)
+
+
+FAMILIES = [path for path in MODULES if room(path) == "ops"]
+
+DECLARED = {name for name in dir(Namespace) if not name.startswith("_")} | {
+    *Namespace.__annotations__
+}
+KNOWN = {*dir(ArrayNamespace), *UFUNCS, *SPECIAL, *FUNCTIONS}
+
+
+@pytest.mark.parametrize("path", FAMILIES, ids=lambda p: p.stem)
+def test_formulas_call_what_there_is(path: Path) -> None:
+    used = {
+        node.attr
+        for node in parts(path)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "xp"
+    }
+    assert used <= KNOWN
+
+
+def test_what_namespaces_declare_is_of_the_basis_or_of_the_table() -> None:
+    assert KNOWN >= DECLARED

@@ -1,58 +1,54 @@
-"""The rooms know each other downward only, and heavy libraries stay in their room."""
+"""The rooms know each other downward only, their files in one direction, and heavy
+libraries stay in their room."""
 
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 from tests.grouped import by_row
 
 PACKAGE = Path(__file__).parents[2] / "gradcli"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-# A room may import itself and the rooms to its right.
+_TABLE = {"engine", "ops"}
+_ENGINE = {"autograd", *_TABLE}
+_NUMBERS = {"lang", *_ENGINE}
+_VERIFY = {"numbers", *_NUMBERS}
+_VIEWS = {"verify", *_VERIFY}
+_DIAGNOSIS = {"views", *_VIEWS}
+_PYTHON = {"diagnosis", *_DIAGNOSIS}
+_ANSWERS = {"python", *_PYTHON}
+# A room may import itself and these.
 MAY_KNOW = {
     "ops": set(),
     "engine": {"ops"},
-    "autograd": {"engine", "ops"},
-    "nn": {"autograd", "engine", "ops"},
-    "distributions": {"engine", "ops"},
-    "optim": {"nn", "autograd", "engine", "ops"},
-    "utils": {"autograd", "engine", "ops"},
-    "stubs": {
-        "distributions", "utils", "optim", "nn", "autograd", "engine", "ops",
-    },
-    "traces": {"engine", "ops"},
-    "lang": {"traces", "autograd", "engine", "ops"},
-    "numbers": {"lang", "autograd", "engine", "ops"},
-    "verify": {"numbers", "lang", "autograd", "engine", "ops"},
-    "views": {"verify", "numbers", "lang", "autograd", "engine", "ops"},
-    "diagnosis": {"views", "verify", "numbers", "lang", "autograd", "engine", "ops"},
-    "python": {
-        "diagnosis", "views", "verify", "numbers", "lang", "nn", "autograd", "engine",
-        "ops",
-    },
-    "answers": {
-        "python", "diagnosis", "views", "verify", "numbers", "lang", "optim",
-        "autograd", "engine", "ops",
-    },
-    "render": {
-        "answers", "python", "diagnosis", "views", "verify", "numbers", "lang",
-        "autograd", "engine", "ops",
-    },
-    "cli": {
-        "python", "render", "answers", "diagnosis", "views", "verify", "numbers",
-        "lang", "traces", "optim", "autograd", "engine", "ops",
-    },
-}  # fmt: skip
+    "autograd": _TABLE,
+    "nn": _ENGINE,
+    "distributions": _TABLE,
+    "optim": {"nn", *_ENGINE},
+    "utils": _ENGINE,
+    "stubs": {"distributions", "utils", "optim", "nn", *_ENGINE},
+    "traces": _TABLE,
+    "lang": {"traces", *_ENGINE},
+    "numbers": _NUMBERS,
+    "verify": _VERIFY,
+    "views": _VIEWS,
+    "diagnosis": _DIAGNOSIS,
+    "python": {"nn", *_PYTHON},
+    "answers": {"optim", *_ANSWERS},
+    "render": {"answers", *_ANSWERS},
+    "cli": {"render", "answers", "traces", "optim", *_ANSWERS},
+}
 # Each heavy library, and where it may be imported.
 HOME = {
-    "numpy": {
-        "engine", "autograd", "nn", "optim", "utils", "traces", "lang", "numbers",
-        "verify", "views", "diagnosis", "answers", "render", "python", "cli",
-    },
+    "numpy": {*MAY_KNOW} - {"ops", "distributions", "stubs"},
     "scipy": {"engine"},
     "cupy": {"engine/devices.py"},
     "cupyx": {"engine/devices.py"},
@@ -123,6 +119,31 @@ def test_rooms_import_downward_only(path: Path) -> None:
             assert other == own or other in MAY_KNOW[own], name
 
 
+def dotted(path: Path) -> str:
+    parts = ("gradcli", *path.relative_to(PACKAGE).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+FILES = {dotted(path): path for path in MODULES}
+
+
+def edges(path: Path) -> set[str]:
+    """The files that a file imports; a name that is no file belongs to its package."""
+    found = {n if n in FILES else n.rpartition(".")[0] for n in imported(path)}
+    return (found & FILES.keys()) - {dotted(path)}
+
+
+@pytest.mark.parametrize("name", sorted({room(path) for path in MODULES}))
+def test_the_files_of_a_room_form_no_circle(name: str) -> None:
+    """Also inside functions and for types."""
+    own = {n: edges(path) for n, path in FILES.items() if room(path) == name}
+    graph = {n: targets & own.keys() for n, targets in own.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"a circle of files: {' -> '.join(error.args[1])}")
+
+
 @by_row("path", MODULES, where, folder)
 def test_heavy_libraries_stay_in_their_room(path: Path) -> None:
     for name in imported(path):
@@ -151,12 +172,9 @@ def test_text_never_reaches_an_evaluator(path: Path) -> None:
 
 
 def test_ops_import_the_standard_library_alone() -> None:
-    import sys
-
+    allowed = {"gradcli", *sys.stdlib_module_names}
     for path in (PACKAGE / "ops").glob("*.py"):
-        for name in imported(path):
-            top = name.split(".")[0]
-            assert top == "gradcli" or top in sys.stdlib_module_names, name
+        assert {name.split(".")[0] for name in imported(path)} <= allowed, path
 
 
 def test_no_room_hides_a_function() -> None:

@@ -19,8 +19,10 @@ import pexpect
 import pytest
 
 from gradcli.cli.completion import (
+    POSIX,
     POWERSHELLS,
     SCRIPTS,
+    Quoting,
     answer,
     begun,
     continued,
@@ -103,9 +105,8 @@ def test_files_are_offered_behind_an_at_and_where_a_file_belongs(
     assert [each.value for each in verify] == ["net.grad", "nets/"]
 
 
-@pytest.mark.parametrize(
-    ("line", "words", "text"),
-    [
+LINES = {
+    POSIX: [
         ("gradcli grad", ["gradcli"], "grad"),
         ('gradcli grad "a; b', ["gradcli", "grad"], "a; b"),
         ("gradcli grad 'it''s' ", ["gradcli", "grad", "its"], ""),
@@ -114,12 +115,23 @@ def test_files_are_offered_behind_an_at_and_where_a_file_belongs(
         ("cat f | gradcli grad -f", ["gradcli", "grad"], "-f"),
         ("", [], ""),
     ],
-)
-def test_a_line_is_read_as_a_shell_reads_it(
-    line: str, words: list[str], text: str
-) -> None:
-    given = begun(line)
-    assert (given.words, given.text) == (words, text)
+    POWERSHELLS: [
+        ("gradcli grad x*y x=@da", ["gradcli", "grad", "x*y"], "x=@da"),
+        ("gradcli grad 'it''s; y", ["gradcli", "grad"], "it's; y"),
+        ('gradcli grad "a""b`$c`"" ', ["gradcli", "grad", 'a"b$c"'], ""),
+        ("gradcli grad a` b", ["gradcli", "grad"], "a b"),
+        ("cat f | gradcli grad -f", ["gradcli", "grad"], "-f"),
+        ("gradcli grad 'a\nb", ["gradcli", "grad"], "a\nb"),
+    ],
+}
+"""Lines as each shell reads them: the words before the cursor, and the word there."""
+
+
+@pytest.mark.parametrize("shell", LINES)
+def test_a_line_is_read_as_a_shell_reads_it(shell: Quoting) -> None:
+    for line, words, text in LINES[shell]:
+        given = begun(line, shell=shell)
+        assert (given.words, given.text) == (words, text), line
 
 
 def test_what_follows_stands_in_the_same_quotes() -> None:
@@ -264,24 +276,6 @@ def test_a_script_is_installed_where_its_shell_looks(
     (path,) = [word for word in ended.err.split() if word.startswith(str(tmp_path))]
     shown = gradcli("--show-completion", name).out
     assert Path(path).read_text().strip() == shown.strip() == print_script(name)
-
-
-@pytest.mark.parametrize(
-    ("line", "words", "text"),
-    [
-        ("gradcli grad x*y x=@da", ["gradcli", "grad", "x*y"], "x=@da"),
-        ("gradcli grad 'it''s; y", ["gradcli", "grad"], "it's; y"),
-        ('gradcli grad "a""b`$c`"" ', ["gradcli", "grad", 'a"b$c"'], ""),
-        ("gradcli grad a` b", ["gradcli", "grad"], "a b"),
-        ("cat f | gradcli grad -f", ["gradcli", "grad"], "-f"),
-        ("gradcli grad 'a\nb", ["gradcli", "grad"], "a\nb"),
-    ],
-)
-def test_a_line_is_read_as_powershell_reads_it(
-    line: str, words: list[str], text: str
-) -> None:
-    given = begun(line, shell=POWERSHELLS)
-    assert (given.words, given.text) == (words, text)
 
 
 @pytest.mark.parametrize(

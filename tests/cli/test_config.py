@@ -229,6 +229,7 @@ def test_the_theme_that_is_set_is_that_of_text_and_of_pictures(
 
 def test_without_a_file_nothing_is_imported_to_read_one(gradcli: Run) -> None:
     ended = gradcli("value", "x", "x=1", env={"PYTHONPROFILEIMPORTTIME": "1"})
+    assert "gradcli.cli.options" in ended.err
     assert not any(name in ended.err for name in ("cli.defaults", "tomllib"))
 
 
@@ -236,8 +237,11 @@ def test_commands_of_settings_are_commands() -> None:
     assert {n for each in SETTINGS for n in each.commands or ()} <= {*COMMANDS}
 
 
-@pytest.mark.parametrize("kind", ["zeros", "folder", "bytes", "brackets", "digits"])
-def test_what_is_no_file_of_settings_is_told(
+KINDS = ["zeros", "pipe", "folder", "bytes", "brackets", "digits"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_file_of_settings_is_told_and_never_waited_for(
     gradcli: Run, tmp_path: Path, kind: str
 ) -> None:
     env = written(tmp_path, "")
@@ -245,6 +249,8 @@ def test_what_is_no_file_of_settings_is_told(
     file.unlink()
     if kind == "zeros":
         file.symlink_to("/dev/zero")
+    elif kind == "pipe":
+        os.mkfifo(file)
     elif kind == "folder":
         file.mkdir()
     else:

@@ -21,7 +21,8 @@ from gradcli.answers.pages import ORDER, page, schema, schemas, section, whole
 from gradcli.cli.commands import COMMANDS
 from gradcli.cli.commands import help as manual
 from gradcli.cli.options import HELPING, PANELS, command_of
-from gradcli.render.markdown import drawn, theme
+from gradcli.render.markdown import drawn
+from gradcli.render.theme import for_rich
 
 from .conftest import Run
 from .examples import ON_PROGRAMS
@@ -92,7 +93,7 @@ def test_a_terminal_gets_a_drawn_page_whose_examples_can_be_copied(
 @pytest.mark.parametrize("name", ORDER)
 def test_a_narrow_terminal_cuts_no_word_of_a_page(name: str) -> None:
     console = Console(file=io.StringIO(), width=40)
-    with console.use_theme(theme()), console.capture() as captured:
+    with console.use_theme(for_rich()), console.capture() as captured:
         console.print(drawn(whole(name)))
     assert captured.get().count("…") == whole(name).count("…")
 

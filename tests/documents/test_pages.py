@@ -1,16 +1,41 @@
-"""Every command of every page prints what the page shows."""
+"""What the pages, the README and its picture show is what is printed, and their tables
+are true."""
 
 from __future__ import annotations
 
+import doctest
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
-from gradcli.answers.pages import ORDER, page
+from gradcli.answers.pages import ORDER, page, section
+from gradcli.lang.errors import CODES
+from gradcli.python.missing import lack_of
 
-from .blocks import PAGES, examples, printed, sections, without_seconds
+from .blocks import (
+    PAGES,
+    README,
+    ROOT,
+    Example,
+    examples,
+    printed,
+    sections,
+    without_seconds,
+)
+from .screenshot import PICTURE, drawn, taken
 
+SVG = "{http://www.w3.org/2000/svg}"
 SECTIONS = sections(PAGES)
+EXAMPLES = list(examples(README.read_text()))
+IN_PYTHON = [path for path in PAGES if "```pycon" in path.read_text()]
+WITHOUT_EXAMPLE = {
+    "E398": "no operation is left that cannot be written",
+    "E401": "it takes seconds",
+    "E599": "it would be a mistake in gradcli",
+}
 
 
 @pytest.mark.parametrize("name", SECTIONS)
@@ -24,12 +49,92 @@ def test_a_page_shows_what_is_printed(
 
 def test_every_page_is_listed_and_says_what_it_is_about() -> None:
     assert {path.stem for path in PAGES} == {*ORDER}
-    for name in ORDER:
-        assert page(name).text.startswith(f"# {page(name).title}\n\n")
-        assert page(name).about.endswith(".")
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
-def test_commands_fit_on_a_terminal_s_line(path: Path) -> None:
-    for each in examples(path.read_text()):
-        assert all(len(line) <= 78 for line in each.command.splitlines()), each.command
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.command)
+def test_readme_shows_what_is_printed(
+    example: Example, warm_command: list[str]
+) -> None:
+    text = printed(example.command, warm_command, ROOT)
+    assert without_seconds(text) == without_seconds(example.shown)
+
+
+def test_readme_has_a_picture_and_five_examples_on_a_page() -> None:
+    assert f"]({PICTURE.relative_to(ROOT).as_posix()})" in README.read_text()
+    assert len(EXAMPLES) == 5
+    assert len(README.read_text().splitlines()) < 200
+    assert len(IN_PYTHON) >= 2
+
+
+def test_the_picture_shows_what_is_printed(
+    warm_command: list[str], tmp_path: Path
+) -> None:
+    now = without_seconds(taken(warm_command, tmp_path))
+    assert now == without_seconds(PICTURE.read_text()), (
+        "python -m tests.documents.record"
+    )
+
+
+def test_stretches_of_the_picture_stand_in_their_columns_and_colours() -> None:
+    root = ElementTree.fromstring(drawn(["a\x1b[1;31m<b>\x1b[0m c"]))
+    a, b, c = root.iter(f"{SVG}text")
+    assert (a.text, b.text, c.text) == ("a", "<b>", "c")
+    step = float(b.attrib["x"]) - float(a.attrib["x"])
+    assert float(c.attrib["x"]) - float(b.attrib["x"]) == pytest.approx(4 * step)
+    assert (b.attrib["font-weight"], "font-weight" in a.attrib) == ("bold", False)
+    assert len({each.attrib["fill"] for each in (a, b, c)}) == 2
+
+
+@pytest.mark.parametrize("path", IN_PYTHON, ids=lambda path: path.stem)
+def test_python_prints_what_a_page_shows(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    flags = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+    failed, tried = doctest.testfile(
+        str(path), module_relative=False, optionflags=flags
+    )
+    assert (failed, tried >= 5) == (0, True)
+
+
+def test_every_error_s_code_in_the_source_is_listed() -> None:
+    sources = (path.read_text() for path in (ROOT / "gradcli").rglob("*.py"))
+    assert {c for text in sources for c in re.findall(r'"(E\d{3})"', text)} == {*CODES}
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_code_has_an_example_that_gives_it_and_one_that_mends_it(code: str) -> None:
+    text = section(code)
+    assert text is not None
+    assert text.splitlines()[0] == f"## {code}: {CODES[code]}"
+    shown = [each.shown for each in examples(text) if each.shown]
+    if code in WITHOUT_EXAMPLE:
+        assert shown == []
+        assert "no example" in text.replace("\n", " ")
+        return
+    wrong, mended = shown
+    assert f"error[{code}]" in wrong
+    assert mended
+    assert "error[" not in mended
+
+
+def covered(column: int) -> Iterator[str]:
+    """Names of PyTorch's that a column of the table of what is covered shows."""
+    table = page("pytorch").text.partition("## What is covered")[2]
+    for row in table.partition("\n## ")[0].splitlines():
+        cells = row.split("|")[1:-1]
+        if len(cells) == 3 and "---" not in row:
+            yield from re.findall(r"`([A-Za-z]\w*(?:\.\w+)*)`", cells[column])
+
+
+@pytest.mark.parametrize("name", sorted({*covered(0), *covered(1)}))
+def test_what_is_said_to_be_here_is(name: str) -> None:
+    assert lack_of(f"torch.{name}") is None
+
+
+@pytest.mark.parametrize("name", sorted({*covered(2)}))
+def test_what_is_said_not_to_be_here_is_refused_in_one_sentence(name: str) -> None:
+    said = lack_of(name if name == "functorch" else f"torch.{name}")
+    assert said is not None
+    assert name in said
+    assert "\n" not in said

@@ -103,9 +103,6 @@ def test_json_counts_columns_from_one_in_characters() -> None:
             "source_line": "y\x1b漢tahn",
         },
     }
-
-
-def test_json_without_a_place_has_nulls() -> None:
     shown = ProgramError("E211", "empty").as_dict()["error"]
     assert [shown[key] for key in ("line", "column", "source_line")] == [None] * 3
 

@@ -56,13 +56,24 @@ def test_heads_are_coloured_and_nothing_is_lost() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wishes", "colour"),
+    ("terminal", "wishes", "expected"),
     [
-        ({"CLICOLOR_FORCE": "1"}, True),
-        ({"CLICOLOR_FORCE": "0"}, False),
-        ({"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}, False),
-        ({"CLICOLOR_FORCE": "1", "FORCE_COLOR": "0"}, False),
+        (True, {}, True),
+        (False, {}, False),
+        (True, {"NO_COLOR": "1"}, False),
+        (True, {"NO_COLOR": ""}, True),
+        (False, {"FORCE_COLOR": "1"}, True),
+        (True, {"FORCE_COLOR": "0"}, False),
+        (True, {"NO_COLOR": "1", "FORCE_COLOR": "1"}, False),
+        (True, {"TERM": "dumb"}, False),
+        (True, {"TERM": "dumb", "FORCE_COLOR": "1"}, True),
+        (False, {"CLICOLOR_FORCE": "1"}, True),
+        (False, {"CLICOLOR_FORCE": "0"}, False),
+        (False, {"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}, False),
+        (False, {"CLICOLOR_FORCE": "1", "FORCE_COLOR": "0"}, False),
     ],
 )
-def test_colour_may_be_forced(wishes: dict[str, str], colour: bool) -> None:
-    assert wants_colour(False, wishes) is colour
+def test_who_decides_about_colour(
+    terminal: bool, wishes: dict[str, str], expected: bool
+) -> None:
+    assert wants_colour(terminal, wishes) is expected

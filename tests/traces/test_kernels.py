@@ -162,24 +162,16 @@ def test_a_program_is_recorded_bit_for_bit(
     assert told == [True, True]
 
 
-def test_the_count_of_cores_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "mean(tanh(k*a + b)*exp(k*m - a*a))"
-    given = {**arrays("ab", "float64"), "k": 0.7, "m": 0.3}
-    found = []
-    for cores in (1, 2, 5):
-        monkeypatch.setattr(tiles, "cores", lambda cores=cores: cores)
-        found.append(compile(text).grad(**given))
-    for other in found[1:]:
-        agree(other, found[0])
-
-
 @pytest.mark.parametrize("most", [128, 300, COUNT])
-def test_the_size_of_tiles_changes_no_bit(
-    most: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("cores", [1, 2, 5])
+def test_cores_and_the_size_of_tiles_change_no_bit(
+    cores: int, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(tiles, "cores", lambda: cores)
     monkeypatch.setattr(kernel, "TILE_ENTRIES", (1, most))
-    given = {**arrays("ab", "float32"), "k": 0.7}
-    agree(*both("sum(sin(k*a)*b/k)", given, "float32", monkeypatch))
+    given = {**arrays("ab", "float32"), "k": 0.7, "m": 0.3}
+    text = "mean(tanh(k*a + b)*exp(k*m - a*a))"
+    agree(*both(text, given, "float32", monkeypatch))
 
 
 def test_what_would_be_done_again_and_again_is_not(

@@ -38,7 +38,7 @@ def main(
     """
     _refuse(request, claim, same)
     from ...answers.check import check, claims_task
-    from ...render import claims
+    from ...render.verdicts import bare_claims, claims
 
     question = question_of(request)
     checker = Check(question, needed=True)
@@ -46,8 +46,8 @@ def main(
     answer = check(task, checker.judge(task))
     show(
         answer,
-        bare=lambda: claims.bare(answer),
-        text=lambda _: claims.claims(answer),
+        bare=lambda: bare_claims(answer),
+        text=lambda _: claims(answer),
     )
     return _STATUS.get(answer.verification.verdict, Exit.DONE)
 

@@ -10,8 +10,8 @@ from ..problems import Exit, refuse_both, typed, wrong
 
 if TYPE_CHECKING:
     from ...answers.explanation import Explanation
-    from ...render.code.stated import Stated
-    from ...render.worked.rows import Rules
+    from ...render.code.rules import Stated
+    from ...render.worked import Rules
 
 
 @without(VERIFIES_NOTHING)
@@ -49,7 +49,7 @@ def main(
 
     question = question_of(request, grad_output)
     if written is not None:
-        from ...render.code.stated import rules_of
+        from ...render.code.rules import rules_of
 
         rules: dict[tuple[int, int], Stated | None] = {}
         found = explanation(question, lambda *graph: rules.update(rules_of(*graph)))
@@ -78,9 +78,7 @@ def _require_terminal() -> None:
 
 def _worked(form: str, explanation: Explanation, rules: Rules) -> int:
     from ...render.theme import chosen
-    from ...render.worked.latex import latex
-    from ...render.worked.markdown import markdown
-    from ...render.worked.page import page
+    from ...render.worked import latex, markdown, page
 
     if form == "html":
         Printer().lines(page(explanation, rules, chosen.name))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from ..checking import Check, show_checked
 from ..forms import Forms, joined, program_of_gradients
-from ..groups import Many
 from ..limits import MAX_DIGITS, MAX_ORDER
+from ..option_groups import Many
 from ..options import Request, Requirement, was_typed
 from ..output import Printer, form, note, tell_trouble
 from ..problems import typed, wrong
@@ -199,9 +199,8 @@ def _run(
 def _of_order(question: Question, order: int, require: str | None) -> int:
     from ...answers.gradients import orders
     from ...lang.excerpt import printable
-    from ...render.arrays import value_lines
     from ...render.line import BLANK, Line
-    from ...render.numbers import number
+    from ...render.numbers import number, value_lines
 
     found = orders(question, order)
     checked = question.verified and (require is not None or not form.bare)

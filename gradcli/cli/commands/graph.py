@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..checking import PAGE
 from ..options import PRINTS_NOTHING_SHORTER, VERIFIES_NOTHING, Request, refuse_idle
 from ..output import show
-from ..problems import refuse_both, typed, wrong
+from ..problems import refuse_both, suffix_of, typed, wrong
 from ..sources import question_of
 
 if TYPE_CHECKING:
@@ -85,9 +85,9 @@ def main(
 
 def _check_file(out: str, heat: bool, unfold: bool, grad_output: str | None) -> None:
     """Refuse a file of no known format, and options that it has no place for."""
-    from ..drawing import LAYOUT, check_ending, require
+    from ..drawing import ENDINGS, LAYOUT, require
 
-    suffix = check_ending(out)
+    suffix = suffix_of(out, ENDINGS)
     if suffix in LAID_OUT:
         require(suffix, LAYOUT, "--dot and --mermaid need nothing")
     if heat and suffix not in HEATED:
@@ -104,9 +104,9 @@ def _written(question: Question, out: str, heat: bool, unfold: bool) -> int:
     from ...answers.picture import GraphFile
     from ...lang.excerpt import printable
     from ...render.line import Line
-    from ..drawing import check_ending, drawn, write
+    from ..drawing import ENDINGS, drawn, write
 
-    suffix = check_ending(out)
+    suffix = suffix_of(out, ENDINGS)
     found = drawn(question, suffix == PAGE, not unfold)
     write(out, suffix, found, heat)
     nodes = len(found.picture.nodes)
@@ -116,9 +116,9 @@ def _written(question: Question, out: str, heat: bool, unfold: bool) -> int:
 
 
 def _drawn(form: str, view: GraphView, layout: Layout) -> Iterable[Line]:
-    from ...render import chain, pictures, tree
+    from ...render.graph import chain, dot, mermaid, tree
 
     if form == "tree":
-        return tree.tree(view, layout)
-    draw = {"chain": chain.chain, "dot": pictures.dot, "mermaid": pictures.mermaid}
+        return tree(view, layout)
+    draw = {"chain": chain, "dot": dot, "mermaid": mermaid}
     return draw[form](view)

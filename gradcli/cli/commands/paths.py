@@ -44,7 +44,7 @@ def main(
         raise wrong("E595", "--to gives no names", "give names: --to a,b")
     answer = paths(question, from_ and normalize("NFC", from_.strip()), ends, most)
     if latex:
-        from ...render.worked.latex import paths_latex
+        from ...render.worked import paths_latex
 
         return show(answer, text=lambda _: paths_latex(answer))
     return show(

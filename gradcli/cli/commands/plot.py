@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from ..groups import Many
+from ..option_groups import Many
 from ..options import (
     NEEDS_ALL_VALUES,
     PRINTS_NOTHING_SHORTER,
@@ -16,7 +16,7 @@ from ..options import (
     without,
 )
 from ..output import Printer, show, tell, tell_trouble
-from ..problems import wrong
+from ..problems import suffix_of, wrong
 from ..sources import question_of, refuse_slip
 
 if TYPE_CHECKING:
@@ -57,9 +57,9 @@ def main(
         raise wrong("E590", "--shape does nothing: a curve draws no values", hint)
     words, sweep = _ranges(request)
     if out is not None:
-        from ..drawing import check_ending, require
+        from ..drawing import require
 
-        suffix = check_ending(out, ENDINGS)
+        suffix = suffix_of(out, ENDINGS)
         if suffix != ".json":
             lines = ("contourpy",) if len(sweep) > 1 else ()
             require(suffix, lines, "-o p.json needs nothing")
@@ -198,9 +198,9 @@ def _written(view: Curve | Field, out: str) -> int:
     from ...render.graphs.svg import whole
     from ...render.line import Line
     from ...render.theme import chosen
-    from ..drawing import check_ending, put_picture
+    from ..drawing import put_picture
 
-    suffix = check_ending(out, ENDINGS)
+    suffix = suffix_of(out, ENDINGS)
     if suffix == ".json":
         from ...render.jsons import as_json
 

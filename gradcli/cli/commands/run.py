@@ -190,7 +190,7 @@ class Reports(ExitStack):
             self._say(f"backward() ran at {line}" for line in times(self._passes))
 
     def _report(self, made: Pass, run: Callable[..., object]) -> None:
-        from ...render.tree import tree
+        from ...render.graph import tree
         from ...views.graph import graph_view
 
         self._say([f"{made.place}: {made.name}.backward()"], "title")
@@ -228,11 +228,11 @@ class Reports(ExitStack):
 
     def _judge(self, made: Pass) -> None:
         from ...python.verify_function import judged
-        from ...render.proofs import lines
+        from ...render.verdicts import proof_lines
 
         proof = judged(self._tape, made, self._seconds)
         self.refuted = self.refuted or proof.verdict == "refuted"
-        self._write(lines(proof.lines(), proof.verdict))
+        self._write(proof_lines(proof.lines(), proof.verdict))
         if proof.ran_out_of_time:
             self._say([MORE_TIME.format(self._seconds)])
 

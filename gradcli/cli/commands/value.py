@@ -22,7 +22,7 @@ def main(request: Request) -> int:
     Example: gradcli value "y = x**3 + b" x=2 b=1
     """
     from ...answers.gradients import value
-    from ...render.arrays import SHORTENED, bare_line, value_lines
+    from ...render.numbers import SHORTENED, bare_line, value_lines
 
     answer = value(question_of(request))
 

@@ -58,7 +58,7 @@ def main(
     from ...python.verify_function import verify
     from ...render.jsons import as_json
     from ...render.line import Line
-    from ...render.proofs import lines
+    from ...render.verdicts import proof_lines
     from ...verify.process.job import UNKNOWN
 
     if once and order == 2:
@@ -103,7 +103,7 @@ def main(
     elif quiet:
         Printer().lines([Line((proof.asked, "plain"))])
     else:
-        Printer().lines(lines(proof.lines(), proof.verdict))
+        Printer().lines(proof_lines(proof.lines(), proof.verdict))
     if proof:
         return Exit.DONE
     if proof.asked != "refuted":

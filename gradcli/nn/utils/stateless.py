@@ -8,8 +8,7 @@ take the places of its own only while it runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...engine.record import call
@@ -38,19 +37,48 @@ def functional_call(
         strict: demand a tensor for every parameter and buffer, and for nothing else.
 
     Raises:
-        ValueError: neither a dict nor several, or one name in two of them.
+        ValueError: a name is in two of the dicts.
         RuntimeError: with ``strict``, a name is missing, or is not the module's.
     """
-    given = _merged(parameter_and_buffer_dicts)
-    slots = _slots(module)
+    dicts = parameter_and_buffer_dicts
+    given: dict[str, Tensor] = {}
+    for part in [dicts] if isinstance(dicts, Mapping) else dicts:
+        if given.keys() & part.keys():
+            raise ValueError("a name appeared in multiple dictionaries")
+        given.update(part)
+    slots = {
+        f"{prefix}.{key}" if prefix else key: (table, key)
+        for prefix, owner in module.named_modules(remove_duplicate=False)
+        for table in (owner._parameters, owner._buffers)
+        for key, tensor in table.items()
+        if tensor is not None
+    }
+    before: dict[str, Any] = {name: table[key] for name, (table, key) in slots.items()}
     known = {name: tensor for name, tensor in given.items() if name in slots}
-    tied = _tied(known, slots)
-    if strict:
-        unexpected = [name for name in given if name not in slots]
-        _refuse(module, unexpected, [name for name in slots if name not in tied])
+    by_identity = {id(before[name]): tensor for name, tensor in known.items()}
+    tied = {n: by_identity[id(t)] for n, t in before.items() if id(t) in by_identity}
+    odd = {"Unexpected": given.keys() - slots, "Missing": slots.keys() - tied}
+    if strict and any(odd.values()):
+        raise RuntimeError(
+            f"functional_call of {type(module).__name__}: "
+            + "; ".join(
+                f"{what} key(s): {sorted(names)}" for what, names in odd.items()
+            )
+        )
     positional = () if args is None else args if isinstance(args, tuple) else (args,)
-    with _replaced(slots, tied if tie_weights else known):
+    replaced = {**tied, **known} if tie_weights else known
+    try:
+        _put(slots, replaced)
         return module(*positional, **(kwargs or {}))
+    finally:
+        _put(slots, {name: before[name] for name in replaced})
+
+
+def _put(slots: Mapping[str, tuple[Any, str]], tensors: Mapping[str, Any]) -> None:
+    """Put tensors into the tables of parameters and buffers that have their names."""
+    for name, tensor in tensors.items():
+        table, key = slots[name]
+        table[key] = tensor
 
 
 def stack_module_state(
@@ -63,8 +91,7 @@ def stack_module_state(
     """
     if len({(type(model), model.training) for model in models}) != 1:
         raise RuntimeError(
-            "stack_module_state: Expected at least one model, and all to be of the "
-            "same class and in the same training/eval mode."
+            "there has to be at least one model, and all of one class and mode"
         )
     parameters = [dict(m.named_parameters()) for m in models]
     buffers = [dict(m.named_buffers()) for m in models]
@@ -76,77 +103,9 @@ def _stacked(named: Sequence[Named]) -> dict[str, Tensor]:
     found = {}
     for name, first in named[0].items():
         if len({tensors[name].requires_grad for tensors in named}) > 1:
-            raise RuntimeError(
-                f"Expected {name} from each model to have the same .requires_grad"
-            )
+            raise RuntimeError(f"models differ in whether {name} requires a gradient")
         stacked: Tensor = call(
             "stack", [tensors[name].detach() for tensors in named], 0
         )
         found[name] = stacked.requires_grad_() if first.requires_grad else stacked
     return found
-
-
-def _refuse(module: Module, unexpected: list[str], missing: list[str]) -> None:
-    """Raise unless names are the module's own; of tied ones, one will do."""
-    problems = [
-        f"\n\t{what} key(s): {', '.join(map(repr, names))}."
-        for what, names in (("Unexpected", unexpected), ("Missing", missing))
-        if names
-    ]
-    if problems:
-        raise RuntimeError(
-            f"Error(s) in reparametrizing for {type(module).__name__}:"
-            + "".join(problems)
-        )
-
-
-def _merged(dicts: Named | Sequence[Named]) -> dict[str, Tensor]:
-    if not isinstance(dicts, Mapping | list | tuple):
-        raise ValueError(
-            "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of "
-            f"dicts, but got {type(dicts)}"
-        )
-    parts = [dicts] if isinstance(dicts, Mapping) else list(dicts)
-    merged: dict[str, Tensor] = {}
-    for part in parts:
-        twice = merged.keys() & part.keys()
-        if twice:
-            raise ValueError(f"{sorted(twice)} appeared in multiple dictionaries")
-        merged.update(part)
-    return merged
-
-
-Slot = tuple[Any, str]
-"""A module's table of parameters or buffers, and the name in it."""
-
-
-def _slots(module: Module) -> dict[str, Slot]:
-    """Find each parameter and buffer, under every name that it has."""
-    found: dict[str, Slot] = {}
-    for prefix, owner in module.named_modules(remove_duplicate=False):
-        for table in (owner._parameters, owner._buffers):
-            for name, tensor in table.items():
-                if tensor is not None:
-                    found[f"{prefix}.{name}" if prefix else name] = table, name
-    return found
-
-
-def _tied(given: Named, slots: Mapping[str, Slot]) -> dict[str, Tensor]:
-    """Give what was given also under the other names of the same tensors."""
-    own = {name: id(table[key]) for name, (table, key) in slots.items()}
-    by_identity = {own[name]: tensor for name, tensor in given.items()}
-    found = {name: by_identity[i] for name, i in own.items() if i in by_identity}
-    return found | {**given}
-
-
-@contextmanager
-def _replaced(slots: Mapping[str, Slot], given: Named) -> Iterator[None]:
-    before = [(slots[name], slots[name][0][slots[name][1]]) for name in given]
-    try:
-        for name, tensor in given.items():
-            table, key = slots[name]
-            table[key] = tensor
-        yield
-    finally:
-        for (table, key), tensor in before:
-            table[key] = tensor

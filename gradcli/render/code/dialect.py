@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, isfinite, isnan
+from math import inf, isfinite
 from textwrap import wrap
 from typing import Any, Final
 
@@ -109,21 +109,22 @@ class Written:
             yield from ("", *self.notes)
         if self.holds:
             yield ""
-        known = [text for text in self.holds if "..." not in text][
-            :MAX_SHOWN_CONDITIONS
-        ]
-        for text in known:
+        known = [text for text in self.holds if "..." not in text]
+        shown = known[:MAX_SHOWN_CONDITIONS]
+        for text in shown:
             yield from wrap(f"Holds where {text}.", MAX_COMMENT_COLUMNS,
                             subsequent_indent="    ", break_long_words=False,
                             break_on_hyphens=False)  # fmt: skip
-        if len(known) < len(self.holds):
-            yield f"{len(self.holds) - len(known)} more conditions have to hold."
+        if len(shown) < len(self.holds):
+            yield f"{len(self.holds) - len(shown)} more conditions have to hold."
 
 
 class Dialect:
     """One way to write trees as text.
 
     column    the field of `Spelling` that has its spellings
+    nan, inf  what stands for these numbers
+    number    the template of a number that is a result
     words     whether it has the language's functions, not only those of the basis
     entries   the function that makes an array of its entries
     reserved  names that inputs and steps must not have
@@ -131,6 +132,8 @@ class Dialect:
     """
 
     column = "gradcli"
+    nan, inf = "nan", "inf"
+    number = "{0}"
     words = True
     entries = "stack"
     reserved: frozenset[str] = frozenset()
@@ -152,10 +155,6 @@ class Dialect:
         """Return a function's call."""
         return f"{name}({listed(args, params)})"
 
-    def infinite(self, value: float) -> str:
-        """Return the text of NaN or infinity."""
-        return "nan" if isnan(value) else "inf"
-
     def filled(self, value: float, shape: tuple[int, ...]) -> Text:
         """Return the text of an array filled with one number or truth value."""
         raise Unwritable(f"an array in {self.column}")
@@ -167,10 +166,6 @@ class Dialect:
     def kind_of(self, tree: Tree) -> dict[str, str]:
         """Return the arguments that give a constructor the type of its numbers."""
         return {}
-
-    def returned(self, value: object) -> str:
-        """Return the text of a number that is a result."""
-        return self.plain(value).written
 
     def named(self, name: str) -> Text:
         """Return the text of an input or a step, which is its name."""
@@ -211,6 +206,10 @@ class Dialect:
         raise NotImplementedError
 
     # The methods below are the same in most dialects.
+
+    def returned(self, value: object) -> str:
+        """Return the text of a number that is a result."""
+        return self.number.format(self.plain(value), like=self.like)
 
     def text(self, tree: Tree, texts: Mapping[int, Text]) -> Text:
         """Return the text of a tree from the texts of its parts."""
@@ -268,14 +267,12 @@ class Dialect:
         if any(part.dtype.kind == "f" for part in operands):
             return texts
         word = self.spelled("as_numbers")
-        if not isinstance(word, Template):
-            return texts
-        made = {
-            part.serial: filled(word, [texts[part.serial]], {"like": self.like},
-                                self.made)
-            for part in operands
-        }  # fmt: skip
-        return {**texts, **made}
+        made = {**texts}
+        if isinstance(word, Template):
+            for part in operands:
+                own = [texts[part.serial]]
+                made[part.serial] = filled(word, own, {"like": self.like}, self.made)
+        return made
 
     def argument(self, value: object, texts: Mapping[int, Text]) -> str:
         """Return an argument of a call: a tree, a number, a text, or a list of
@@ -307,17 +304,12 @@ class Dialect:
             item = item.value
         if isinstance(item, np.ndarray) and item.ndim == 1 and item.dtype.kind != "b":
             return self.nested(item)
-        if isinstance(item, slice):
-            start = (
-                None if isinstance(item.start, int) and not item.start else item.start
-            )
-            ends = [self._end(e, texts) for e in (start, item.stop)]
-            step = item.step not in (None, 1)
-            return ":".join([*ends, self._end(item.step, texts)] if step else ends)
-        return self.argument(item, texts)
-
-    def _end(self, value: object, texts: Mapping[int, Text]) -> str:
-        return "" if value is None else self.argument(value, texts)
+        if not isinstance(item, slice):
+            return self.argument(item, texts)
+        first = isinstance(item.start, int) and not item.start
+        ends = [None if first else item.start, item.stop]
+        ends += [] if item.step in (None, 1) else [item.step]
+        return ":".join("" if e is None else self.argument(e, texts) for e in ends)
 
     def nested(self, array: Host) -> str:
         """Return an array's numbers as a nested list."""
@@ -329,8 +321,9 @@ class Dialect:
         """Return the text of a number, negative and infinite ones included."""
         plain = value.item() if hasattr(value, "item") else value
         if isinstance(plain, float) and not isfinite(plain):
-            word = self.infinite(plain)
-            return self.made(f"-{word}", SIGN) if plain == -inf else self.made(word)
+            if plain == -inf:
+                return self.made(f"-{self.inf}", SIGN)
+            return self.made(self.inf if plain == inf else self.nan)
         written = self.decimal(plain)
         return self.made(written, SIGN if written.startswith("-") else ATOM)
 
@@ -343,6 +336,11 @@ class Dialect:
 def listed(args: Iterable[str], params: Mapping[str, str]) -> str:
     """Return arguments as they stand between the brackets of a call."""
     return ", ".join([*args, *(f"{k}={v}" for k, v in params.items())])
+
+
+def with_point(written: str) -> str:
+    """Return the text of a number; that of an integer with a decimal point."""
+    return f"{written}.0" if written.lstrip("-").isdecimal() else written
 
 
 _LONE: Final = {"where": 1, "index_put": 2}
@@ -367,20 +365,18 @@ class Language(Dialect):
         the result's type."""
         kinds = tree.args[_LONE[tree.head] :] if tree.head in _LONE else ()
         if kinds and tree.dtype.kind == "f" and all(a.head == NUMBER for a in kinds):
-            pointed = {a.serial: self.plain(a.args[0]) for a in kinds}
-            for serial, text in pointed.items():
-                if text.written.lstrip("-").isdecimal():
-                    pointed[serial] = Text(f"{text.written}.0", text.rank)
-            texts = {**texts, **pointed}
+            for each in kinds:
+                text = self.plain(each.args[0])
+                pointed = Text(with_point(text.written), text.rank)
+                texts = {**texts, each.serial: pointed}
         return super().text(tree, texts)
 
     def filled(self, value: float, shape: tuple[int, ...]) -> Text:
         sizes = ", ".join(map(str, shape))
         if isinstance(value, bool):
             return Text(f"full([{sizes}], {int(value)}) > 0", RELATION)
-        plain = PLAIN.get(value)
-        if plain:
-            return Text(f"{plain}({sizes})")
+        if value in PLAIN:
+            return Text(f"{PLAIN[value]}({sizes})")
         return Text(f"full([{sizes}], {self.plain(value)})")
 
     def literal(self, array: Host) -> Text:

@@ -1,28 +1,138 @@
-r"""LaTeX: trees as the equations of a program, functions in their rows' own notation.
+r"""LaTeX: trees as the equations of a program, functions in their rows' own notation;
+names as symbols, and matrices.
 
-Invariant: the notation is unambiguous: an operand that binds less tightly than its
-operator needs is put in brackets. The lines compile with the package amsmath.
+Invariants: the notation is unambiguous: an operand that binds less tightly than its
+operator needs is put in brackets, and two names of one set never look alike. The lines
+compile with the package amsmath, whatever the names are.
 
     Latex().text(tree, texts)       # \sin x \cdot 2
+    Symbols(["w1", "alpha", "x_max"])["x_max"]          # x_{\mathrm{max}}
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from math import isnan
 from string import Formatter
 from typing import TYPE_CHECKING, Final
+from unicodedata import name as described
 
 from ...numbers.trees.texts import Text, filled
-from ...numbers.trees.tree import Tree
+from ...numbers.trees.tree import Tree, greek_letter
 from ...ops import FUNCTIONS, overloads, parameters
 from ...ops.spellings import PRODUCT, SUM, Precedence, Template, spelling
 from .dialect import PLAIN, Dialect, Written
-from .latex_names import Symbols, matrix, verbatim
 
 if TYPE_CHECKING:
     from ...engine.raw import Host
+
+GREEK: Final = frozenset(
+    {
+        *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"),
+        *("iota", "kappa", "lambda", "mu", "nu", "xi", "pi", "rho", "sigma", "tau"),
+        *("upsilon", "phi", "chi", "psi", "omega", "varepsilon", "vartheta", "varphi"),
+        *("Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi"),
+        *("Psi", "Omega"),
+    }
+)
+"""Greek letters that LaTeX has a command for."""
+
+WORDS: Final = (r"\mathit", r"\mathtt", r"\text")
+"""Commands of LaTeX that a name of several letters begins with."""
+
+_GREEK: Final = "[\u0391-\u03c9]"
+
+_PART: Final = re.compile(r"([^\W\d_]+)(\d*)|(\d+)")
+
+_SIGNS: Final = re.compile(r"[-+*/=<>!@|]{2,}")
+_UPRIGHT: Final = r"{\g<0>}"
+"""Replacement that puts an operator of several characters in braces, so that LaTeX sets
+it without space inside."""
+
+_ESCAPED: Final = {sign: "\\" + sign for sign in "#$%&_{}"}
+
+
+class Symbols:
+    """The LaTeX symbols of a set of names, by name."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        names = {*names}
+        counts = Counter(map(symbol, names))
+        self._alike = {name for name in names if counts[symbol(name)] > 1}
+
+    def __getitem__(self, name: str) -> str:
+        return verbatim(name) if name in self._alike else symbol(name)
+
+    def entry(self, name: str, index: str) -> str:
+        """Return the symbol of an array's entry; ``index`` is its index as text, or
+        empty."""
+        symbol = self[name]
+        if not index:
+            return symbol
+        base = f"({symbol})" if "_" in symbol.replace(r"\_", "") else symbol
+        return f"{base}_{{{index}}}"
+
+
+def verbatim(text: str) -> str:
+    """Return a word letter by letter, as it is in the program; Greek letters by
+    commands."""
+    if text.isascii():
+        return rf"\mathtt{{{_SIGNS.sub(_UPRIGHT, _escaped(text))}}}"
+    pieces = [part for part in re.split(f"({_GREEK})", text) if part]
+    return "".join(_greek(part) or rf"\text{{{_escaped(part)}}}" for part in pieces)
+
+
+def _escaped(text: str) -> str:
+    return "".join(_ESCAPED.get(sign, sign) for sign in text)
+
+
+def matrix(entries: Sequence[str], shape: Sequence[int]) -> str:
+    """Return entries in C order as a matrix: a column for a vector, else rows."""
+    if not shape:
+        return entries[0]
+    width = shape[-1] if len(shape) > 1 else 1
+    rows = [entries[at : at + width] for at in range(0, len(entries), width or 1)]
+    body = r" \\ ".join(" & ".join(row) for row in rows)
+    return rf"\begin{{pmatrix}} {body} \end{{pmatrix}}"
+
+
+def symbol(name: str) -> str:
+    """Return ``x_max`` with a subscript; names of another form letter by letter."""
+    base = name.rstrip("_")
+    if base != name and base not in GREEK:
+        return verbatim(name)
+    parts = base.split("_")
+    first = _PART.fullmatch(parts[0])
+    rest = [_PART.fullmatch(part) for part in parts[1:]]
+    if first is None or first[3] or None in rest:
+        return verbatim(name)
+    below = [first[2], *(_word(match[0], r"\mathrm") for match in rest if match)]
+    shown = ",".join(part for part in below if part)
+    symbol = _word(first[1], r"\mathit")
+    return f"{symbol}_{{{shown}}}" if shown else symbol
+
+
+def _word(text: str, style: str) -> str:
+    """Return a letter as it is, a Greek one as its command, a word in one style."""
+    if text in GREEK:
+        return f"\\{text}"
+    if not text.isascii():
+        greek = _greek(text)
+        return greek or rf"\text{{{text}}}"
+    match = _PART.fullmatch(text)
+    if len(text) == 1 or (match is not None and match[3]):
+        return text
+    return f"{style}{{{text}}}"
+
+
+def _greek(text: str) -> str | None:
+    """Return the command of a Greek letter without accents; None for any other text."""
+    plain = len(text) == 1 and len(described(text, "").split()) == 4
+    name = greek_letter(text) if plain else ""
+    return f"\\{name}" if name in GREEK else None
+
 
 _OPENING: Final = frozenset("{(|,")
 _CLOSING: Final = frozenset("})|,")
@@ -39,6 +149,7 @@ class Latex(Dialect):
     """The dialect of LaTeX: equations that are aligned at their equals signs."""
 
     column = "latex"
+    nan, inf = r"\mathrm{nan}", r"\infty"
     made = Formula
 
     def named(self, name: str) -> Text:
@@ -78,9 +189,6 @@ class Latex(Dialect):
         made = super().plain(value)
         return Formula(made.written, PRODUCT) if "cdot" in made.written else made
 
-    def infinite(self, value: float) -> str:
-        return r"\mathrm{nan}" if isnan(value) else r"\infty"
-
     def filled(self, value: float, shape: tuple[int, ...]) -> Text:
         sizes = r" \times ".join(map(str, shape))
         if value in PLAIN and not isinstance(value, bool):
@@ -110,14 +218,15 @@ class Latex(Dialect):
             for result in written.results
             if result.texts is not None
         ]
-        yield r"\begin{align*}"
-        yield from (rf"  {each} \\" for each in equations[:-1])
-        yield from (f"  {each}" for each in equations[-1:])
-        yield r"\end{align*}"
+        yield from aligned(equations)
 
 
-def symbol(name: str) -> str:
-    return Symbols([name])[name]
+def aligned(equations: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of an environment of equations."""
+    yield r"\begin{align*}"
+    yield from (rf"  {each} \\" for each in equations[:-1])
+    yield from (f"  {each}" for each in equations[-1:])
+    yield r"\end{align*}"
 
 
 def _from_row(
@@ -132,7 +241,6 @@ def _from_row(
     given |= {key: Formula(text) for key, text in params.items()}
     for op in overloads(name):
         own = parameters(op)
-        operands = [given[each] for each in own if each in given]
         if op.latex and len(args) + len(params) == len(own) == len(given):
             template = _in_slots(op.latex)
             rest = iter([p for n, p in given.items() if n not in own])

@@ -15,7 +15,6 @@ import keyword
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from inspect import getsource
-from math import isnan
 from textwrap import indent
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -24,7 +23,7 @@ import numpy as np
 from ...numbers.trees.texts import Text
 from ...numbers.trees.tree import NUMBER, Tree, below
 from ...ops import KEYWORDS, OPS
-from .dialect import INDENT, PLAIN, Dialect, Written, listed
+from .dialect import INDENT, PLAIN, Dialect, Written, listed, with_point
 from .lacking import argsort, lu_factors, matrix_exp, put, put_add
 
 if TYPE_CHECKING:
@@ -45,21 +44,16 @@ _PARAMETERS: Final = {ours: theirs for theirs, ours in KEYWORDS.items()} | {
 class Python(Dialect):
     """The dialect of a library's functions, in a function of Python.
 
-    module   the name of the library, as in front of its constants
     imports  the import line of each name that may occur in the text
     helpers  source texts of helpers by name; used ones stand above the function
     """
 
-    module = ""
     imports: ClassVar[Mapping[str, str]] = {}
     helpers: ClassVar[Mapping[str, str]] = {}
     reserved = frozenset(
         {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *HELPERS, "np", "torch",
          "special", "F"}
     )  # fmt: skip
-
-    def infinite(self, value: float) -> str:
-        return f"{self.module}.{'nan' if isnan(value) else 'inf'}"
 
     def taken(self, names: Sequence[str], on_arrays: bool) -> Iterator[str]:
         """Yield the lines that convert a function's arguments to arrays."""
@@ -100,7 +94,8 @@ class NumPy(Python):
     """NumPy's functions, as ``np``, and SciPy's special functions, as ``special``."""
 
     column = "numpy"
-    module = "np"
+    nan, inf = "np.nan", "np.inf"
+    number = "np.float64({0})"
     words = False
     imports: ClassVar = {
         "np.": "import numpy as np", "special.": "from scipy import special"
@@ -115,9 +110,6 @@ class NumPy(Python):
     def kind_of(self, tree: Tree) -> dict[str, str]:
         return {"dtype": "float"} if tree.head == "arange" else {}
 
-    def returned(self, value: object) -> str:
-        return f"np.float64({super().returned(value)})"
-
     def taken(self, names: Sequence[str], on_arrays: bool) -> Iterator[str]:
         if len(names) == 1:
             yield f"{names[0]} = np.asarray({names[0]}, dtype=float)"
@@ -126,15 +118,16 @@ class NumPy(Python):
             yield f"{each} = (np.asarray(a, dtype=float) for a in ({each}))"
 
     def filled(self, value: object, shape: tuple[int, ...]) -> Text:
-        plain = PLAIN.get(value) if isinstance(value, float) else None
-        written = repr(value) if isinstance(value, bool) else self.entry(value)
-        return Text(f"np.{plain}({shape})" if plain else f"np.full({shape}, {written})")
+        if isinstance(value, bool):
+            return Text(f"np.full({shape}, {value!r})")
+        if isinstance(value, float) and value in PLAIN:
+            return Text(f"np.{PLAIN[value]}({shape})")
+        return Text(f"np.full({shape}, {self.entry(value)})")
 
     def entry(self, value: object) -> str:
         """Return a number for an array's entry: an integer gets a decimal point."""
         written = self.plain(value).written
-        integer = isinstance(value, float) and written.lstrip("-").isdecimal()
-        return f"{written}.0" if integer else written
+        return with_point(written) if isinstance(value, float) else written
 
     def literal(self, array: Host) -> Text:
         kind = ", dtype=float" if array.dtype.kind == "f" else ""
@@ -143,20 +136,22 @@ class NumPy(Python):
     def argument(self, value: object, texts: Mapping[int, Text]) -> str:
         if isinstance(value, Tree) and value.head == NUMBER:
             return self.entry(value.args[0])
+        if not isinstance(value, tuple | list):
+            return super().argument(value, texts)
         if isinstance(value, tuple) and any(
             isinstance(v, slice) or v is ... for v in value
         ):
             return f"np.s_[{self.index(value, (), texts)}]"
-        if isinstance(value, tuple | list):
-            items = [self.argument(v, texts) for v in value]
-            return f"({', '.join(items)}{',' * (len(items) == 1)})"
-        return super().argument(value, texts)
+        items = [self.argument(v, texts) for v in value]
+        return f"({', '.join(items)}{',' * (len(items) == 1)})"
 
 
 class PyTorch(Python):
     """PyTorch's functions, as ``torch`` and ``F``."""
 
-    column = module = "torch"
+    column = "torch"
+    nan, inf = "torch.nan", "torch.inf"
+    number = "{like}.new_tensor({0})"
     imports: ClassVar = {
         "torch.": "import torch", "F.": "import torch.nn.functional as F"
     }  # fmt: skip
@@ -175,35 +170,32 @@ class PyTorch(Python):
         made = not below(tree) and tree.dtype.kind == "f"
         return {"dtype": f"{self.like}.dtype"} if made else {}
 
-    def returned(self, value: object) -> str:
-        return f"{self.like}.new_tensor({super().returned(value)})"
-
     def filled(self, value: object, shape: tuple[int, ...]) -> Text:
         if not isinstance(value, float):
             return Text(f"torch.full({shape}, {value!r})")
-        plain = PLAIN.get(value)
-        if plain:
-            return Text(f"{self.like}.new_{plain}({shape})")
+        if value in PLAIN:
+            return Text(f"{self.like}.new_{PLAIN[value]}({shape})")
         return Text(f"{self.like}.new_full({shape}, {self.plain(value)})")
 
     def literal(self, array: Host) -> Text:
-        integer = array.dtype.kind in "biu"
-        made = "torch.tensor" if integer else f"{self.like}.new_tensor"
-        return Text(f"{made}({self.nested(array)})")
+        return self.made(self._tensor(self.nested(array), array.dtype.kind in "biu"))
 
     def argument(self, value: object, texts: Mapping[int, Text]) -> str:
         written = super().argument(value, texts)
-        if isinstance(value, tuple | list) and any(isinstance(v, list) for v in value):
-            items = [self._positions(v, texts) for v in value]
-            return f"[{', '.join(items)}]"
         if isinstance(value, Tree) and value.head == NUMBER:
-            integer = isinstance(value.args[0], int)
-            made = "torch.tensor" if integer else f"{self.like}.new_tensor"
-            return f"{made}({written})"
-        return written
+            return self._tensor(written, isinstance(value.args[0], int))
+        if not isinstance(value, tuple | list) or not any(
+            isinstance(v, list) for v in value
+        ):
+            return written
+        # Lists of indices are tensors.
+        items = [
+            self._tensor(self.nested(np.asarray(v)), True) if isinstance(v, list)
+            else self.argument(v, texts)
+            for v in value
+        ]  # fmt: skip
+        return f"[{', '.join(items)}]"
 
-    def _positions(self, value: object, texts: Mapping[int, Text]) -> str:
-        """Return a list of indices as a tensor."""
-        if isinstance(value, list):
-            return f"torch.tensor({self.nested(np.asarray(value))})"
-        return self.argument(value, texts)
+    def _tensor(self, written: str, integer: bool) -> str:
+        made = "torch.tensor" if integer else f"{self.like}.new_tensor"
+        return f"{made}({written})"

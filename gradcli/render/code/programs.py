@@ -1,19 +1,22 @@
 """A derivative as a program: this module alone decides what is written, and how.
 
 A gradient is written on arrays where the dialect has them, anything else entry by
-entry. Both are steps, and a dialect turns steps into text.
+entry. Both are steps: a part that is used more than once gets a name, and a dialect
+turns it into text.
 
-Invariant: the text is complete: it runs, compiles or imports by itself, and a comment
-says where it holds. The numbers that the engine found are not used.
+Invariants: the text is complete: it runs, compiles or imports by itself, and a comment
+says where it holds. A step reads only inputs and steps before it, so each shared part
+is computed once. The numbers that the engine found are not used.
 
     Wanted(run, "numpy").lines()    # ["import numpy as np", "", "", "def gradient(x): …
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -29,13 +32,23 @@ from ...numbers.trees.program import (
     entrywise,
 )
 from ...numbers.trees.texts import Text
-from ...numbers.trees.tree import NAME, Names, TooLong, Tree, Unwritable
+from ...numbers.trees.tree import (
+    FILLED,
+    LEAVES,
+    LITERAL,
+    NAME,
+    NUMBER,
+    Names,
+    TooLong,
+    Tree,
+    Unwritable,
+    below,
+)
 from ...ops.spellings import OPPOSITES
 from .c import C
 from .dialect import LANGUAGE, Dialect, Language, Result, Written
 from .latex import Latex
 from .libraries import NumPy, PyTorch
-from .steps import Page, arranged, reachable
 
 DIALECTS: Final[Mapping[str, type[Dialect]]] = {
     "gradcli": Language, "numpy": NumPy, "torch": PyTorch, "c": C, "latex": Latex
@@ -58,6 +71,136 @@ PIVOTS: Final = (
     "The pivots of a matrix are those of the point that it was made at: elsewhere",
     "digits may be lost, and a pivot that is 0 gives nan.",
 )
+
+
+MAX_STEP_CHARACTERS: Final = 72
+"""Largest length of a step's text before parts of it become steps, in characters."""
+
+MIN_PART_CHARACTERS: Final = 8
+"""Smallest length of a part that becomes a step of its own, in characters."""
+
+_UNSPLIT: Final = LEAVES - {LITERAL}
+"""Heads of trees that are no parts to make steps of."""
+
+Step: TypeAlias = tuple[str, str]
+"""Name of a step, and the text of its value."""
+
+
+def reachable(roots: Iterable[Tree]) -> list[Tree]:
+    """Return all trees below the roots, each after those it is made of."""
+    found: dict[int, Tree] = {}
+    waiting = list(roots)
+    while waiting:
+        tree = waiting.pop()
+        if tree.serial not in found:
+            found[tree.serial] = tree
+            waiting.extend(below(tree))
+    return [found[serial] for serial in sorted(found)]
+
+
+def arranged(
+    outputs: Sequence[tuple[str, Tree]],
+    called: Mapping[int, str],
+    dialect: Dialect,
+    names: Names,
+    kept: Iterable[Tree] = (),
+) -> tuple[Step, ...]:
+    """Return the steps that compute the outputs; each output is a step of its name.
+
+    Args:
+        outputs: names and trees of the outputs.
+        called: names of other trees, by serial.
+        dialect: the language that the steps are written in.
+        names: gives further names.
+        kept: trees that must become steps, in order, even if nothing uses them.
+    """
+    forced = {tree.serial for tree in kept}
+    first = dict(called)
+    first |= {tree.serial: name for name, tree in reversed(outputs)}
+    page = Page(dialect, names, [*(tree for _, tree in outputs), *kept])
+    last = {t.serial for _, t in outputs if not page.uses[t.serial]} - forced
+    page.write(first, forced, last)
+    made = {name for name, _ in page.steps}
+    for name, tree in outputs:
+        if name in made:
+            continue
+        if tree.head == NUMBER:
+            page.steps.append((name, dialect.returned(tree.args[0])))
+        else:
+            page.name(tree, name)
+    return tuple(page.steps)
+
+
+class Page:
+    """The texts of trees, and the steps that parts of them became."""
+
+    def __init__(self, dialect: Dialect, names: Names, roots: Iterable[Tree]) -> None:
+        self._dialect = dialect
+        self._names = names
+        self._trees = reachable(roots)
+        self.uses = Counter(part.serial for tree in self._trees for part in below(tree))
+        self.texts: dict[int, Text] = {}
+        self.steps: list[Step] = []
+
+    def write(
+        self, called: Mapping[int, str], forced: Collection[int] = (),
+        inline: Collection[int] = (),
+    ) -> None:  # fmt: skip
+        """Write all trees, and make steps of those that need a name.
+
+        Args:
+            called: names of trees, by serial; such a tree becomes a step.
+            forced: serials of trees that become steps in any case.
+            inline: serials of trees that do not become steps because they have a name.
+        """
+        for tree in self._trees:
+            self._write(tree)
+            serial = tree.serial
+            shared = self.uses[serial] > 1 and not self._is_slight(tree)
+            wanted = serial in called or serial in forced
+            own = wanted and serial not in inline and tree.head not in LEAVES
+            if shared or own:
+                self.name(tree, called.get(serial))
+
+    def _write(self, tree: Tree) -> None:
+        """Write a tree's text; while it is too long, make a step of its longest
+        part."""
+        for part in self._dialect.repeated(tree):
+            if not self._is_slight(part) and not self.texts[part.serial].is_name:
+                self.name(part, None)
+        text = self._dialect.text(tree, self.texts)
+        while len(text.written) > MAX_STEP_CHARACTERS:
+            longest = max(below(tree), key=self._length, default=None)
+            if longest is None or self._length(longest) < MIN_PART_CHARACTERS:
+                break
+            self.name(longest, None)
+            text = self._dialect.text(tree, self.texts)
+        self.texts[tree.serial] = text
+
+    def name(self, tree: Tree, name: str | None) -> None:
+        """Make a step of a tree whose text is written."""
+        step = name or self._names.step(), self.texts[tree.serial].written
+        self.steps.append(step)
+        self.texts[tree.serial] = self._dialect.named(step[0])
+
+    def entry(self, tree: Tree) -> str:
+        """Return the text of an entry of a result; a number has the library's type."""
+        if tree.head == NUMBER:
+            return self._dialect.returned(tree.args[0])
+        return self.texts[tree.serial].written
+
+    def _length(self, tree: Tree) -> int:
+        return 0 if tree.head in _UNSPLIT else len(self.texts[tree.serial].written)
+
+    def _is_slight(self, tree: Tree) -> bool:
+        """Tell whether a part is so short that it is repeated rather than named."""
+        if tree.head in ("T", "mT", "neg"):
+            return tree.args[0].head in (NAME, NUMBER)
+        if tree.head == "getitem" and not tree.ndim:
+            return len(below(tree)) == 1 and tree.args[0].head == NAME
+        return tree.head in (NAME, NUMBER, FILLED) or (
+            tree.head == LITERAL and tree.size <= 2
+        )
 
 
 @dataclass(frozen=True, slots=True)

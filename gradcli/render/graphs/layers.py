@@ -110,7 +110,7 @@ def place(sizes: Sequence[tuple[float, float]], lines: Sequence[Line]) -> Placed
         return Placed([], [], [], 0.0, 0.0)
     _igraph()
     layers = depths(len(sizes), ((line.start, line.end) for line in lines))
-    grid = _Grid(sizes, lines, layers, _too_long(layers, lines))
+    grid = _Grid(sizes, lines, layers)
     grid.order()
     grid.settle()
     grid.straighten()
@@ -126,60 +126,58 @@ def _igraph() -> Any:
     return igraph
 
 
-def _too_long(depths: Sequence[int], lines: Sequence[Line]) -> frozenset[int]:
-    """Return the numbers of the longest lines, if all lines together have too many
-    bends."""
-    spans = [depths[end] - depths[start] for start, end, *_ in lines]
-    order = sorted(range(len(lines)), key=spans.__getitem__)
-    room, kept = MAX_BENDS + 2 * len(lines), set()
-    for nr in order:
+def _kept(layers: Sequence[int], lines: Sequence[Line]) -> set[int]:
+    """Return the numbers of the lines that are not cut off: all, or the shortest if all
+    together have too many bends."""
+    spans = [layers[line.end] - layers[line.start] for line in lines]
+    room, kept = MAX_BENDS + 2 * len(lines), set[int]()
+    for nr in sorted(range(len(lines)), key=spans.__getitem__):
         room -= 2 * spans[nr]
         if room < 0:
             break
         kept.add(nr)
-    return frozenset(range(len(lines))) - kept
+    return kept
 
 
 class _Grid:
-    """Boxes, labels and bends in layers; boxes stand in the even layers."""
+    """Boxes, labels and bends in layers; boxes stand in the even layers, and come
+    before all other things in each list."""
 
     def __init__(
         self,
         sizes: Sequence[tuple[float, float]],
         lines: Sequence[Line],
-        depths: Sequence[int],
-        hinted: frozenset[int],
+        layers: Sequence[int],
     ) -> None:
         self._sizes, self._lines = sizes, lines
-        self._layer = [2 * depth for depth in depths]
+        self._layer = [2 * layer for layer in layers]
         self._width = [width + BOX_GAP for width, _ in sizes]
         self._real = len(sizes)
+        self._count = max(self._layer) + 1
         self._links: list[tuple[int, int]] = []
-        self._chains: list[list[int]] = []
-        for nr, line in enumerate(lines):
-            self._chains.append(self._chain(line, nr in hinted))
-        count = max(self._layer, default=0) + 1
-        self._rows: list[list[int]] = [[] for _ in range(count)]
+        kept = _kept(layers, lines)
+        self._chains = [self._chain(line, n in kept) for n, line in enumerate(lines)]
+        self._long = [chain for chain in self._chains if len(chain) > 1]
+        self._far = {thing for chain in self._long for thing in chain}
+        self._rows: list[list[int]] = []
         self._x = [0.0] * len(self._layer)
+        self._rank = [0] * len(self._layer)
         self._above: list[list[int]] = [[] for _ in self._layer]
         self._below: list[list[int]] = [[] for _ in self._layer]
         for a, b in self._links:
             self._below[a].append(b)
             self._above[b].append(a)
-        self._places: list[dict[int, int]] = []
-        self._rank: list[int] = []
 
-    def _chain(self, line: Line, hinted: bool) -> list[int]:
+    def _chain(self, line: Line, whole: bool) -> list[int]:
         """Add a line's label and bends to their layers, and return them in order."""
-        first, last = self._layer[line.start] + 1, self._layer[line.end] - 1
+        first, last = self._layer[line.start] + 1, self._layer[line.end]
         chain = []
-        for layer in range(first, first + 1 if hinted else last + 1):
-            said = line.hint if hinted else line.label
-            width = max(said, 0) if layer == first else 0
+        for layer in range(first, last if whole else first + 1):
+            label = line.label if whole else line.hint
             chain.append(len(self._layer))
             self._layer.append(layer)
-            self._width.append(width + BEND_GAP)
-        path = [line.start, *chain, *([] if hinted else [line.end])]
+            self._width.append(BEND_GAP + (label if layer == first else 0))
+        path = [line.start, *chain, *([line.end] if whole else [])]
         self._links.extend(pairwise(path))
         return chain
 
@@ -188,19 +186,15 @@ class _Grid:
         cross then, else in the order that igraph finds, improved by `_untangle`."""
         self._fill(self._as_written())
         if self._crossings():
-            self._fill(self._as_found())
+            graph = _igraph().Graph(len(self._layer), self._links, directed=True)
+            found = graph.layout_sugiyama(layers=self._layer)
+            self._fill([point[0] for point in list(found)[: len(self._layer)]])
             self._untangle()
 
     def _fill(self, across: Sequence[float]) -> None:
-        self._rows = [[] for _ in self._rows]
+        self._rows = [[] for _ in range(self._count)]
         for thing in sorted(range(len(self._layer)), key=across.__getitem__):
             self._rows[self._layer[thing]].append(thing)
-
-    def _as_found(self) -> list[float]:
-        """Return the places from left to right that igraph gives."""
-        graph = _igraph().Graph(len(self._layer), self._links, directed=True)
-        found = graph.layout_sugiyama(layers=self._layer)
-        return [point[0] for point in list(found)[: len(self._layer)]]
 
     def _as_written(self) -> list[float]:
         """Return the numbers from left to right in which things are first met on the
@@ -222,11 +216,8 @@ class _Grid:
         for turn in range(SWEEPS):
             if not fewest:
                 break
-            rows, near = (
-                (self._rows, self._above) if turn % 2 else
-                (self._rows[::-1], self._below)
-            )  # fmt: skip
-            for row in rows:
+            near = self._above if turn % 2 else self._below
+            for row in self._rows if turn % 2 else self._rows[::-1]:
                 self._sort(row, near)
             self._swap()
             count = self._crossings()
@@ -234,29 +225,25 @@ class _Grid:
                 best, fewest = [list(row) for row in self._rows], count
         self._rows = best
 
-    def _ranks(self) -> list[int]:
-        """Return the place of each thing in its row."""
-        rank = [0] * len(self._layer)
+    def _count_places(self) -> None:
+        """Set the place of each thing in its row."""
         for row in self._rows:
             for at, thing in enumerate(row):
-                rank[thing] = at
-        return rank
+                self._rank[thing] = at
 
     def _sort(self, row: list[int], near: Sequence[Sequence[int]]) -> None:
         """Order a row by the mean places of the things that each thing is joined to."""
-        found: dict[int, float] = {}
+        means: dict[int, float] = {}
         for at, thing in enumerate(row):
-            joined = near[thing]
-            places = self._places[self._layer[joined[0]]] if joined else {}
-            found[thing] = (
-                sum(map(places.__getitem__, joined)) / len(joined) if (joined) else at
-            )
-        row.sort(key=found.__getitem__)
-        self._places[self._layer[row[0]]] = {t: at for at, t in enumerate(row)}
+            places = [self._rank[other] for other in near[thing]]
+            means[thing] = sum(places) / len(places) if places else at
+        row.sort(key=means.__getitem__)
+        for at, thing in enumerate(row):
+            self._rank[thing] = at
 
     def _swap(self) -> None:
         """Exchange neighbours in a row where fewer lines cross afterwards."""
-        rank = self._ranks()
+        rank = self._rank
         for row in self._rows:
             for at in range(len(row) - 1):
                 a, b = row[at], row[at + 1]
@@ -271,14 +258,13 @@ class _Grid:
                     rank[a], rank[b] = at + 1, at
 
     def _crossings(self) -> int:
-        """Return the number of pairs of lines that cross; update the places of all
-        things."""
-        self._places = [{t: at for at, t in enumerate(row)} for row in self._rows]
+        """Return the number of pairs of lines that cross; update all places."""
+        self._count_places()
         count = 0
-        for row, places in zip(self._rows, self._places[1:], strict=False):
+        for row in self._rows:
             met: list[int] = []
             for thing in row:
-                ends = sorted(places[n] for n in self._below[thing])
+                ends = sorted(self._rank[n] for n in self._below[thing])
                 for end in ends:
                     count += len(met) - bisect_right(met, end)
                 for end in ends:
@@ -288,69 +274,53 @@ class _Grid:
     def settle(self) -> None:
         """Set the position of each thing: near those that it is joined to, beside its
         neighbours in the row."""
-        up: list[list[tuple[int, float]]] = [[] for _ in self._layer]
-        down: list[list[tuple[int, float]]] = [[] for _ in self._layer]
-        long = {thing for chain in self._chains if len(chain) > 1 for thing in chain}
-        firm = [1.0 if n in long else FIRM for n in range(len(self._layer))]
-        for a, b in self._links:
-            pull = STRAIGHT if min(a, b) >= self._real else 1.0
-            # Boxes stand above each other; lines through many layers find their own
-            # way.
-            down[a].append((b, ASIDE if a < self._real and b in long else pull))
-            up[b].append((a, ASIDE if b < self._real and a in long else pull))
+        self._count_places()
         for row in self._rows:
             self._spread(row, [(0.0, 1.0)] * len(row))
-        self._rank = self._ranks()
         for turn in range(ROUNDS):
             downwards = turn % 2 == 0
-            rows = self._rows if downwards else self._rows[::-1]
-            for row in rows:
-                wishes = [self._wish(n, up, down, downwards) for n in row]
-                pairs = zip(row, wishes, strict=True)
-                self._spread(row, [(at, firm[n] * much) for n, (at, much) in pairs])
+            for row in self._rows if downwards else self._rows[::-1]:
+                self._spread(row, [self._wish(thing, downwards) for thing in row])
 
-    def _wish(
-        self,
-        thing: int,
-        up: list[list[tuple[int, float]]],
-        down: list[list[tuple[int, float]]],
-        downwards: bool,
-    ) -> tuple[float, float]:
+    def _wish(self, thing: int, downwards: bool) -> tuple[float, float]:
         """Return the best position of a thing, and the weight of that wish."""
-        near = up[thing] if downwards else down[thing]
-        far = down[thing] if downwards else up[thing]
-        if not near:
-            near = far
-        total = sum(pull for _, pull in near)
+        above, below = self._above[thing], self._below[thing]
+        near = (above or below) if downwards else (below or above)
+        firm = 1.0 if thing in self._far else FIRM
+        pulls = [self._pull(thing, other) for other in near]
+        total = sum(pulls)
         if not total:
-            return self._x[thing], 0.1
-        leaning = sum(self._x[n] * pull for n, pull in near) / total
-        return leaning * (1 - UPRIGHT), total
+            return self._x[thing], firm * 0.1
+        leaning = sum(self._x[n] * p for n, p in zip(near, pulls, strict=True)) / total
+        return leaning * (1 - UPRIGHT), firm * total
+
+    def _pull(self, thing: int, other: int) -> float:
+        """Return the pull of one thing on another. Boxes stand above each other; lines
+        through many layers find their own way."""
+        if min(thing, other) >= self._real:
+            return STRAIGHT
+        return ASIDE if thing < self._real and other in self._far else 1.0
 
     def _spread(self, row: list[int], wishes: list[tuple[float, float]]) -> None:
         """Move a row's things as near to their wishes as their order and widths allow,
         by an isotonic regression of the wishes less the widths."""
-        offsets, at = [], 0.0
-        for left, thing in zip([None, *row], row, strict=False):
-            if left is not None:
-                at += (self._width[left] + self._width[thing]) / 2
-            offsets.append(at)
-        places = risen(
-            [(w - at, weight) for (w, weight), at in zip(wishes, offsets, strict=True)]
-        )
-        for thing, place_, offset in zip(row, places, offsets, strict=True):
+        offsets = [0.0]
+        for left, right in pairwise(row):
+            offsets.append(offsets[-1] + (self._width[left] + self._width[right]) / 2)
+        pairs = zip(wishes, offsets, strict=False)
+        places = risen([(wish - at, weight) for (wish, weight), at in pairs])
+        for thing, place_, offset in zip(row, places, offsets, strict=False):
             self._x[thing] = place_ + offset
 
     def straighten(self) -> None:
         """Straighten each line as far as there is room for it; the outer lines come
         first, because they make room for the others."""
-        long = [chain for chain in self._chains if len(chain) > 1]
         for _ in range(UNBENT):
             # The distance from the middle at which a line runs is the key.
-            long.sort(
+            self._long.sort(
                 key=lambda c: abs(sum(self._x[n] for n in c)) / len(c), reverse=True
             )
-            for chain in long:
+            for chain in self._long:
                 self._unbend(chain)
 
     def _unbend(self, chain: Sequence[int]) -> None:
@@ -385,21 +355,25 @@ class _Grid:
 
     def placed(self) -> Placed:
         """Return the places, with the upper left corner at 0, 0."""
-        tops, heights = self._heights()
-        left = min((x - w / 2 for x, w in zip(self._x, self._width, strict=True)))
-        right = max((x + w / 2 for x, w in zip(self._x, self._width, strict=True)))
+        tops, heights, top = [], [], 0.0
+        for nr, row in enumerate(self._rows):
+            real = [self._sizes[n][1] for n in row if n < self._real]
+            heights.append(max(real, default=LABEL_HEIGHT if nr % 2 else 0.0))
+            tops.append(top)
+            top += heights[-1] + LAYER_GAP
+        left = min(x - w / 2 for x, w in zip(self._x, self._width, strict=True))
+        right = max(x + w / 2 for x, w in zip(self._x, self._width, strict=True))
         self._x = [x - left for x in self._x]
         middle = [top + h / 2 for top, h in zip(tops, heights, strict=True)]
         boxes = [Point(self._x[n], middle[self._layer[n]]) for n in range(self._real)]
-        leaving, arriving = self._ports()
+        leaving, arriving = self._ports(0), self._ports(1)
         bends: list[list[Point]] = []
         labels = []
         for nr, (line, chain) in enumerate(zip(self._lines, self._chains, strict=True)):
             labels.append(Point(self._x[chain[0]], middle[self._layer[chain[0]]]))
             start, end = boxes[line.start], boxes[line.end]
-            points = [
-                Point(start.x + leaving[nr], start.y + self._sizes[line.start][1] / 2)
-            ]
+            below = start.y + self._sizes[line.start][1] / 2
+            points = [Point(start.x + leaving[nr], below)]
             for thing in chain:
                 x, layer = self._x[thing], self._layer[thing]
                 points += Point(x, tops[layer]), Point(x, tops[layer] + heights[layer])
@@ -409,40 +383,25 @@ class _Grid:
             bends.append(points)
         return Placed(boxes, bends, labels, right - left, tops[-1] + heights[-1])
 
-    def _heights(self) -> tuple[list[float], list[float]]:
-        tops, heights, top = [], [], 0.0
-        for nr, row in enumerate(self._rows):
-            real = [self._sizes[n][1] for n in row if n < self._real]
-            height = max(real, default=LABEL_HEIGHT if nr % 2 else 0.0)
-            tops.append(top)
-            heights.append(height)
-            top += height + LAYER_GAP
-        return tops, heights
-
-    def _ports(self) -> tuple[list[float], list[float]]:
-        """Return the offsets from their boxes' middles at which lines leave and
-        arrive."""
-        leaving, arriving = [0.0] * len(self._lines), [0.0] * len(self._lines)
-        starts: dict[int, list[int]] = {}
-        ends: dict[int, list[int]] = {}
-        for nr, line in enumerate(self._lines):
-            starts.setdefault(line.start, []).append(nr)
-            ends.setdefault(line.end, []).append(nr)
-        for by_box, ports, at in ((starts, leaving, 0), (ends, arriving, -1)):
-            for box, own in by_box.items():
-                wishes = [(self._x[self._chains[nr][at]], nr) for nr in own]
-                wishes = sorted((x - self._x[box], nr) for x, nr in wishes)
-                # The corners are round, so lines end on the straight part between them.
-                straight = max(0.0, self._sizes[box][0] - self._sizes[box][1])
-                step = min(PORT_GAP, straight / max(1, len(own) - 1))
-                places = risen(
-                    [(x - nr * step, 1.0) for nr, (x, _) in enumerate(wishes)]
-                )
-                end = straight / 2 - step * (len(own) - 1)
-                for place_, (_, nr) in enumerate(wishes):
-                    near = min(max(places[place_], -straight / 2), end)
-                    ports[nr] = near + place_ * step
-        return leaving, arriving
+    def _ports(self, side: int) -> list[float]:
+        """Return the offset from its box's middle at which each line leaves (side 0) or
+        arrives (side 1)."""
+        ports = [0.0] * len(self._lines)
+        by_box: dict[int, list[int]] = {}
+        for nr, (start, end, *_) in enumerate(self._lines):
+            by_box.setdefault(end if side else start, []).append(nr)
+        for box, own in by_box.items():
+            wishes = sorted(
+                (self._x[self._chains[nr][-side]] - self._x[box], nr) for nr in own
+            )
+            # The corners are round, so lines end on the straight part between them.
+            straight = max(0.0, self._sizes[box][0] - self._sizes[box][1])
+            step = min(PORT_GAP, straight / max(1, len(own) - 1))
+            places = risen([(x - nr * step, 1.0) for nr, (x, _) in enumerate(wishes)])
+            last = straight / 2 - step * (len(own) - 1)
+            for at, (place_, (_, nr)) in enumerate(zip(places, wishes, strict=True)):
+                ports[nr] = min(max(place_, -straight / 2), last) + at * step
+        return ports
 
 
 def risen(wishes: Sequence[tuple[float, float]]) -> list[float]:

@@ -9,28 +9,26 @@ nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib.resources import files
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
-from ...answers.explanation import StepView
 from ...answers.picture import Picture, PictureNode
 from ...lang.excerpt import printable
 from ...views.briefly import Brief
-from ..html import begun
+from ..graph import leaf_name, shape_text, source_text
+from ..html import begun, sheet, text
 from ..jsons import dumps
-from ..labels import leaf_name, shape_text, source_text
 from ..numbers import inline
-from ..theme import Theme, sheet_for
-from . import heat
+from ..theme import Theme
 from .layers import Placed, Point
-from .scene import Box, Edge, Scene, brief, inside, scene_of
+from .scene import Scene, brief, inside, scene_of
 from .svg import (
     NOTE,
     SWATCH,
     TIP,
     drawn,
     escaped,
+    legend_decades,
     place_scene,
     style,
     swatches,
@@ -63,38 +61,31 @@ def page(picture: Picture, theme: Theme = "auto") -> Iterator[str]:
     rooms = [place_scene(each) for each in insides]
     boxes = [box for each in (scene, *insides) for box in each.boxes]
     used = {box.decade for box in boxes if box.decade}
-    script = file("page.js")
-    light, dark, grey = map(file, ("page.css", "page-dark.css", "page-grey.css"))
-    styles = style(sorted(used), theme, True)
-    styles += sheet_for(theme, light, dark, grey, printed=True)
+    script = text("page.js")
+    styles = style(sorted(used), theme, True) + sheet("page", theme, printed=True)
     title = escaped(picture.program.strip().split("\n")[-1] or picture.name)
     yield from begun(f"Graph of {title}", styles, script)
     shown = list(drawn(scene, placed, heated=True, live=True))
     for nr, (each, room) in enumerate(zip(insides, rooms, strict=True)):
         shown += _open_fold(nr, each, room, picture.folds[nr].count)
-    body = file("page.html").format(
+    body = text("page.html").format(
         title=title,
         steps=len(picture.steps),
-        tip=TIP,
+        tip=TIP.format(9),
         picture=whole(shown),
-        legend=whole(_legend(heat.listed(used))),
+        legend=whole(_legend(legend_decades(used))),
         data=embedded(_data(picture, scene, placed, insides, rooms)),
         script=script,
     )
     yield body.rstrip("\n")
 
 
-def file(name: str) -> str:
-    """Return the text of a file of this folder."""
-    return (files(__package__) / name).read_text(encoding="utf-8")
-
-
 def embedded(data: object) -> str:
     """Return data as JSON that cannot end the element it stands in."""
-    text = dumps(data)
+    made = dumps(data)
     for letter in "<>&":
-        text = text.replace(letter, f"\\u{ord(letter):04x}")
-    return text
+        made = made.replace(letter, f"\\u{ord(letter):04x}")
+    return made
 
 
 def _open_fold(nr: int, scene: Scene, room: Placed, count: int) -> Iterator[str]:
@@ -137,52 +128,56 @@ def _data(
 ) -> Mapping[str, object]:
     """Return the data that the page's script works with."""
     box_of = {n: at for at, box in enumerate(scene.boxes) for n in box.nodes}
-    inner = {
-        n: at
-        for fold in picture.folds
-        for at, n in enumerate(fold.nodes)
-    }  # fmt: skip
-    fold_of = {n: nr for nr, fold in enumerate(picture.folds) for n in fold.nodes}
+    folds = [(nr, fold.nodes) for nr, fold in enumerate(picture.folds)]
+    inner = {n: (at, nr) for nr, nodes in folds for at, n in enumerate(nodes)}
+    nodes = []
+    for each in picture.nodes:
+        n = each.node.id
+        at, nr = inner.get(n, (None, None))
+        nodes.append(_node(each) | {"box": box_of[n], "inner": at, "fold": nr})
+    boxes = []
+    for box, middle in zip(scene.boxes, placed.boxes, strict=True):
+        (x, y), (w, h) = _point(middle), _point(Point(box.width, box.height))
+        own = {"x": x, "y": y, "w": w, "h": h}
+        boxes.append(own | {"fold": box.fold, "nodes": box.nodes})
+    links = [
+        {"points": [*map(_point, points)], "label": _point(label), "edges": link.edges}
+        for link, points, label in zip(
+            scene.links, placed.bends, placed.labels, strict=True
+        )
+    ]
+    opened = []
+    for each_scene, room in zip(insides, rooms, strict=True):
+        width, height = _size(room)
+        edges = [link.edges for link in each_scene.links]
+        opened.append({"width": width, "height": height, "links": edges})
+    steps = []
+    for step in picture.steps:
+        arrived = [brief(g) for g in step.incoming if g is not None]
+        sends = [
+            [send.edge, send.id, brief(send.gradient), brief(send.total)]
+            for send in step.sends
+        ]
+        steps.append({"id": step.id, "incoming": ", ".join(arrived), "sends": sends})
     return {
         "program": printable_lines(picture.program),
         "width": placed.width,
         "height": placed.height,
-        "nodes": [
-            _node(n, box_of[n.node.id], inner.get(n.node.id), fold_of.get(n.node.id))
-            for n in picture.nodes
-        ],
-        "boxes": [
-            _box(box, at) for box, at in zip(scene.boxes, placed.boxes, strict=True)
-        ],
-        "links": [
-            {
-                "points": [_point(p) for p in points],
-                "label": _point(label),
-                "edges": _edges(link.edges),
-            }
-            for link, points, label in zip(
-                scene.links, placed.bends, placed.labels, strict=True
-            )
-        ],
-        "folds": [
-            {
-                "width": _size(room)[0],
-                "height": _size(room)[1],
-                "links": [_edges(link.edges) for link in each.links],
-            }
-            for each, room in zip(insides, rooms, strict=True)
-        ],
-        "steps": [_step(step) for step in picture.steps],
+        "nodes": nodes,
+        "boxes": boxes,
+        "links": links,
+        "folds": opened,
+        "steps": steps,
     }
 
 
-def printable_lines(text: str) -> str:
+def printable_lines(program: str) -> str:
     """Return text of several lines with each control character replaced by one sign."""
     return "".join(
         letter
         if letter == "\n" or letter.isprintable()
         else "\N{REPLACEMENT CHARACTER}"
-        for letter in text
+        for letter in program
     )
 
 
@@ -190,25 +185,13 @@ def _point(point: Point) -> list[float]:
     return [round(point.x, 1), round(point.y, 1)]
 
 
-def _edges(edges: Iterable[Edge]) -> list[list[int]]:
-    return [[edge.node, edge.nr, edge.to] for edge in edges]
-
-
-def _box(box: Box, middle: Point) -> dict[str, tuple[int, ...] | float | int | None]:
-    x, y = _point(middle)
-    size = {"w": round(box.width, 1), "h": round(box.height, 1)}
-    return {"x": x, "y": y, **size, "fold": box.fold, "nodes": box.nodes}
-
-
-def _node(
-    node: PictureNode, box: int, inner: int | None, fold: int | None
-) -> Mapping[str, object]:
+def _node(node: PictureNode) -> dict[str, Any]:
     view = node.node
-    title = leaf_name(view) if view.is_leaf else view.name
+    edges = zip(view.next_functions, view.local_gradients, node.rules, strict=True)
     return {
         "id": view.id,
         "name": view.name,
-        "title": title,
+        "title": leaf_name(view) if view.is_leaf else view.name,
         "text": "" if view.is_leaf else source_text(view),
         "line": view.line,
         "column": view.column,
@@ -218,14 +201,9 @@ def _node(
         "gradient": _whole(node.gradient),
         "formula": node.formula,
         "verdict": node.verdict,
-        "box": box,
-        "inner": inner,
-        "fold": fold,
         "edges": [
             [nr, child, _whole(local), rule and printable(rule), output]
-            for nr, ((child, output), local, rule) in enumerate(
-                zip(view.next_functions, view.local_gradients, node.rules, strict=True)
-            )
+            for nr, ((child, output), local, rule) in enumerate(edges)
             if child is not None
         ],
     }
@@ -238,22 +216,7 @@ def _whole(value: Brief | None) -> str | None:
     if isinstance(value, float | int):
         return inline(value)
     if isinstance(value, list):
-        text = inline(value)
-        if len(text) <= MAX_WHOLE_CHARACTERS:
-            return text
+        listed = inline(value)
+        if len(listed) <= MAX_WHOLE_CHARACTERS:
+            return listed
     return brief(value)
-
-
-def _step(step: StepView) -> Mapping[str, object]:
-    """Return the data of one step: the gradient that arrives at a node, and each edge's
-    share of it."""
-    sends = [
-        [send.edge, send.id, brief(send.gradient), brief(send.total)]
-        for send in step.sends
-    ]
-    arrived = [g for g in step.incoming if g is not None]
-    return {
-        "id": step.id,
-        "incoming": ", ".join(map(brief, arrived)),
-        "sends": sends,
-    }

@@ -7,7 +7,7 @@ Invariant: only finite values are drawn, and no line goes across a pole.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, isfinite, log10
 from typing import TYPE_CHECKING, Final
@@ -16,12 +16,12 @@ import numpy as np
 
 from ...answers.plot import Curve, Field, Surface
 from ...lang.excerpt import printable
-from ..curve import DECADES
-from ..labels import shorten
+from ..dots import DECADES, labels, reach, ticks
+from ..graph import shorten
+from ..html import sheet
 from ..numbers import number, six_digits
-from ..theme import Theme, sheet_for
-from ..ticks import labels, reach, ticks
-from .svg import escaped, sheet
+from ..theme import Theme
+from .svg import TIP, escaped, opened, text_at
 
 if TYPE_CHECKING:
     from ...engine.raw import Host
@@ -86,15 +86,17 @@ class Axis:
         share = (number - self.low) / ((self.high - self.low) or 1.0)
         return self.start + share * (self.end - self.start)
 
-    def ticks(self) -> list[float]:
-        return ticks(self.low, self.high)
+    def labelled(self) -> Iterator[tuple[float, str]]:
+        """Return round numbers on the axis with their texts."""
+        found = ticks(self.low, self.high)
+        return zip(found, labels(found), strict=True)
 
 
 def heights(numbers: Host) -> tuple[float, float]:
     """Return the ends of an axis for these numbers, a pole cut off; 0 and 1 if none is
     finite."""
     low, high = reach(numbers.tolist())
-    if (low, high) == (0.0, 1.0) and not any(map(isfinite, numbers.tolist())):
+    if not np.isfinite(numbers).any():
         return low, high
     span = (high - low) or abs(high) or 1.0
     return low - ROOM * span, high + ROOM * span
@@ -114,23 +116,11 @@ def plot(view: Curve | Field, theme: Theme = "auto") -> Iterator[str]:
 
 
 def _opened(width: float, height: float, title: str, theme: Theme) -> Iterator[str]:
-    yield (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" '
-        f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
-        'aria-labelledby="name">'
-    )
-    yield f'<title id="name">{escaped(title)}</title>'
-    light, dark, grey = (
-        sheet(name) + "".join(f".l{nr}{{stroke:{c}}}" for nr, c in enumerate(each))
-        for name, each in (
-            ("plot.css", COLOURS),
-            ("plot-dark.css", ON_DARK),
-            ("plot-grey.css", GREYS),
-        )
-    )
-    style = sheet_for(theme, light, dark, grey)
-    yield f"<style>{style}</style>"
-    yield '<rect class="paper" width="100%" height="100%"/>'
+    colours = [
+        "".join(f".l{nr}{{stroke:{colour}}}" for nr, colour in enumerate(each))
+        for each in (COLOURS, ON_DARK, GREYS)
+    ]
+    yield from opened(width, height, title, sheet("plot", theme, colours))
     shown = shorten(" ".join(printable(title).split()), MAX_TITLE)
     yield f'<text class="name" x="{LEFT}" y="24">{escaped(shown)}</text>'
 
@@ -146,18 +136,19 @@ def _curve(view: Curve, theme: Theme) -> Iterator[str]:
     room = [
         len(label)
         for _, _, numbers, _ in panels
-        for label in labels(Axis(*heights(numbers), 0.0, 1.0).ticks())
+        for _, label in Axis(*heights(numbers), 0.0, 1.0).labelled()
     ]
     left = max(LEFT, max(room) * CHARACTER + 2 * GAP)
     across = Axis(float(view.x[0]), float(view.x[-1]), left, WIDTH - RIGHT)
-    top = TOP
-    breaks = [mark.at for mark in view.kinks or ()]
+    middle, foot, kinks = (left + WIDTH - RIGHT) / 2, height - 12, view.kinks or ()
+    breaks = [mark.at for mark in kinks]
     for nr, (label, x_here, numbers, kind) in enumerate(panels):
+        top = TOP + nr * (PANEL + BETWEEN)
         up = Axis(*heights(numbers), top + PANEL, top)
         said = label + _cut(numbers, up)
         yield f'<text class="name" x="{left}" y="{top - 8:.1f}">{escaped(said)}</text>'
         yield from _grid(across, up)
-        for mark in view.kinks or ():
+        for mark in kinks:
             x = across.at(mark.at)
             yield (
                 f'<g class="mark"><title>{escaped(f"kink at {number(mark.at)}: ")}'
@@ -171,31 +162,30 @@ def _curve(view: Curve, theme: Theme) -> Iterator[str]:
         )
         drawn = list(stretches(x_here, numbers, up, breaks))
         if not drawn:
-            middle = (left + WIDTH - RIGHT) / 2
-            yield _note(middle, top + PANEL / 2, "middle", "nothing finite to draw")
+            yield text_at(middle, top + PANEL / 2, "middle", "nothing finite to draw")
         for stretch in drawn:
-            path = " ".join(f"{across.at(x):.2f},{up.at(y):.2f}" for x, y in stretch)
             yield (
                 f'<polyline class="curve{kind}" clip-path="url(#panel{nr})" '
-                f'points="{path}"/>'
+                f'points="{_points(stretch, across, up)}"/>'
             )
-        top += PANEL + BETWEEN
-    for mark in view.kinks or ():
+    for mark in kinks:
         up = Axis(*heights(value), TOP + PANEL, TOP)
         if np.isfinite(mark.value) and up.low <= mark.value <= up.high:
             at = f'cx="{across.at(mark.at):.1f}" cy="{up.at(mark.value):.1f}"'
             yield f'<circle class="dot" {at} r="3.5"/>'
-    foot = height - 12
-    middle = (left + WIDTH - RIGHT) / 2
-    yield _note(middle, foot, "middle", view.inputs[0])
-    if view.kinks:
-        told = [f"{mark.at:.6g}" for mark in view.kinks]
+    yield text_at(middle, foot, "middle", moved)
+    if kinks:
+        told = [f"{mark.at:.6g}" for mark in kinks]
         shown = f"no derivative at {', '.join(told)}"
         while len(shown) > MAX_NOTE:
             told.pop()
             shown = f"no derivative at {', '.join(told)}, …"
-        yield _note(WIDTH - RIGHT, foot, "end", shown)
+        yield text_at(WIDTH - RIGHT, foot, "end", shown)
     yield "</svg>"
+
+
+def _points(line: Iterable[Iterable[float]], across: Axis, up: Axis) -> str:
+    return " ".join(f"{across.at(x):.2f},{up.at(y):.2f}" for x, y in line)
 
 
 def _cut(numbers: Host, up: Axis) -> str:
@@ -218,31 +208,25 @@ def stretches(
     """
     piece: list[tuple[float, float]] = []
     span = up.high - up.low
-    points = [(float(a), float(b)) for a, b in zip(x, y, strict=True)]
     with np.errstate(all="ignore"):
         steps = np.abs(np.diff(y))
     steps = steps[np.isfinite(steps)]
     usual = float(np.median(steps)) if len(steps) else 0.0
     before: tuple[float, float] | None = None
-    for point in points:
-        here = point[1]
-        if not np.isfinite(here):
+    for place, here in zip(x.tolist(), y.tolist(), strict=True):
+        ends = not isfinite(here)
+        if before is not None and not ends:
+            last, height = before
+            across = max(height, here) > up.high and min(height, here) < up.low
+            far = abs(here - height) > 10 * usual + 1e-12
+            ends = across or (far and any(last <= b <= place for b in breaks))
+        if ends:
             if len(piece) > 1:
                 yield piece
             piece, before = [], None
-            continue
-        if before is not None:
-            away = (before[1] > up.high and here < up.low) or (
-                before[1] < up.low and here > up.high
-            )
-            far = abs(here - before[1]) > 10 * usual + 1e-12
-            jumps = far and any(before[0] <= b <= point[0] for b in breaks)
-            if away or jumps:
-                if len(piece) > 1:
-                    yield piece
-                piece = []
-        piece.append((point[0], min(max(here, up.low - span), up.high + span)))
-        before = point
+        if isfinite(here):
+            piece.append((place, min(max(here, up.low - span), up.high + span)))
+            before = place, here
     if len(piece) > 1:
         yield piece
 
@@ -250,33 +234,24 @@ def stretches(
 def _grid(across: Axis, up: Axis) -> Iterator[str]:
     left, right = across.start, across.end
     bottom, top = up.start, up.end
-    ticks_across, ticks_up = across.ticks(), up.ticks()
-    for tick, label in zip(ticks_across, labels(ticks_across), strict=True):
+    for tick, label in across.labelled():
         x = across.at(tick)
         kind = "zero" if tick == 0 else "grid"
         yield (
             f'<line class="{kind}" x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{bottom}"/>'
         )
         wide = len(label) * CHARACTER / 2 > RIGHT and x == right
-        yield _note(x, bottom + 17, "end" if wide else "middle", label)
-    for tick, label in zip(ticks_up, labels(ticks_up), strict=True):
+        yield text_at(x, bottom + 17, "end" if wide else "middle", label)
+    for tick, label in up.labelled():
         y = up.at(tick)
         kind = "zero" if tick == 0 else "grid"
         yield (
             f'<line class="{kind}" x1="{left}" y1="{y:.1f}" x2="{right}" y2="{y:.1f}"/>'
         )
-        yield _note(left - GAP, y + 4, "end", label)
+        yield text_at(left - GAP, y + 4, "end", label)
     yield (
         f'<rect class="frame" x="{left}" y="{top}" width="{right - left:.1f}" '
         f'height="{bottom - top:.1f}"/>'
-    )
-
-
-def _note(x: float, y: float, anchor: str, text: str, kind: str = "") -> str:
-    own = f' class="{kind}"' if kind else ""
-    return (
-        f'<text{own} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">'
-        f"{escaped(text)}</text>"
     )
 
 
@@ -286,29 +261,23 @@ def _field(view: Field, theme: Theme) -> Iterator[str]:
     found = view.surface
     across = Axis(float(found.x[0]), float(found.x[-1]), LEFT, LEFT + SIDE)
     up = Axis(float(found.y[0]), float(found.y[-1]), TOP + SIDE, TOP)
-    yield (
-        '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
-        'markerHeight="7" markerUnits="userSpaceOnUse" orient="auto">'
-        '<path class="tip" d="M0 0.8 8 4 0 7.2z"/></marker></defs>'
-    )
+    yield TIP.format(7)
     yield from _grid(across, up)
     named: list[str] = []
     for nr, level, lines in levels(found):
         for line in lines:
-            points = " ".join(f"{across.at(x):.2f},{up.at(y):.2f}" for x, y in line)
+            points = _points(line, across, up)
             yield f'<polyline class="level l{nr}" points="{points}"/>'
         longest = max(lines, key=len)
         x, y = longest[len(longest) // 2]
         label = six_digits(level + 0.0)
         at = across.at(x), up.at(y) + 4
-        named += [_note(*at, "middle", label, "halo"), _note(*at, "middle", label)]
+        named += [text_at(*at, "middle", label, "halo"), text_at(*at, "middle", label)]
     yield from _arrows(found, across, up)
     yield from named
-    foot = height - 12
-    yield _note(LEFT + SIDE / 2, foot, "middle", found.inputs[0])
-    yield _note(LEFT, TOP - 10, "start", found.inputs[1])
-    told = _told(view)
-    yield _note(LEFT + SIDE, TOP - 10, "end", told)
+    yield text_at(LEFT + SIDE / 2, height - 12, "middle", found.inputs[0])
+    yield text_at(LEFT, TOP - 10, "start", found.inputs[1])
+    yield text_at(LEFT + SIDE, TOP - 10, "end", _told(view))
     yield "</svg>"
 
 

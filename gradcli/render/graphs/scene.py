@@ -10,7 +10,8 @@ inside a fold to one line; a box is as large as its texts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import floor, isfinite, log10
 from typing import Final, NamedTuple
 
 from ...answers.picture import Picture, PictureNode
@@ -19,9 +20,8 @@ from ...views.briefly import Brief, Extent, briefly, extent, magnitude
 from ...views.folds import Fold
 from ...views.numbers import Entries
 from ..code.rules import letters, taken
-from ..labels import leaf_name, shape_text, shorten, source_text, squeezed
+from ..graph import leaf_name, shape_text, shorten, source_text
 from ..numbers import ELLIPSIS, inline, six_digits
-from . import heat
 
 CHARACTER: Final = 7.25
 """Width of a character of a text, and of a small one, in units of the picture."""
@@ -43,6 +43,10 @@ ROW: Final = 16.0
 """Height of a line of text, in units of the picture; a box has two or three."""
 
 TIMES: Final = "×"
+
+NOTHING: Final = "none"
+STRANGE: Final = "nan"
+"""Names of the decades of a gradient that is 0 and of one that is not finite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +121,8 @@ class Link:
     def hint(self, boxes: Sequence[Box]) -> str:
         """Return the label of a line that is cut off, which says where it leads."""
         end = boxes[self.end]
-        name, is_called, _ = end.text.partition(" = ")
-        where = (
-            end.title if end.leaf or not end.text else name if is_called else end.text
-        )
+        where = end.title if end.leaf or not end.text else end.text
+        where, _, _ = where.partition(" = ")
         return f"{self.label} ↓ {shorten(where, MAX_HINT)}".lstrip()
 
 
@@ -138,17 +140,14 @@ def scene_of(picture: Picture) -> Scene:
     owner: dict[int, int] = {}
     boxes: list[Box] = []
     folded = {n: nr for nr, fold in enumerate(picture.folds) for n in fold.nodes}
-    at: dict[int, int] = {}
     for node in picture.nodes:
-        nr = folded.get(node.node.id)
-        if nr is None:
-            owner[node.node.id] = len(boxes)
-            boxes.append(_box(node))
+        id_ = node.node.id
+        if id_ in owner:
             continue
-        if nr not in at:
-            at[nr] = len(boxes)
-            boxes.append(_fold_box(picture, nr))
-        owner[node.node.id] = at[nr]
+        nr = folded.get(id_)
+        box = _box(node) if nr is None else _fold_box(picture, nr)
+        owner |= dict.fromkeys(box.nodes, len(boxes))
+        boxes.append(box)
     links = tuple(_links(picture.nodes, owner, boxes))
     return Scene(tuple(boxes), links, tuple(_legend(picture, links)))
 
@@ -177,17 +176,36 @@ def _legend(picture: Picture, links: Iterable[Link]) -> Iterator[str]:
 
 def _box(node: PictureNode) -> Box:
     view = node.node
+    name = leaf_name(view) if view.is_leaf else view.name
     return Box(
         nodes=(view.id,),
         fold=None,
-        title=squeezed(leaf_name(view) if view.is_leaf else view.name, MAX_TEXT),
+        title=_squeezed(name, MAX_TEXT),
         text="" if view.is_leaf else shorten(source_text(view), MAX_TEXT),
         value=_said("= ", node.value),
         gradient=_said("grad ", node.gradient),
-        decade=heat.decade(magnitude(node.gradient)),
+        decade=decade_of(magnitude(node.gradient)),
         shape=shape_text(view.shape),
         leaf=view.is_leaf,
     )
+
+
+def decade_of(size: float | None) -> str | None:
+    """Return the name of the decade of a gradient's size; None where none arrives."""
+    if size is None:
+        return None
+    if not isfinite(size):
+        return STRANGE
+    return str(floor(log10(size))) if size else NOTHING
+
+
+def _squeezed(text: str, room: int) -> str:
+    """Return the text, its middle replaced by an ellipsis if it is longer than
+    ``room``, because long names often differ only at their ends."""
+    if len(text) <= room:
+        return text
+    end = (room - 1) // 2
+    return text[: room - 1 - end] + ELLIPSIS + text[-end:]
 
 
 def _fold_box(picture: Picture, nr: int) -> Box:
@@ -195,21 +213,16 @@ def _fold_box(picture: Picture, nr: int) -> Box:
     and the gradient where it arrives and where it leaves."""
     fold = picture.folds[nr]
     place = _exit(picture, fold)
-    first, last = picture.nodes[fold.parts[0][place]], picture.nodes[
-        fold.parts[-1][place]
-    ]  # fmt: skip
-    value = _arrow("= ", first.value, last.value)
-    gradient = _arrow("grad ", last.gradient, first.gradient)
-    return Box(
+    first = picture.nodes[fold.parts[0][place]]
+    last = picture.nodes[fold.parts[-1][place]]
+    return replace(
+        _box(last),
         nodes=fold.nodes,
         fold=nr,
         title=f"{TIMES}{fold.count:,} {shorten(last.node.name, MAX_TEXT)}",
-        text=shorten(source_text(last.node), MAX_TEXT),
-        value=value,
-        gradient=gradient,
-        decade=heat.decade(magnitude(first.gradient)),
-        shape=shape_text(last.node.shape),
-        leaf=False,
+        value=_said("= ", first.value, last.value),
+        gradient=_said("grad ", last.gradient, first.gradient),
+        decade=decade_of(magnitude(first.gradient)),
     )
 
 
@@ -227,15 +240,10 @@ def _exit(picture: Picture, fold: Fold) -> int:
     return len(places) - 1
 
 
-def _arrow(before: str, start: Brief | None, end: Brief | None) -> str:
-    texts = [brief(each) for each in (start, end) if each is not None]
-    if len(texts) == 2 and texts[0] != texts[1]:
-        return before + " → ".join(texts)
-    return before + texts[0] if texts else ""
-
-
-def _said(before: str, value: Brief | None) -> str:
-    return "" if value is None else before + brief(value)
+def _said(before: str, *values: Brief | None) -> str:
+    """Return a value behind a text, or two that differ with an arrow between them."""
+    texts = dict.fromkeys(brief(each) for each in values if each is not None)
+    return before + " → ".join(texts) if texts else ""
 
 
 def brief(value: Brief, room: int = MAX_NUMBER) -> str:
@@ -269,23 +277,24 @@ def _links(
 ) -> Iterable[Link]:
     """Yield a link per edge; those of a fold are joined if they lead to the same
     box."""
-    joined: dict[tuple[int, int], list[tuple[Edge, str, str]]] = {}
+    joined: dict[tuple[int, int], list[Link]] = {}
     for node in nodes:
         start = owner[node.node.id]
         for nr, (child, output) in enumerate(node.node.next_functions):
             if child is None or owner.get(child, start) == start:
                 continue
-            edge = Edge(node.node.id, nr, child)
-            end = owner[child]
+            end, edge = owner[child], Edge(node.node.id, nr, child)
             label, rule = _label(node, nr, output), node.rules[nr] or ""
+            link = Link(start, end, label, rule, (edge,))
             if boxes[start].fold is None and boxes[end].fold is None:
-                yield Link(start, end, label, rule, (edge,))
+                yield link
             else:
-                joined.setdefault((start, end), []).append((edge, label, rule))
-    for (start, end), found in joined.items():
-        edges = tuple(edge for edge, _, _ in found)
-        label = found[0][1] if len(found) == 1 else f"{TIMES}{len(found):,}"
-        yield Link(start, end, label, found[0][2], edges)
+                joined.setdefault((start, end), []).append(link)
+    for first, *others in joined.values():
+        if others:
+            edges = (*first.edges, *(edge for each in others for edge in each.edges))
+            first = replace(first, label=f"{TIMES}{len(edges):,}", edges=edges)
+        yield first
 
 
 def _label(node: PictureNode, nr: int, output: int) -> str:

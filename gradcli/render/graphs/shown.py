@@ -24,9 +24,9 @@ from ...views.briefly import briefly
 from ...views.graph import GraphView, graph_view
 from ...views.names import Names
 from ..code.rules import Rules
+from ..graph import dot, mermaid
 from ..jsons import as_json
 from ..line import Line
-from ..pictures import dot, mermaid
 from ..theme import Theme
 
 ENDINGS: Final = (
@@ -117,8 +117,7 @@ class ShownGraph:
             lines: list[Line] = list(texts[suffix](self.view))
             return "".join(line.text + "\n" for line in lines).encode()
         if suffix == ".graphml":
-            from .graphml import graphml
-            from .svg import whole
+            from .svg import graphml, whole
 
             return whole(graphml(self.picture)).encode()
         if suffix == ".html":
@@ -191,20 +190,15 @@ def graph(
         raise TypeError(f"graph() takes a tensor, not {type(output).__name__}")
     called = dict(names or {})
     own = next((n for n, t in called.items() if t is output), "output")
-    view = _view(output, own, called)
+    try:
+        view = graph_view(output, source="", name=own, variables=called)
+    except GradError as error:
+        raise GradError(FREED) from error
     known = Names()
     known.settle((), called, frozenset())
     made = values(output, {}) if view.nodes else {}
     picture = picture_of(output, view, made, Rules(known, view), fold)
     return ShownGraph(view, _passed(output, grad_output, known, view, picture))
-
-
-def _view(output: Tensor, name: str, called: Mapping[str, Tensor]) -> GraphView:
-    """Return the graph as a view; raise GradError if what its nodes saved is freed."""
-    try:
-        return graph_view(output, source="", name=name, variables=called)
-    except GradError as error:
-        raise GradError(FREED) from error
 
 
 def _passed(

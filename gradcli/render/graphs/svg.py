@@ -8,29 +8,65 @@ Invariant: the picture is a complete XML document that refers to nothing outside
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from importlib.resources import files
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import log
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
-from ...answers.picture import Picture
+from ...answers.picture import Picture, PictureNode
 from ...lang.excerpt import printable
-from ..theme import Theme, sheet_for
-from . import heat
+from ...views.briefly import Brief, Extent
+from ...views.numbers import Entries
+from ..graph import shape_text
+from ..html import sheet
+from ..numbers import inline
+from ..theme import Theme
 from .layers import LABEL_HEIGHT, Line, Placed, Point, place
-from .scene import PADDING, ROW, Box, Link, Scene, label_width, scene_of
+from .scene import (
+    NOTHING,
+    PADDING,
+    ROW,
+    STRANGE,
+    Box,
+    Link,
+    Scene,
+    label_width,
+    scene_of,
+)
 
 MARGIN: Final = 24.0
 NOTE: Final = 22.0
 """Height of a line of the legend, in units of the picture."""
 
-HEATED: Final = ' class="heated"'
+TIP: Final = (
+    '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="{0}" '
+    'markerHeight="{0}" markerUnits="userSpaceOnUse" orient="auto">'
+    '<path class="tip" d="M0 0.8 8 4 0 7.2z"/></marker></defs>'
+)
+"""Definition of the tip of a line, of a size in units of the picture."""
 
 SWATCH: Final = 66.0
 """Width of a decade in the legend, in units of the picture."""
 
 MIN_LEGEND: Final = 470.0
 """Smallest width of the legend, in units of the picture."""
+
+FULL: Final = 24
+"""Decades from 1 at which a shade is full; near 1 shades change faster."""
+
+MAX_SHOWN: Final = 13
+"""Largest number of decades that a legend shows."""
+
+COLD: Final = (128, 178, 250), (24, 78, 170), (255, 255, 255)
+HOT: Final = (250, 140, 120), (160, 44, 32), (150, 150, 150)
+NEUTRAL: Final = (250, 250, 250), (38, 43, 51), (215, 215, 215)
+OTHER: Final = {
+    NOTHING: ("#d9dde3", "#4b535e", "#ffffff"),
+    STRANGE: ("#e7a1ee", "#86308f", "#8c8c8c"),
+}
+"""Colours of gradients below 1, above it, from 1 to 10, and of other ones: on a light
+ground, on a dark one and without hues, where the larger gradient is the darker one. A
+shade means the same in every picture."""
 
 
 def svg(picture: Picture, heated: bool = False, theme: Theme = "auto") -> Iterator[str]:
@@ -46,20 +82,15 @@ def svg(picture: Picture, heated: bool = False, theme: Theme = "auto") -> Iterat
     """
     scene = scene_of(picture)
     placed = place_scene(scene)
-    decades = heat.listed({b.decade for b in scene.boxes if b.decade}) if heated else []
+    used = {box.decade for box in scene.boxes if box.decade} if heated else set()
+    decades = legend_decades(used)
     width = max(placed.width, MIN_LEGEND, SWATCH * len(decades)) + 2 * MARGIN
     below = MARGIN + placed.height + MARGIN
     height = below + NOTE * (len(scene.legend) + 2 * bool(decades)) + MARGIN / 2
-    yield (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" '
-        f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
-        f'aria-labelledby="name"{heated * HEATED}>'
-    )
-    yield f'<title id="name">{escaped("Graph of " + picture.program)}</title>'
-    used = {box.decade for box in scene.boxes if box.decade} if heated else set()
-    yield "<style>" + style(sorted(used | set(decades)), theme) + "</style>"
-    yield TIP
-    yield '<rect class="paper" width="100%" height="100%"/>'
+    styles = style(sorted(used | set(decades)), theme)
+    title = f"Graph of {picture.program}"
+    kind = heated * ' class="heated"'
+    yield from opened(width, height, title, styles, kind, TIP.format(9))
     left = (width - placed.width) / 2
     yield f'<g transform="translate({left:.1f} {MARGIN:.1f})">'
     yield from drawn(scene, placed, heated)
@@ -68,11 +99,26 @@ def svg(picture: Picture, heated: bool = False, theme: Theme = "auto") -> Iterat
     yield "</svg>"
 
 
-TIP: Final = (
-    '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" '
-    'markerHeight="9" markerUnits="userSpaceOnUse" orient="auto">'
-    '<path class="tip" d="M0 0.8 8 4 0 7.2z"/></marker></defs>'
-)
+def opened(
+    width: float,
+    height: float,
+    title: str,
+    styles: str,
+    kind: str = "",
+    defined: str = "",
+) -> Iterator[str]:
+    """Yield the beginning of a document: its name, its style sheet, what it defines,
+    and its ground."""
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" '
+        f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
+        f'aria-labelledby="name"{kind}>'
+    )
+    yield f'<title id="name">{escaped(title)}</title>'
+    yield f"<style>{styles}</style>"
+    if defined:
+        yield defined
+    yield '<rect class="paper" width="100%" height="100%"/>'
 
 
 def place_scene(scene: Scene) -> Placed:
@@ -88,20 +134,37 @@ def place_scene(scene: Scene) -> Placed:
 
 
 def style(decades: Sequence[str], theme: Theme, printed: bool = False) -> str:
-    """Return the style sheet of a graph; `sheet_for` explains ``printed``."""
-    names: tuple[tuple[str, heat.Ground], ...] = (
-        ("graph.css", "light"), ("graph-dark.css", "dark"), ("graph-grey.css", "grey")
-    )  # fmt: skip
-    light, dark, grey = (
-        sheet(name) + "".join(heat.rules(decades, ground)) for name, ground in names
-    )
-    return sheet_for(theme, light, dark, grey, printed=printed)
+    """Return the style sheet of a graph; `sheet` explains ``printed``."""
+    shades = [
+        "".join(f".heated .h{n} .box{{fill:{colour_of(n, nr)}}}" for n in decades)
+        for nr in range(len(HOT))
+    ]
+    return sheet("graph", theme, shades, printed=printed)
 
 
-def sheet(name: str) -> str:
-    """Return the text of a file of this folder, on one line."""
-    text = (files(__package__) / name).read_text(encoding="utf-8")
-    return "".join(line.strip() for line in text.splitlines())
+def colour_of(decade: str, ground: int) -> str:
+    """Return the fill colour of the boxes of a decade on a light ground, on a dark one
+    or without hues."""
+    if decade in OTHER:
+        return OTHER[decade][ground]
+    power = int(decade)
+    share = min(1.0, log(1 + abs(power)) / log(1 + FULL))
+    end = (COLD if power < 0 else HOT)[ground]
+    parts = zip(NEUTRAL[ground], end, strict=True)
+    mixed = [round(a + (b - a) * share) for a, b in parts]
+    return "#" + "".join(f"{part:02x}" for part in mixed)
+
+
+def legend_decades(names: Iterable[str]) -> list[str]:
+    """Return decades for a legend, rising; if there are very many, some are left
+    out."""
+    found = set(names)
+    powers = sorted(map(int, found - {*OTHER}))
+    every = -(-len(powers) // MAX_SHOWN) or 1
+    shown = [str(power) for power in powers[::every]]
+    if powers and str(powers[-1]) not in shown:
+        shown.append(str(powers[-1]))
+    return [*({NOTHING} & found), *shown, *({STRANGE} & found)]
 
 
 def drawn(
@@ -151,10 +214,7 @@ def _line(
             f'<rect class="back" x="{left:.1f}" y="{top:.1f}" '
             f'width="{width:.1f}" height="{LABEL_HEIGHT}"/>'
         )
-        yield (
-            f'<text class="label" x="{x:.1f}" y="{y + 4:.1f}" '
-            f'text-anchor="middle">{escaped(text)}</text>'
-        )
+        yield text_at(x, y + 4, "middle", text, "label")
     yield "</g>"
 
 
@@ -176,8 +236,9 @@ def path(points: Sequence[Point]) -> str:
 def _box(box: Box, middle: Point, heated: bool, live: bool, name: str) -> Iterator[str]:
     kinds = ["node", *["leaf"] * box.leaf, *["fold"] * (box.fold is not None)]
     if heated and box.decade is not None:
-        kinds.append(heat.shade(box.decade))
+        kinds.append(f"h{box.decade}")
     left, top = middle.x - box.width / 2, middle.y - box.height / 2
+    right = left + box.width - PADDING
     round_ = box.height / 2 if box.leaf else 7.0
     role = f' role="button" tabindex="-1" aria-label={attribute(described(box))}'
     role += ' aria-expanded="false"' * (box.fold is not None)
@@ -189,24 +250,27 @@ def _box(box: Box, middle: Point, heated: bool, live: bool, name: str) -> Iterat
         f'height="{box.height:.1f}" rx="{round_:.1f}"/>'
     )
     title = f"{box.title} {box.shape}".rstrip()
-    rows = [("title", title), *([("text", box.text)] if box.text else [])]
     y = top + PADDING / 2 + ROW - 4
-    for kind, text in rows:
-        yield (
-            f'<text class="{kind}" x="{middle.x:.1f}" y="{y:.1f}" '
-            f'text-anchor="middle">{escaped(text)}</text>'
-        )
+    yield text_at(middle.x, y, "middle", title, "title")
+    if box.text:
         y += ROW
-    for kind, text, x, anchor in (
-        ("value", box.value, left + PADDING, "start"),
-        ("grad", box.gradient, left + box.width - PADDING, "end"),
-    ):
-        if text:
-            yield (
-                f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" '
-                f'text-anchor="{anchor}">{escaped(text)}</text>'
-            )
+        yield text_at(middle.x, y, "middle", box.text, "text")
+    y += ROW
+    if box.value:
+        yield text_at(left + PADDING, y, "start", box.value, "value")
+    if box.gradient:
+        yield text_at(right, y, "end", box.gradient, "grad")
     yield "</g>"
+
+
+def text_at(x: float, y: float, anchor: str, text: str, kind: str = "") -> str:
+    """Return a text that starts, ends or has its middle at a point; ``kind`` is its CSS
+    class."""
+    own = f' class="{kind}"' if kind else ""
+    return (
+        f'<text{own} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">'
+        f"{escaped(text)}</text>"
+    )
 
 
 def described(box: Box) -> str:
@@ -231,11 +295,11 @@ def swatches(decades: Sequence[str], left: float, top: float) -> Iterator[str]:
     """Yield the colours of decades, each with its name."""
     for nr, name in enumerate(decades):
         x = left + nr * SWATCH
+        said = {NOTHING: "0", STRANGE: "not finite"}.get(name, f"1e{name}")
+        label = text_at(x + SWATCH / 2, top + 13, "middle", said, "label")
         yield (
-            f'<g class="{heat.shade(name)}"><rect class="box" x="{x:.1f}" '
-            f'y="{top:.1f}" width="{SWATCH}" height="{NOTE - 4}"/>'
-            f'<text class="label" x="{x + SWATCH / 2:.1f}" y="{top + 13:.1f}" '
-            f'text-anchor="middle">{escaped(heat.said(name))}</text></g>'
+            f'<g class="h{name}"><rect class="box" x="{x:.1f}" '
+            f'y="{top:.1f}" width="{SWATCH}" height="{NOTE - 4}"/>{label}</g>'
         )
 
 
@@ -252,3 +316,59 @@ def attribute(text: str) -> str:
 def whole(lines: Iterable[str]) -> str:
     """Return the lines as one text."""
     return "".join(f"{line}\n" for line in lines)
+
+
+NODE_KEYS: Final = (
+    "name", "variable", "output", "source", "shape", "value", "gradient", "formula",
+)  # fmt: skip
+EDGE_KEYS: Final = ("output_nr", "local_gradient", "rule")
+
+
+def graphml(picture: Picture) -> Iterator[str]:
+    """Yield the lines of a document."""
+    yield '<?xml version="1.0" encoding="UTF-8"?>'
+    yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+    for kind, keys in (("node", NODE_KEYS), ("edge", EDGE_KEYS)):
+        for key in keys:
+            number = "int" if key == "output_nr" else "string"
+            yield (
+                f'<key id="{kind[0]}_{key}" for="{kind}" attr.name="{key}" '
+                f'attr.type="{number}"/>'
+            )
+    yield f"<graph id={attribute(picture.name)} edgedefault={attribute('directed')}>"
+    for node in picture.nodes:
+        yield f'<node id="n{node.node.id}">'
+        yield from _data("n", _told(node))
+        yield "</node>"
+    for node in picture.nodes:
+        at, local = node.node.id, node.node.local_gradients
+        for nr, (child, output) in enumerate(node.node.next_functions):
+            if child is not None:
+                yield f'<edge id="e{at}_{nr}" source="n{at}" target="n{child}">'
+                told = {"output_nr": str(output), "rule": node.rules[nr]}
+                yield from _data("e", told | {"local_gradient": _number(local[nr])})
+                yield "</edge>"
+    yield "</graph>"
+    yield "</graphml>"
+
+
+def _told(node: PictureNode) -> Mapping[str, str | None]:
+    view = node.node
+    same = {key: getattr(view, key) for key in NODE_KEYS[:4]}
+    return same | {
+        "shape": shape_text(view.shape) or "[]",
+        "value": _number(node.value),
+        "gradient": _number(node.gradient),
+        "formula": node.formula or None,
+    }
+
+
+def _data(kind: str, told: Mapping[str, str | None]) -> Iterator[str]:
+    for key, text in told.items():
+        if text is not None:
+            yield f'<data key="{kind}_{key}">{escaped(printable(text))}</data>'
+
+
+def _number(value: Brief | None) -> str | None:
+    known = value is not None and not isinstance(value, Extent | Entries)
+    return inline(value) if known else None  # type: ignore[arg-type]

@@ -14,11 +14,16 @@ from gradcli.lang.run import Run, evaluate, execute, prepare
 from gradcli.numbers.trees.namespace import TreeNamespace
 from gradcli.numbers.trees.program import adjoint
 from gradcli.numbers.trees.tree import LEAVES, Names, Unwritable
-from gradcli.render.code.programs import program
-from gradcli.render.code.steps import reachable
+from gradcli.render.code.programs import program, reachable
 
-from .programs import BY_NAME, run_of, summed_gradient, text_of, zeros_for
-from .rows import differs
+from .programs import (
+    BY_NAME,
+    differs,
+    run_of,
+    summed_gradient,
+    text_of,
+    zeros_for,
+)
 
 RECORDED = list(BY_NAME)
 

@@ -16,6 +16,7 @@ from tests.reference.recorded_programs import RECORDS
 
 from .written import Library, Written, run_python, same, written
 
+PYTHON = ["numpy", pytest.param("torch", marks=pytest.mark.peers)]
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 
 MATRIX = [[0.5, -1.0, 2.0], [1.5, 0.25, -0.75], [-0.5, 1.0, 1.25]]
@@ -75,21 +76,13 @@ def test_c_gives_the_engines_numbers(
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_numpy_gives_the_engines_numbers(
-    programs: dict[str, Written], name: str
+@pytest.mark.parametrize("language", PYTHON)
+def test_python_gives_the_engines_numbers(
+    programs: dict[str, Written], language: str, name: str
 ) -> None:
+    pytest.importorskip(language)
     each = programs[name]
-    same(run_python(each.text("numpy"), each.kind, each.inputs), each.results)
-
-
-@pytest.mark.peers
-@pytest.mark.parametrize("name", ALL)
-def test_torch_gives_the_engines_numbers(
-    programs: dict[str, Written], name: str
-) -> None:
-    pytest.importorskip("torch")
-    each = programs[name]
-    same(run_python(each.text("torch"), each.kind, each.inputs), each.results)
+    same(run_python(each.text(language), each.kind, each.inputs), each.results)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -146,8 +139,7 @@ def test_c_holds_on_the_other_side_of_every_comparison_that_stays_in_arrays(
 def test_python_holds_on_the_other_side_of_every_comparison_that_stays_in_arrays(
     language: str, source: str, here: Any, there: Any
 ) -> None:
-    if language == "torch":
-        pytest.importorskip("torch")
+    pytest.importorskip(language)
     one, other = written(source, here), written(source, there)
     same(run_python(one.text(language), "gradient", other.inputs), other.results)
 

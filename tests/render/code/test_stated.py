@@ -8,7 +8,7 @@ import gradcli as torch
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, execute, prepare
 from gradcli.ops import OPS, parameters
-from gradcli.render.code.stated import stated
+from gradcli.render.code.rules import stated
 from gradcli.views.graph import raw_partials
 
 X = torch.tensor([[0.3, 0.2], [0.5, 0.7]], requires_grad=True)

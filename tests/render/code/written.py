@@ -19,8 +19,7 @@ from gradcli.numbers.trees.tree import Names, Tree
 from gradcli.render.code.c import helpers
 from gradcli.render.code.dialect import Result
 from gradcli.render.code.dialect import Written as Text
-from gradcli.render.code.programs import DIALECTS, Wanted
-from gradcli.render.code.steps import Page
+from gradcli.render.code.programs import DIALECTS, Page, Wanted
 
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
 

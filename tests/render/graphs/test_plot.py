@@ -12,30 +12,8 @@ from gradcli.answers.plot import Curve, Field, KinkMark, Surface
 from gradcli.engine.raw import Host
 from gradcli.render.graphs.plot import Axis, heights, plot, stretches
 from gradcli.render.graphs.svg import whole
-from gradcli.render.jsons import as_json
-from gradcli.render.ticks import ticks
 
 SVG = "{http://www.w3.org/2000/svg}"
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "found"),
-    [
-        (-3.0, 3.0, [-3, -2, -1, 0, 1, 2, 3]),
-        (0.0, 1.0, [0, 0.2, 0.4, 0.6, 0.8, 1]),
-        (0.0, 0.007, [0, 0.002, 0.004, 0.006]),
-        (2.0, 2.0, [2]),
-    ],
-)
-def test_ticks(low: float, high: float, found: list[float]) -> None:
-    assert ticks(low, high) == pytest.approx(found)
-
-
-@pytest.mark.parametrize("most", [2, 4, 7, 9])
-def test_any_span_has_ticks_and_no_more_than_asked(most: int) -> None:
-    for span in range(10, 1000):
-        found = ticks(0.0, span / 10, most)
-        assert 1 <= len(found) <= most
 
 
 def test_a_pole_does_not_flatten_the_rest() -> None:
@@ -95,13 +73,6 @@ def test_arrows_point_uphill_as_it_is_seen() -> None:
         )
 
 
-def test_the_numbers_of_a_plot() -> None:
-    x = np.array([0.0, 1.0])
-    (line,) = as_json(Curve("x", None, ("x",), x, x, None, None))
-    assert '"grad": null' in line.text
-    assert '"kinks": null' in line.text
-
-
 def curve(x: Host, value: Host, slope: Host, *kinks: KinkMark) -> ElementTree.Element:
     view = Curve("f", None, ("x",), x, value, slope, kinks)
     return ElementTree.fromstring(whole(plot(view)))
@@ -118,16 +89,6 @@ def test_a_derivative_is_drawn_where_there_is_a_value() -> None:
     for each in root.iter(f"{SVG}polyline"):
         points = (each.get("points") or "").split()
         assert float(points[0].split(",")[0]) > 84 + 612 / 4
-
-
-def test_a_curve_goes_through_its_kinks() -> None:
-    x = np.linspace(-1, 1, 10)
-    root = curve(x, abs(x), np.sign(x), KinkMark(0.0, "abs(x)", 0.0))
-    (dot,) = root.iter(f"{SVG}circle")
-    line = next(root.iter(f"{SVG}polyline")).get("points") or ""
-    near = [tuple(map(float, p.split(","))) for p in line.split()]
-    at = float(dot.get("cx", 0)), float(dot.get("cy", 0))
-    assert any(p == pytest.approx(at, abs=0.06) for p in near)
 
 
 def test_what_is_cut_off_and_what_is_not_there_is_said() -> None:
