@@ -406,7 +406,6 @@ class Port:
     """
 
     __slots__ = ("__weakref__", "node", "nr")
-    in_rules = ""
 
     def __init__(self, node: Node, nr: int) -> None:
         self.node = node

@@ -1,4 +1,4 @@
-"""The largest, the least and the sum of many short lines are NumPy's."""
+"""Reductions, choices and additions on large arrays are NumPy's."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gradcli.engine import NUMPY, arrays
+from gradcli.engine.parts import chosen
 
 SPECIAL = [np.nan, np.inf, -np.inf, 1.0]
 
@@ -80,3 +81,89 @@ def test_other_dimensions_and_orders_are_numpys():
     for dim in (0, 1, (1, 2), None):
         assert np.array_equal(NUMPY.amax(x, dim), np.max(x, dim))
     assert np.array_equal(NUMPY.amax(x.T, 2), np.max(x.T, 2))
+
+
+ALL = slice(None)
+
+
+def positions(*shape, n=4):
+    return np.random.default_rng(sum(shape)).integers(0, n, shape)
+
+
+INDICES = {
+    "all dimensions": (positions(9), positions(9), positions(9)),
+    "the first": (positions(9),),
+    "a matrix at the first": (positions(3, 5),),
+    "the last": (..., positions(9)),
+    "the last, of all": (ALL, ALL, positions(9)),
+    "the middle": (ALL, positions(9)),
+    "the middle, two": (ALL, positions(3, 1), positions(5)),
+    "the first two": (positions(9), positions(9), ...),
+    "apart": (positions(9), ALL, positions(9)),
+    "from the end": (positions(9) - 4,),
+    "some of a dimension": (slice(1, 3), positions(9)),
+    "one row": (np.array(2),),
+    "a mask": (positions(4, n=2) == 1,),
+    "a slice": (slice(1, 3),),
+    "nothing": (positions(0),),
+}
+
+
+@pytest.mark.parametrize("index", INDICES.values(), ids=list(INDICES))
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_adding_is_numpys(monkeypatch, index, dtype):
+    monkeypatch.setattr("gradcli.engine.arrays.MIN_SIZE_TO_FLATTEN", 0)
+    shape = (4, 5, 6)
+    wanted = np.zeros(shape, dtype)
+    g = np.random.default_rng(0).normal(size=wanted[index].shape) * 100
+    g = g.astype(dtype)
+    np.add.at(wanted, index, g)
+    assert NUMPY.put_add(shape, index, g).tobytes() == wanted.tobytes()
+
+
+def test_rows_of_a_table_are_added_by_their_numbers():
+    count = arrays.MIN_SIZE_TO_FLATTEN
+    at, wanted = positions(count, n=7), np.zeros((7, 3))
+    g = np.random.default_rng(0).normal(size=(count, 3))
+    np.add.at(wanted, at, g)
+    assert NUMPY._numbers_of(wanted, (at,)) is not None
+    assert NUMPY.put_add((7, 3), (at,), g).tobytes() == wanted.tobytes()
+
+
+VALUES = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0]
+SHAPES = [(100, 100), (5000,), (70, 80, 3)]
+
+
+def operands(shape, dtype):
+    draw = np.random.default_rng(0)
+    a, b = (draw.normal(size=shape).astype(dtype) for _ in "ab")
+    a.flat[:6] = b.flat[3:9] = VALUES
+    return draw.random(shape) < 0.5, a, b
+
+
+def same(found, wanted):
+    return (
+        found.dtype == wanted.dtype
+        and found.strides == wanted.strides
+        and found.tobytes() == wanted.tobytes()
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_where_of_large_arrays_is_numpys(shape, dtype):
+    mask, a, b = operands(shape, dtype)
+    for choice in ((mask, a, b), (mask, 0, b), (mask, a, 0), (mask, 1, b)):
+        assert same(NUMPY.where(*choice), np.where(*choice))
+    turned = (mask.T, a.T, b.T)
+    assert same(NUMPY.where(*turned), np.where(*turned))
+    assert same(NUMPY.where(mask[0], a, b), np.where(mask[0], a, b))
+
+
+def test_only_arrays_of_one_type_and_shape_are_chosen_by_bits():
+    mask, a, b = operands((100, 100), "float64")
+    assert chosen(np, mask, a, b) is not None
+    assert chosen(np, mask, a, b.astype("float32")) is None
+    assert chosen(np, mask, a, b[:1]) is None
+    assert chosen(np, mask, a, 0.5) is None
+    assert chosen(np, mask.T, a.T, b.T) is None
