@@ -106,14 +106,8 @@ def arranged(
     kept: Iterable[Tree] = (),
 ) -> tuple[Step, ...]:
     """Return the steps that compute the outputs; each output is a step of its name.
-
-    Args:
-        outputs: names and trees of the outputs.
-        called: names of other trees, by serial.
-        dialect: the language that the steps are written in.
-        names: gives further names.
-        kept: trees that must become steps, in order, even if nothing uses them.
-    """
+    Some other trees are ``called`` by names, by serial; those that are ``kept`` become
+    steps, in order, even if nothing uses them."""
     forced = {tree.serial for tree in kept}
     first = dict(called)
     first |= {tree.serial: name for name, tree in reversed(outputs)}
@@ -146,13 +140,9 @@ class Page:
         self, called: Mapping[int, str], forced: Collection[int] = (),
         inline: Collection[int] = (),
     ) -> None:  # fmt: skip
-        """Write all trees, and make steps of those that need a name.
-
-        Args:
-            called: names of trees, by serial; such a tree becomes a step.
-            forced: serials of trees that become steps in any case.
-            inline: serials of trees that do not become steps because they have a name.
-        """
+        """Write all trees, and make steps of those that need a name: trees that are
+        ``called`` by one, by serial, and those that are ``forced``, but not those that
+        stay ``inline`` because they have a name."""
         for tree in self._trees:
             self._write(tree)
             serial = tree.serial
