@@ -69,7 +69,6 @@ from .engine.creation import (
     linspace as linspace,
     logspace as logspace,
     range as range,
-    tril_indices as tril_indices,
     triu_indices as triu_indices,
     zeros_like as zeros_like,
     ones_like as ones_like,
@@ -107,14 +106,12 @@ from .engine.draws import (
 )
 from .engine.queries import (
     is_tensor as is_tensor,
+    is_inference as is_inference,
     equal as equal,
     allclose as allclose,
     numel as numel,
     is_floating_point as is_floating_point,
-    promote_types as promote_types,
-    result_type as result_type,
     finfo as finfo,
-    iinfo as iinfo,
     broadcast_shapes as broadcast_shapes,
     where as where,
     nonzero as nonzero,
@@ -125,8 +122,6 @@ from .engine.queries import (
     is_complex as is_complex,
     isin as isin,
     searchsorted as searchsorted,
-)
-from .engine.bits import (
     bitwise_and as bitwise_and,
     bitwise_or as bitwise_or,
     bitwise_xor as bitwise_xor,
@@ -134,7 +129,6 @@ from .engine.bits import (
     bitwise_left_shift as bitwise_left_shift,
     bitwise_right_shift as bitwise_right_shift,
     gcd as gcd,
-    lcm as lcm,
 )
 from .utils.files import (
     save as save,

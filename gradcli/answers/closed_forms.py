@@ -31,15 +31,12 @@ FIRST: Final = ("d", "/d")
 class FormulaView:
     """One block of derivatives as formulas.
 
-    output   the output's name; empty if the program gives it none
-    of       the name of what is differentiated: the output, in a Hessian an input
-    by       the input that it is differentiated by
-    around   the texts before both names: ``d`` and ``/d``, or ``d2L/d`` and `` d``
-    rows     the index of each row's entry: ``[0]``, ``[0,1]``, empty for a scalar
-    columns  the index of each entry of the input
-    shape    the block's shape
-    texts    the formulas row by row; None: none was found
-    latex    the formulas as LaTeX; names stand between U+E000 and U+E001
+    The output, whose name is empty if the program gives it none, or in a Hessian an
+    input is differentiated by an input. ``around`` has the texts before both names,
+    ``d`` and ``/d``, or ``d2L/d`` and `` d``; ``rows`` and ``columns`` have the indices
+    of their entries: ``[0]``, ``[0,1]``, empty for a scalar. There are ``texts`` row by
+    row, None where no formula was found, and the same as LaTeX, in which names stand
+    between U+E000 and U+E001.
     """
 
     output: str

@@ -195,13 +195,8 @@ def value(question: Question) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """The derivatives of one order by each input.
-
-    view         the output and the inputs
-    derivatives  the derivatives by the input's name
-    labels       each derivative's label by the input's name, as ``d2y/dx2``
-    verified     returns the verdicts of a check
-    """
+    """The derivatives of one order by each input's name, with their labels, as
+    ``d2y/dx2``; ``verified`` returns the verdicts of a check."""
 
     view: GradView
     derivatives: Mapping[str, float]

@@ -49,14 +49,9 @@ class GraphFile:
 
 @dataclass(frozen=True, slots=True)
 class PictureNode:
-    """A node with what is known of it.
-
-    value     the value that it made; None: not known
-    gradient  the whole gradient that arrives there; None: none does
-    formula   the formula of its operation
-    rules     for each edge, the formula of the gradient along it; None: there is none
-    verdict   the verdict on its gradient, if it is an input
-    """
+    """A node with what is known of it: the value that it made, the whole gradient that
+    arrives, the formula of its operation, for each edge that of the gradient along it,
+    and, if it is an input, the verdict on its gradient."""
 
     node: NodeView
     value: Brief | None

@@ -30,28 +30,6 @@ class GradcheckError(GradError):
     """A gradient that differs from the difference quotient, or a point without one."""
 
 
-NOTHING_TO_CHECK = (
-    "gradcheck expects at least one input tensor to require gradient, but none of them "
-    "have requires_grad=True."
-)
-NO_MODE = "Expected at least one of check_forward_ad or check_backward_ad to be True"
-NO_SECOND_MODE = (
-    "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"
-)
-NO_GRADIENT_TO_CHECK = (
-    "gradgradcheck expects at least one output of the function to require gradient, "
-    "but none of them does: there is no gradient to check."
-)
-NOT_DOUBLE = (
-    "Input #{} requires gradient and is not a double precision floating point or "
-    "complex. This check will likely fail if all the inputs are not of double "
-    "precision floating point or complex. "
-)
-NOT_REENTRANT = (
-    "Backward is not reentrant, i.e., running backward with same input and grad_output "
-    "multiple times gives different values, although analytical gradient matches "
-    "numerical gradient.The tolerance for nondeterminism was {}."
-)
 UNDEFINED = (
     "Expected backward function to handle undefined output grads. With a cotangent for "
     "output {} alone {}."
@@ -100,14 +78,13 @@ def gradcheck(
         ValueError: no input requires a gradient.
         AssertionError: neither mode is to be compared.
     """
-    assert check_forward_ad or check_backward_ad, NO_MODE
+    assert check_forward_ad or check_backward_ad, "no mode is to be compared"
     arguments = [inputs] if isinstance(inputs, Tensor) else list(inputs)
-    varied = _varied(arguments)
 
     def allowed(quotient: Host) -> Host:
         return atol + rtol * numpy.abs(quotient)
 
-    check = _Check(func, arguments, varied, eps, allowed)
+    check = _Check(func, arguments, eps, allowed)
     try:
         with enable_grad():
             check.differences()
@@ -130,19 +107,10 @@ def gradgradcheck(
     inputs: Any,
     grad_outputs: object = None,
     *,
-    eps: float = 1e-6,
-    atol: float = 1e-5,
-    rtol: float = 1e-3,
     gen_non_contig_grad_outputs: bool = False,
-    raise_exception: bool = True,
-    nondet_tol: float = 0.0,
-    check_undefined_grad: bool = True,
-    check_grad_dtypes: bool = False,
-    check_batched_grad: bool = False,
     check_fwd_over_rev: bool = False,
     check_rev_over_rev: bool = True,
-    fast_mode: bool = False,
-    masked: bool = False,
+    **options: Any,
 ) -> bool:
     """Compare the gradients of the gradients of ``func`` with central differences.
 
@@ -151,15 +119,14 @@ def gradgradcheck(
             each time, if left out.
         gen_non_contig_grad_outputs: draw cotangents that are not contiguous.
         check_fwd_over_rev, check_rev_over_rev: which mode differentiates the gradients.
-
-    The others are those of `gradcheck`.
+        options: those of `gradcheck`, whose other arguments these are.
     """
     arguments = [inputs] if isinstance(inputs, Tensor) else list(inputs)
     varied = _varied(arguments)
-    assert check_fwd_over_rev or check_rev_over_rev, NO_SECOND_MODE
-    if not any(y.requires_grad for y in differentiable(func(*arguments))):
-        raise ValueError(NO_GRADIENT_TO_CHECK)
-    cotangents = _cotangents(func, arguments, grad_outputs, gen_non_contig_grad_outputs)
+    outputs = differentiable(func(*arguments))
+    if not any(y.requires_grad for y in outputs):
+        raise ValueError("no output requires gradient: there is no gradient to check")
+    cotangents = _cotangents(outputs, grad_outputs, gen_non_contig_grad_outputs)
     count = len(arguments)
 
     def gradients(*given: Tensor) -> tuple[Tensor, ...]:
@@ -168,19 +135,9 @@ def gradgradcheck(
         found = pull(outputs, targets, given[count:], create_graph=True)
         return tuple(filled(found, targets))
 
-    return gradcheck(
-        gradients,
-        (*arguments, *cotangents),
-        eps=eps,
-        atol=atol,
-        rtol=rtol,
-        raise_exception=raise_exception,
-        nondet_tol=nondet_tol,
-        check_undefined_grad=check_undefined_grad,
-        check_grad_dtypes=check_grad_dtypes,
-        check_forward_ad=check_fwd_over_rev,
-        check_backward_ad=check_rev_over_rev,
-    )
+    options |= {"check_forward_ad": check_fwd_over_rev}
+    options |= {"check_backward_ad": check_rev_over_rev}
+    return gradcheck(gradients, (*arguments, *cotangents), **options)
 
 
 Blocks = dict[tuple[int, int], Host]
@@ -195,20 +152,16 @@ class _Check:
     """
 
     def __init__(
-        self,
-        func: Run,
-        arguments: Sequence[Any],
-        varied: Sequence[int],
-        eps: float,
+        self, func: Run, arguments: Sequence[Any], eps: float,
         allowed: Callable[[Host], Host],
-    ) -> None:
-        self.func, self.varied = func, varied
+    ) -> None:  # fmt: skip
+        self.func, self.varied = func, _varied(arguments)
         self.eps, self.allowed = eps, allowed
         self.arguments = [
             Tensor(x.raw, x.xp, x.requires_grad) if isinstance(x, Tensor) else x
             for x in arguments
         ]
-        self.inputs = [self.arguments[arg] for arg in varied]
+        self.inputs = [self.arguments[arg] for arg in self.varied]
         self.outputs = differentiable(func(*self.arguments))
         self.quotients: Blocks = {}
         self.suspects: list[tuple[int, int]] = []
@@ -245,7 +198,10 @@ class _Check:
         for at, block in first.items():
             gap = numpy.abs(block - again[at])
             if gap.size and not numpy.max(gap) <= nondet_tol:
-                raise GradcheckError(NOT_REENTRANT.format(nondet_tol))
+                raise GradcheckError(
+                    "Backward is not reentrant: a second pass gives other numbers, by "
+                    f"more than {nondet_tol}"
+                )
 
     def compare(self, found: Blocks, mode: str = "") -> None:
         """Raise an error for the worst entry of the first block that differs from the
@@ -342,28 +298,29 @@ def differentiable(outputs: Any) -> list[Tensor]:
 
 def _varied(arguments: Sequence[Any]) -> list[int]:
     """Return the numbers of the inputs that require a gradient."""
-    found = [
-        arg
-        for arg, x in enumerate(arguments)
-        if isinstance(x, Tensor) and x.requires_grad
-    ]
+    tensors = {n: x for n, x in enumerate(arguments) if isinstance(x, Tensor)}
+    found = [n for n, x in tensors.items() if x.requires_grad]
     if not found:
-        raise ValueError(NOTHING_TO_CHECK)
-    for arg in found:
-        if arguments[arg].raw.dtype != numpy.float64:
-            warnings.warn(NOT_DOUBLE.format(arg), UserWarning, stacklevel=3)
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none "
+            "of them have requires_grad=True."
+        )
+    for n in found:
+        if tensors[n].raw.dtype != numpy.float64:
+            warnings.warn(
+                f"Input #{n} requires gradient and is not a double precision floating "
+                "point: this check will likely fail", UserWarning, stacklevel=4,
+            )  # fmt: skip
     return found
 
 
-def _cotangents(
-    func: Callable[..., object], arguments: Sequence[Any], given: Any, strided: bool
-) -> list[Tensor]:
+def _cotangents(outputs: Sequence[Tensor], given: Any, strided: bool) -> list[Tensor]:
     """Return the given cotangents, or sampled ones, as leaves of their own."""
     if given is not None:
         return [given] if isinstance(given, Tensor) else list(given)
     draws = numpy.random.default_rng(0)
     drawn = []
-    for y in differentiable(func(*arguments)):
+    for y in outputs:
         values = draws.standard_normal((*y.shape, 2)).astype(y.raw.dtype)
         raw = y.xp.array(values)[..., 0]
         raw = raw if strided else y.xp.clone(raw, "contiguous")

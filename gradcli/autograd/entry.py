@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from ..engine.backward import GradientEdge, Target, like_of
 from ..engine.backward import backward as _backward
 from ..engine.backward import grad as _grad
+from ..engine.edges import GradientEdge, Target, like_of
 from ..engine.errors import NO_GRAD_FN, GradError
 from ..engine.record import call
 from ..engine.tensor import Tensor

@@ -28,11 +28,12 @@ from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn
 from weakref import ref
 
-from ..engine.backward import grad, like_of
+from ..engine.backward import grad
 from ..engine.changes import demand_changeable, rebase
 from ..engine.convert import in_type, in_types_of
 from ..engine.custom import CustomNode, Refusal, heard
 from ..engine.devices import NUMPY
+from ..engine.edges import like_of
 from ..engine.errors import FREED as FREED_MESSAGE
 from ..engine.errors import GradError
 from ..engine.forward import demand_fit

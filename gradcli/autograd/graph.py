@@ -18,7 +18,8 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from ..engine import devices
 from ..engine import node as nodes
-from ..engine.backward import PASSES, GradientEdge, Pass, get_gradient_edge
+from ..engine.backward import PASSES, Pass
+from ..engine.edges import GradientEdge, get_gradient_edge
 from ..engine.errors import EngineError, GradError
 from ..engine.hooks import RemovableHandle
 from ..engine.modes import MODE

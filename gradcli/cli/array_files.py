@@ -17,8 +17,7 @@ import numpy as np
 
 from ..autograd.blocks import check_size
 from ..engine.devices import host
-from ..engine.jacobian import Block
-from ..engine.jacobian.blocks import WRITERS
+from ..engine.jacobian import WRITERS, Block
 from ..lang.errors import ProgramError
 from ..lang.filesystem import FOLDER, refusal, replacing
 from .problems import suffix_of, wrong

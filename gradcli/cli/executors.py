@@ -83,16 +83,10 @@ def _with_gaps(column: Any, bad: Sequence[BadRow]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Results of a block.
-
-    rows   the results, encoded
-    count  the number of its rows, good and bad
-    bad    why rows could not be computed, by the row's number in the block; None: the
-           reason names the place in the table
-    error  the error that ended the work
-    size   the size of the block in the table, as in `Block`
-    ways   how its rows were computed; None: there were none
-    """
+    """Results of a block: its rows, encoded; their count, good and bad; why rows could
+    not be computed, by their number in the block, or None where the reason names the
+    place; the error that ended the work; the block's size in the table, as in `Block`;
+    how its rows were computed, if it has any."""
 
     rows: Any
     count: int
@@ -104,14 +98,10 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A program with what is the same for all blocks.
-
-    shared    the values that all points share
-    given     the inputs that differ from point to point
-    wanted    the inputs whose gradients are written
-    suffix    the format of the results
-    on_error  the fate of a row that cannot be computed: skip, stop or nan
-    """
+    """A program with what is the same for all blocks: the values that all points share,
+    the inputs that differ from point to point, those whose gradients are written, the
+    format of the results, and the fate of a row that cannot be computed: skip, stop or
+    nan."""
 
     program: Compiled
     shared: Mapping[str, object]

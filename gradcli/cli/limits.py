@@ -122,7 +122,7 @@ class _Watch:
         self._pauses = 0
         self._shared = 0
         self._bounded = False
-        self._by_rows = self.in_row = False
+        self._by_rows = self._in_row = False
         self._told = -CLEARING_SECONDS
         self.spare: bytearray | None = None
         self.renew()
@@ -248,18 +248,17 @@ class _Watch:
         Without a timer, as in a thread, only the count of seconds restarts for each
         row.
         """
-        row = _Row(self)
         timed = hasattr(signal, "setitimer") and current_thread() is main_thread()
         if not (ending.process_is_ours and timed):
-            yield row
+            yield self
             return
         signal.signal(signal.SIGPROF, self._look_at_row)
         signal.siginterrupt(signal.SIGPROF, False)
         self._by_rows = True
         signal.setitimer(signal.ITIMER_PROF, SLEEP_SECONDS, SLEEP_SECONDS)
         try:
-            with heard(ProgramError, self.not_told):
-                yield row
+            with heard(ProgramError, self._not_told):
+                yield self
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
             # A signal that is on its way would end the process.
@@ -267,14 +266,26 @@ class _Watch:
             self.renew()
             self._by_rows = False
 
-    def not_told(self) -> None:
-        """Forget that the row was told to end."""
+    def __enter__(self) -> None:
+        """Begin a row; the block is entered again for the next."""
+        self.renew()
+        self._not_told()
+        self._in_row = True
+
+    def __exit__(self, *problem: object) -> None:
+        try:
+            self._in_row = False
+        finally:
+            # A signal may have interrupted the line above.
+            self._in_row = False
+
+    def _not_told(self) -> None:
         self._told = -CLEARING_SECONDS
 
     def _look_at_row(self, number: int, frame: FrameType | None) -> None:
         """Raise an error in a row that takes too much, wherever it is."""
         now = process_time()
-        if not self.in_row or now - self._told < CLEARING_SECONDS:
+        if not self._in_row or now - self._told < CLEARING_SECONDS:
             return
         problem = self._exceeded(self._allowed)
         if problem is not None:
@@ -287,25 +298,6 @@ def _at(frame: FrameType | None, code: str, message: str, hint: str) -> ProgramE
 
     span, source = running_at(frame) or (None, "")
     return ProgramError(code, message, span, source, hint=hint)
-
-
-class _Row:
-    """A block in which one row is computed; it is entered again for the next."""
-
-    def __init__(self, watch: _Watch) -> None:
-        self._watch = watch
-
-    def __enter__(self) -> None:
-        self._watch.renew()
-        self._watch.not_told()
-        self._watch.in_row = True
-
-    def __exit__(self, *problem: object) -> None:
-        try:
-            self._watch.in_row = False
-        finally:
-            # A signal may have interrupted the line above.
-            self._watch.in_row = False
 
 
 _watch: Final = _Watch()

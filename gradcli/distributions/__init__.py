@@ -9,6 +9,5 @@ loss = -m.log_prob(action) * reward
 
 from ..engine.absent import offer
 from . import constraints, kinds
-from .base import Distribution
 
-offer(__name__, kinds, also={"Distribution": Distribution, "constraints": constraints})
+offer(__name__, kinds, also={"constraints": constraints}, but=("broadcast_all",))

@@ -1,9 +1,9 @@
 """Written by ``python -m gradcli.stubs``."""
 
 from . import constraints as constraints
-from .base import Distribution as Distribution
 from .kinds import Bernoulli as Bernoulli
 from .kinds import Categorical as Categorical
+from .kinds import Distribution as Distribution
 from .kinds import Independent as Independent
 from .kinds import MultivariateNormal as MultivariateNormal
 from .kinds import Normal as Normal

@@ -1,9 +1,11 @@
 """Distributions of numbers, vectors, choices and batches, and their divergences.
 
-Invariant: numbers are drawn as PyTorch draws them, so that a seed gives the same ones.
-Of probabilities and logits, those given are kept, and the others computed from them.
+Invariant: the shape of samples is the one asked for, followed by the batch's and by an
+event's. Numbers are drawn as PyTorch draws them, so that a seed gives the same ones.
+`sample` records no graph; `rsample` is differentiable in the parameters. Of
+probabilities and logits, those given are kept, and the others computed from them.
 
-    Normal(0.0, 1.0).log_prob(tensor(0.5))
+    Normal(0.0, tensor([1.0, 2.0])).sample((3,)).shape      # torch.Size([3, 2])
 """
 
 from __future__ import annotations
@@ -13,12 +15,13 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, ClassVar
 
-from ..engine.creation import eye
+from ..engine.creation import eye, tensor
 from ..engine.draws import bernoulli, multinomial, normal, rand, randn
+from ..engine.dtypes import Size
 from ..engine.modes import no_grad
 from ..engine.queries import broadcast_shapes, finfo
 from ..engine.record import call
-from .base import Distribution, broadcast_all
+from ..engine.tensor import Tensor
 from .constraints import (
     Constraint,
     boolean,
@@ -36,15 +39,150 @@ from .constraints import (
     unit_interval,
 )
 
+Constraints = Mapping[str, Constraint]
+
 HALF_LOG_2PI = math.log(math.sqrt(2 * math.pi))
+
+
+def broadcast_all(*values: Any) -> list[Any]:
+    """Return numbers and tensors as tensors of one shape."""
+    like = next((v for v in values if isinstance(v, Tensor)), None)
+    options: Any = {} if like is None else {"dtype": like.dtype, "device": like.device}
+    made = [v if isinstance(v, Tensor) else tensor(float(v), **options) for v in values]
+    shape = broadcast_shapes(*(tuple(v.shape) for v in made))
+    return [v if tuple(v.shape) == tuple(shape) else v.expand(shape) for v in made]
+
+
+def _lacking(self: Distribution) -> Any:
+    raise NotImplementedError(f"{type(self)} does not say so")
+
+
+class Distribution:
+    """The base of distributions of batches of events.
+
+    arg_constraints  the constraints of its parameters
+    has_rsample      whether `rsample` can draw samples that carry a gradient
+    support          the constraint of its samples
+    """
+
+    arg_constraints: ClassVar[Constraints] = {}
+    has_rsample: ClassVar[bool] = False
+    _validate_args: bool = True
+
+    @staticmethod
+    def set_default_validate_args(value: bool) -> None:
+        """Set whether distributions check their parameters and samples from here on."""
+        Distribution._validate_args = value
+
+    def __init__(
+        self, batch_shape: Any = (), event_shape: Any = (),
+        validate_args: bool | None = None,
+    ) -> None:  # fmt: skip
+        self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
+        if validate_args is not None:
+            self._validate_args = validate_args
+        for name, constraint in self.arg_constraints.items():
+            # What is computed from another parameter is not in the dict.
+            if self._validate_args and name in self.__dict__:
+                self._demand(constraint, self.__dict__[name], f"parameter {name}")
+
+    @property
+    def batch_shape(self) -> Size:
+        """The shape of the batch, which is the parameters' without that of an event."""
+        return self._batch_shape
+
+    @property
+    def event_shape(self) -> Size:
+        """The shape of one event."""
+        return self._event_shape
+
+    support: Any = property(_lacking)
+    mean: Any = property(_lacking)
+    mode: Any = property(_lacking)
+    variance: Any = property(_lacking)
+    stddev: Any = property(lambda self: self.variance.sqrt())
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Return drawn events, without recording a graph."""
+        with no_grad():
+            return self.rsample(sample_shape)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Return drawn events as differentiable functions of the parameters."""
+        raise NotImplementedError
+
+    def log_prob(self, value: Any) -> Any:
+        """Return the logarithm of the density, or of the probability, of events."""
+        raise NotImplementedError
+
+    def cdf(self, value: Any) -> Any:
+        """Return the probability of events that are at most ``value``."""
+        raise NotImplementedError
+
+    def icdf(self, value: Any) -> Any:
+        """Return the value that events exceed with a probability of ``1 - value``."""
+        raise NotImplementedError
+
+    def entropy(self) -> Any:
+        """Return the entropy of the events, in nats."""
+        raise NotImplementedError
+
+    def perplexity(self) -> Any:
+        """Return the exponential of the entropy."""
+        return self.entropy().exp()
+
+    def expand(self, batch_shape: Any) -> Any:
+        """Return the same distribution with a larger batch."""
+        new = object.__new__(type(self))
+        new.__dict__.update(self.__dict__)
+        shape = tuple(batch_shape)
+        for name, constraint in self.arg_constraints.items():
+            if name in self.__dict__:
+                value = self.__dict__[name]
+                events = tuple(value.shape)[value.dim() - constraint.event_dim :]
+                new.__dict__[name] = value.expand((*shape, *events))
+        new._batch_shape = Size(shape)
+        return new
+
+    def _extended_shape(self, sample_shape: Any = ()) -> Size:
+        return Size((*sample_shape, *self._batch_shape, *self._event_shape))
+
+    def _validate_sample(self, value: Any) -> None:
+        """Raise ValueError for what cannot be a sample."""
+        if not self._validate_args:
+            return
+        if not isinstance(value, Tensor):
+            raise ValueError("The value argument to log_prob must be a Tensor")
+        events = value.dim() - len(self._event_shape)
+        if tuple(value.shape)[events:] != tuple(self._event_shape):
+            raise ValueError(
+                "The right-most size of value must match event_shape: "
+                f"{value.shape} vs {self._event_shape}."
+            )
+        self._demand(self.support, value, "value argument")
+
+    def _demand(self, constraint: Constraint, value: Any, what: str) -> None:
+        """Raise ValueError unless all events of a value lie inside a constraint."""
+        if not bool(constraint.check(value).all()):
+            raise ValueError(
+                f"Expected {what} ({type(value).__name__} of shape "
+                f"{tuple(value.shape)}) of distribution {self!r} to satisfy the "
+                f"constraint {constraint!r}, but found invalid values:\n{value}"
+            )
+
+    def __repr__(self) -> str:
+        shown = [
+            f"{name}: {v if v.numel() == 1 else v.size()}"
+            for name, v in ((n, self.__dict__.get(n)) for n in self.arg_constraints)
+            if isinstance(v, Tensor)
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})"
 
 
 class Normal(Distribution):
     """The normal distribution, by a mean and a standard deviation."""
 
-    arg_constraints: ClassVar[Mapping[str, Constraint]] = {
-        "loc": real, "scale": positive,
-    }  # fmt: skip
+    arg_constraints: ClassVar[Constraints] = {"loc": real, "scale": positive}
     has_rsample = True
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
@@ -95,7 +233,7 @@ class Uniform(Distribution):
         super().__init__(self.low.shape, (), validate_args)
 
     @property
-    def arg_constraints(self) -> Mapping[str, Constraint]:  # type: ignore[override]
+    def arg_constraints(self) -> Constraints:  # type: ignore[override]
         """The constraints of the bounds, which limit each other."""
         return {"low": less_than(self.high), "high": greater_than(self.low)}
 
@@ -129,7 +267,7 @@ class Uniform(Distribution):
 class MultivariateNormal(Distribution):
     """The normal distribution of vectors, by a covariance, its inverse or a factor."""
 
-    arg_constraints: ClassVar[Mapping[str, Constraint]] = {
+    arg_constraints: ClassVar[Constraints] = {
         "loc": real_vector, "covariance_matrix": positive_definite,
         "precision_matrix": positive_definite, "scale_tril": lower_cholesky,
     }  # fmt: skip
@@ -149,14 +287,9 @@ class MultivariateNormal(Distribution):
                 "Exactly one of covariance_matrix or precision_matrix or scale_tril "
                 "may be specified."
             )
-        if loc.dim() < 1:
-            raise ValueError("loc must be at least one-dimensional.")
         matrix = given[known[0]]
-        if matrix.dim() < 2:
-            raise ValueError(
-                f"{known[0]} must be at least two-dimensional, with optional leading "
-                "batch dimensions"
-            )
+        if loc.dim() < 1 or matrix.dim() < 2:
+            raise ValueError(f"loc must be a vector at least, and {known[0]} a matrix")
         batch = broadcast_shapes(tuple(matrix.shape)[:-2], tuple(loc.shape)[:-1])
         self.__dict__[known[0]] = matrix.expand((*batch, *tuple(matrix.shape)[-2:]))
         self.loc = loc.expand((*batch, int(loc.shape[-1])))
@@ -258,9 +391,7 @@ class _ByProbabilities(Distribution):
 class Bernoulli(_ByProbabilities):
     """The distribution of numbers that are 1 with a probability, and 0 otherwise."""
 
-    arg_constraints: ClassVar[Mapping[str, Constraint]] = {
-        "probs": unit_interval, "logits": real,
-    }  # fmt: skip
+    arg_constraints: ClassVar[Constraints] = {"probs": unit_interval, "logits": real}
 
     @cached_property
     def probs(self) -> Any:
@@ -298,9 +429,7 @@ class Bernoulli(_ByProbabilities):
 class Categorical(_ByProbabilities):
     """The distribution of an index, by probabilities in the last dimension."""
 
-    arg_constraints: ClassVar[Mapping[str, Constraint]] = {
-        "probs": simplex, "logits": real_vector,
-    }  # fmt: skip
+    arg_constraints: ClassVar[Constraints] = {"probs": simplex, "logits": real_vector}
     event_entries = 1
 
     def _settled(self, name: str, given: Any) -> Any:
@@ -320,11 +449,6 @@ class Categorical(_ByProbabilities):
     def logits(self) -> Any:
         """The logarithms of the probabilities."""
         return self._clamped().log()
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the probabilities."""
-        return self.logits.shape
 
     def entropy(self) -> Any:
         logits = self.logits.clamp(min=finfo(self.logits.dtype).min)
@@ -359,19 +483,13 @@ def _sum_rightmost(value: Any, count: int) -> Any:
 class Independent(Distribution):
     """A distribution whose events take in the last dimensions of another's batch."""
 
-    arg_constraints: ClassVar[Mapping[str, Constraint]] = {}
-
     def __init__(
         self, base_distribution: Any, reinterpreted_batch_ndims: int,
         validate_args: bool | None = None,
     ) -> None:  # fmt: skip
         batch = tuple(base_distribution.batch_shape)
         if reinterpreted_batch_ndims > len(batch):
-            raise ValueError(
-                "Expected reinterpreted_batch_ndims <= "
-                "len(base_distribution.batch_shape), actual "
-                f"{reinterpreted_batch_ndims} vs {len(batch)}"
-            )
+            raise ValueError(f"the batch has {len(batch)} dimensions alone")
         kept = len(batch) - reinterpreted_batch_ndims
         self.base_dist = base_distribution
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
@@ -427,8 +545,7 @@ def kl_divergence(p: Any, q: Any) -> Any:
         if isinstance(p, kind) and isinstance(q, kind):
             return formula(p, q)
     raise NotImplementedError(
-        f"No KL(p || q) is implemented for p type {type(p).__name__} and q type "
-        f"{type(q).__name__}"
+        f"there is no formula for {type(p).__name__} and {type(q).__name__}"
     )
 
 

@@ -17,13 +17,13 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from traceback import FrameSummary, format_list
 from types import FrameType
 from weakref import WeakKeyDictionary
 
 from ..ops.types import Array
 from .devices import namespace_of
 from .errors import GradError
-from .limits import MAX_LINES_OF_A_NODE
 from .modes import MODE
 from .node import Edge, Node, output_at
 from .tensor import raw_of
@@ -39,31 +39,19 @@ INDUCED = "\n\nPrevious calculation was induced by {}. "
 TRACE_OF_CAUSE = "Traceback of forward call that induced the previous calculation:"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line of the user's program that was running when a node was recorded."""
-
-    file: str
-    number: int
-    function: str
-
-    def __str__(self) -> str:
-        from linecache import getline
-
-        text = getline(self.file, self.number).strip()
-        where = f'  File "{self.file}", line {self.number}, in {self.function}'
-        return f"{where}\n    {text}" if text else where
+MAX_LINES_OF_A_NODE = 20
+"""Most lines of the program, the innermost ones, that anomaly mode keeps for a node."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a node was recorded: lines of the program, the innermost last.
+    """Where a node was recorded: running lines of the program, the innermost last.
 
     ``cause`` is the name and the origin of the node whose backward pass recorded it, if
     one did.
     """
 
-    lines: tuple[Line, ...]
+    lines: tuple[FrameSummary, ...]
     cause: tuple[str, Origin | None] | None = None
 
 
@@ -90,11 +78,7 @@ class Anomaly:
             self._running = before
 
     def check(self, node: Node, pulled: tuple[Array | None, ...]) -> None:
-        """Refuse cotangents that are NaN.
-
-        Raises:
-            GradError: naming the node.
-        """
+        """Raise an error that names the node if one of its cotangents is NaN."""
         if not self.check_values:
             return
         for nr, value in enumerate(pulled):
@@ -136,7 +120,7 @@ ANOMALY = Anomaly()
 def _traced(head: str, heading: str, origin: Origin | None) -> str:
     if origin is None:
         return head + UNSEEN
-    return "\n".join([head + heading, *map(str, origin.lines)])
+    return f"{head}{heading}\n{''.join(format_list(origin.lines))}".rstrip("\n")
 
 
 def _is_ours(frame: FrameType) -> bool:
@@ -144,14 +128,15 @@ def _is_ours(frame: FrameType) -> bool:
     return name.partition(".")[0] == PACKAGE
 
 
-def _lines() -> tuple[Line, ...]:
+def _lines() -> tuple[FrameSummary, ...]:
     """Return the running lines of the user's program, the innermost last."""
-    lines: list[Line] = []
+    lines: list[FrameSummary] = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and len(lines) < MAX_LINES_OF_A_NODE:
         if not _is_ours(frame):
             code = frame.f_code
-            lines.append(Line(code.co_filename, frame.f_lineno, code.co_name))
+            where = code.co_filename, frame.f_lineno, code.co_name
+            lines.append(FrameSummary(*where, lookup_line=False))
         frame = frame.f_back
     return tuple(reversed(lines))
 

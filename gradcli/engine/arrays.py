@@ -11,33 +11,42 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from ..ops.basis import UFUNCS
-from ..ops.checks import LIMIT, check_size
+from ..ops.checks import LIMIT, broadcast_shape, check_size, count_of
 from ..ops.index import check_bounds
 from ..ops.types import Index, Sizes, Sliding
 from .errors import ValueRangeError
 from .factors import Factors
-from .limits import (
-    MAX_DOUBTS,
-    MAX_LINE_TO_ADD,
-    MAX_LINE_TO_TURN,
-    MAX_LINE_TO_TURN_IN_MEMORY,
-    MAX_NUMBER_OF_ALL_TYPES,
-    MAX_SIZE_IN_CACHE,
-    MIN_LINE_TO_SPLIT,
-    MIN_SIZE_TO_CHOOSE_BY_BITS,
-    MIN_SIZE_TO_FLATTEN,
-    MIN_SIZE_TO_TURN,
-    check_einsum,
-    check_join,
-    check_product,
-)
 from .namespace import Namespace
 from .parts import MIN_WORK_SPLIT, chosen, over_parts, product
-from .raw import Library, Raw, Run
+from .raw import MAX_NUMBER_OF_ALL_TYPES, Library, Raw, Run
 from .special_functions import SpecialFunctions, is_wide_array
 from .versions import apart, lend, owner
 
 Dims = int | Sequence[int] | None
+
+
+MAX_DOUBTS = 10_000
+"""Most checks of values that are put off until numbers are read from a device."""
+
+MIN_SIZE_TO_FLATTEN = 1024
+"""Fewest entries for which adding at positions is faster in the flattened array."""
+
+MIN_SIZE_TO_CHOOSE_BY_BITS = 4096
+"""Fewest entries for which choosing by a mask's bits is faster than branching."""
+
+MIN_SIZE_TO_TURN = 1 << 11
+MAX_SIZE_IN_CACHE = 1 << 19
+MAX_LINE_TO_TURN = 32
+MAX_LINE_TO_TURN_IN_MEMORY = 10
+"""Sizes, in entries, of arrays and of their lines for which each line's maximum is
+found faster in the transpose; arrays larger than the processor's cache need shorter
+lines."""
+
+MIN_LINE_TO_SPLIT = 8
+MAX_LINE_TO_ADD = 128
+"""Lengths of lines, in entries, below which NumPy adds one by one, and up to which it
+adds in one block of eight sums. Sums of columns, or by `einsum`, have the same error
+and take a quarter of the time."""
 
 
 def _axes(dim: Dims) -> Dims:
@@ -542,3 +551,38 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         """Return ``x``, a mask or an index, as numbers in the dtype of ``like``."""
         made = x if getattr(x, "ndim", 0) else self.np.asarray(x)
         return made.astype(getattr(like, "dtype", float))
+
+
+# Checks of sizes, before anything is allocated.
+
+
+def check_join(tensors: Sequence[Raw]) -> None:
+    """Raise an error if tensors are larger together than allowed."""
+    check_size((sum([t.size for t in tensors]),))
+
+
+def check_product(a: Sequence[int], b: Sequence[int]) -> None:
+    """Raise an error if the result of a matrix product is larger than allowed."""
+    rows = a[-2:-1]
+    columns = b[-1:] if len(b) > 1 else ()
+    check_size((*broadcast_shape(a[:-2], b[:-2]), *rows, *columns))
+
+
+def check_einsum(equation: str, shapes: Sequence[Sequence[int]]) -> None:
+    """Raise an error if the result of an einsum is larger than allowed.
+
+    Operands that do not fit the equation pass; the array module raises the error.
+    """
+    inputs, arrow, output = equation.replace(" ", "").partition("->")
+    once = [c for c in inputs if c.isalpha() and inputs.count(c) == 1]
+    sizes: dict[str, int] = {}
+    unnamed = 1
+    for letters, shape in zip(inputs.split(","), shapes, strict=False):
+        head, dots, tail = letters.partition("...")
+        end = len(shape) - len(tail)
+        sizes.update(zip(head, shape, strict=False))
+        sizes.update(zip(tail, shape[end:], strict=False))
+        if dots:
+            unnamed = max(unnamed, count_of(shape[len(head) : end]))
+    named = output.replace("...", "") if arrow else once
+    check_size([unnamed, *[sizes.get(letter, 1) for letter in named]])

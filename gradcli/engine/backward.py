@@ -12,18 +12,21 @@ is recorded (`create_graph`), or if tangents are computed along with its cotange
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
+from functools import cache
 from sys import getrefcount
 from threading import Lock, local
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
+from ..ops.op import RESULT, Rule
 from ..ops.types import Array
 from . import hooks
 from .anomaly import ANOMALY
 from .convert import in_type, in_types_of
 from .custom import CustomNode
+from .edges import GradientEdge, Target, edge_of, like_of
+from .errors import FREED as FREED_GRAPH
 from .errors import NO_GRAD_FN, NOT_SCALAR, EngineError, GradError, ShapeError
 from .hooks import HOOKS
-from .joined import joined, name_as_in_rules
 from .modes import MODE
 from .node import (
     FREED,
@@ -38,63 +41,9 @@ from .node import (
 from .raw import Arrived, Pulled
 from .record import RECORDING, call
 from .saved import demand_unchanged
-from .tensor import Tensor, lifted, ones_for, rebuild
+from .tensor import Tensor, lifted, ones_for, rebuild, with_edge
 from .versions import CLOCK, is_lent
 from .walk import between
-
-
-class GradientEdge(NamedTuple):
-    """A place that a gradient goes to, in place of a tensor: an output of a node.
-
-    ``ownership_token`` is a tensor of the output's shape and type; where it is left
-    out, a pass from the edge has to be given its cotangent.
-    """
-
-    node: Any
-    output_nr: int
-    ownership_token: Any = None
-
-
-Target: TypeAlias = "Tensor | GradientEdge"
-
-
-def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """Return the edge of a tensor, which `grad` and `backward` take in its place.
-
-    Raises:
-        GradError: the tensor requires no gradient.
-    """
-    edge = tensor.edge
-    if edge is None:
-        raise GradError(
-            "It is not possible to get the gradient edge for a Tensor that does not "
-            "require gradients"
-        )
-    return GradientEdge(*output_at(edge), like_of(tensor))
-
-
-def edge_of(target: Target) -> Edge:
-    """Return the edge of a tensor, or the edge that a `GradientEdge` names."""
-    if isinstance(target, Tensor):
-        return target.edge
-    node = target.node
-    return Port(node, target.output_nr) if node.several else node
-
-
-def like_of(target: Target) -> Tensor:
-    """Return a tensor of the target's shape and type, without memory of its own.
-
-    Raises:
-        GradError: the target is an edge without its tensor.
-    """
-    if isinstance(target, Tensor):
-        xp = target.xp
-        one = xp.new_full(target.raw, (), 0)
-        return Tensor(xp.expand(one, tuple(target.shape)), xp)
-    if target.ownership_token is None:
-        raise GradError("nothing tells the shape at this edge; give the cotangent")
-    found: Tensor = target.ownership_token
-    return found
 
 
 class _Passes(local):
@@ -225,9 +174,6 @@ def _cotangents(
 
 
 def _cotangent(root: Target, given: Tensor | None, nr: int) -> Tensor:
-    alone = isinstance(root, GradientEdge) and root.ownership_token is None
-    if alone and given is not None:
-        return given
     output = root if isinstance(root, Tensor) else like_of(root)
     if output is root and output.edge is None:
         raise GradError(NO_GRAD_FN.format(nr))
@@ -252,11 +198,8 @@ def _run(
     captured: Arrived | None = None,
     only: set[object] | None = None,
 ) -> None:
-    """Run a pass that ends at all leaves, at keys of ``captured``, or at ``only``.
-
-    The values of ``captured`` are set to the cotangents that arrive at its keys. The
-    nodes of ``only`` are run themselves; what lies only below them is not.
-    """
+    """Run a pass that ends at all leaves, or at ``only``, or sets the values of
+    ``captured`` to the cotangents that arrive at its keys."""
     arrived: Arrived = {}
     on_tensors = create_graph or MODE.rebuild is not None
     for output, cotangent in zip(outputs, cotangents, strict=True):
@@ -491,12 +434,90 @@ def _pull_recorded(
     inputs, y = rebuilt(node)
     arrived = in_types_of(y, g)
     pulled = node.apply_rules(RECORDING, arrived, y, inputs, some)
-    name_as_in_rules(node, arrived, pulled)
     rule = node.op.rule
     found: tuple[object, ...] = (
-        pulled if rule is None else joined(node, rule, arrived, pulled)
+        pulled if rule is None else _joined(node, rule, arrived, pulled)
     )
     return found
+
+
+# Nodes of reverse rules in a recorded pass, with the edges that PyTorch's have. PyTorch
+# records some rules as one node, which leads to the cotangent and to all that the rule
+# was given; the table writes the same rule as a formula, whose nodes lead to what it
+# depends on. Here the rest is added, and no value changes.
+
+
+class Joined(CustomNode):
+    """The node of a rule: its first edge is the formula's, the others are joined."""
+
+    __slots__ = ()
+    zeros: bool
+    shapes_given: tuple[tuple[int, ...], ...]
+    shown: tuple[Edge, ...]
+    """Edges of PyTorch's node: the cotangent, and what the rule was given."""
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | AccumulateGrad | None, int], ...]:
+        return tuple([output_at(edge) for edge in self.shown])
+
+    def pull_tensors(self, g: Any) -> tuple[Tensor | None, ...]:
+        if self.saved is FREED:
+            raise GradError(FREED_GRAPH)
+        given = [
+            call("new_full", g, shape, 0) if self.zeros else None
+            for shape in self.shapes_given
+        ]
+        return (g, *given)
+
+    def push_tensors(self, tangents: Sequence[Tensor | None]) -> Tensor | None:
+        return tangents[0]
+
+
+def _joined(node: Node, rule: Rule, arrived: Tensor, pulled: tuple[Any, ...]) -> Any:
+    """Return the cotangents that a node's rules gave, with edges to all that the rules
+    were given: the cotangent that ``arrived``, the inputs and the result."""
+    if not MODE.enabled:
+        return pulled
+    by_slot: dict[int | None, Edge] = dict(zip(node.slots, node.edges, strict=True))
+    by_slot[RESULT] = node
+    shapes: list[tuple[int, ...]] = []
+    edges: list[Edge] = []
+    if not rule.passes:
+        raw, y = node.restored()
+        for slot in rule.given:
+            edge = by_slot.get(slot)
+            if slot is not None and edge is not None:
+                edges.append(edge)
+                shapes.append(tuple((y if slot == RESULT else raw[slot]).shape))
+    if not edges and arrived.edge is None and not rule.passes:
+        return pulled
+    found = []
+    for slot, g in zip(node.slots, pulled, strict=True):
+        given = isinstance(g, Tensor) and (rule.gives is None or slot in rule.gives)
+        if not given or (rule.passes and g.edge is None):
+            found.append(g)
+            continue
+        made = object.__new__(_class(rule.node))
+        made.edges = (g.edge, *edges)
+        first = [slot] if rule.turns else []
+        order = [*first, *[s for s in rule.given if s not in first]]
+        made.shown = (
+            (arrived.edge, *[by_slot.get(s) for s in order])
+            if rule.whole
+            else made.edges
+        )
+        made.xp, made.span, made.zeros = g.xp, None, rule.zeros
+        made.shapes_given, made.like = tuple(shapes), g.detach()
+        found.append(with_edge(g.raw, g.xp, made))
+    return tuple(found)
+
+
+@cache
+def _class(name: str) -> type[Joined]:
+    return type(name, (Joined,), {"__slots__": ()})
+
+
+# Saved values and leaves.
 
 
 def rebuilt(node: Node) -> tuple[tuple[Any, ...], Any]:
@@ -550,11 +571,8 @@ _ADDING = Lock()
 
 
 def _is_lone(end: AccumulateGrad, held: list[object]) -> bool:
-    """Return whether the array in ``held`` can be a leaf's gradient without a copy.
-
-    It has to be contiguous and of the leaf's type, and nothing else may refer to it or
-    to the array that it views. It cannot while hooks are in use: they may keep it.
-    """
+    """Return whether the array in ``held`` can be a leaf's gradient without a copy: it
+    is contiguous, of the leaf's type, and nothing else refers to its memory."""
     if getrefcount(held[0]) != _HELD_ONCE or HOOKS.used:
         return False
     g: Any = held[0]

@@ -53,14 +53,13 @@ class Signature:
 
     ``inputs`` is the number of parameters that are inputs of the row. By the number of
     positional arguments given, ``free`` holds the names that may still be given by
-    keyword, and ``missing`` those that must be given. ``plain`` holds the parameters of
-    a composite that are plain values; the first of them is at ``first_plain``.
+    keyword, and ``missing`` those that must be given. ``operands`` holds the parameters
+    of a composite that are tensors, ``plain`` those that are plain values.
     """
 
     __slots__ = (
-        "called", "entry", "first_plain", "formula", "free", "inputs", "least",
-        "missing", "most", "names", "operands", "plain", "rest", "star", "star_at",
-        "variadic",
+        "called", "entry", "formula", "free", "inputs", "least", "missing", "most",
+        "names", "operands", "plain", "rest", "star", "star_at", "variadic",
     )  # fmt: skip
 
     def __init__(self, entry: Op | Composite) -> None:
@@ -73,11 +72,9 @@ class Signature:
         self.star = entry.star
         self.star_at = 0 if entry.star is None else names.index(entry.star)
         self.variadic = isinstance(entry, Op) and entry.variadic
-        self.operands = [names.index(n) for n in getattr(entry, "operands", ())]
+        self.operands = frozenset(getattr(entry, "operands", ()))
         plain = plain_values(entry) if isinstance(entry, Composite) else ()
         self.plain = frozenset(plain)
-        plain_at = [names.index(name) for name in self.plain]
-        self.first_plain = min(plain_at, default=len(names))
         self.most = formula.__code__.co_argcount - 1
         defaults = len(formula.__defaults__ or ())
         optional |= {*names[self.most - defaults : self.most]}
@@ -92,11 +89,7 @@ class Signature:
             self.most = -1
 
     def bind(self, args: tuple[object, ...], kwargs: Params) -> Bound:
-        """Return the inputs and the parameters of a row that a call gives.
-
-        Raises:
-            CallError: an unknown, a missing or a superfluous argument.
-        """
+        """Return the inputs and the parameters of a row that a call gives."""
         if self.star is not None:
             args = self._gathered(args)
         given, count = len(args), self.inputs
@@ -146,20 +139,8 @@ class Signature:
         return tuple(inputs), self._plain(values)
 
     def _plain(self, params: Params) -> Params:
-        """Return the parameters of a row; a tensor of one number becomes that number.
-
-        Raises:
-            CallError: a gradient is asked for one of them, or it has several entries
-                where the row takes a plain value.
-        """
+        """Return a row's parameters; a tensor of one number becomes that number."""
         return {name: self._number(name, value) for name, value in params.items()}
-
-    def _plain_number(self, name: str, value: object) -> object:
-        """Return an argument of a composite; a tensor of one number becomes that number
-        if the parameter is a plain value."""
-        if not isinstance(value, Tensor) or name not in self.plain:
-            return value
-        return self._number(name, value)
 
     def _number(self, name: str, value: object) -> object:
         if not isinstance(value, Tensor):
@@ -186,11 +167,7 @@ class Signature:
         )
 
     def _renamed(self, args: tuple[object, ...], kwargs: Params) -> Params:
-        """Return the keyword arguments of a call under the names of ``entry``.
-
-        Raises:
-            CallError: one is unknown, given twice or missing.
-        """
+        """Return the keyword arguments of a call under the names of ``entry``."""
         names, called = self.names, self.called
         given = min(len(args), self.formula.__code__.co_argcount - 1)
         renamed: Params = {}
@@ -205,33 +182,26 @@ class Signature:
         return renamed
 
     def arguments(self, args: tuple[object, ...], kwargs: Params) -> Bound:
-        """Return the arguments of a composite under its own parameters' names.
-
-        Raises:
-            CallError: an unknown, a missing or a superfluous argument.
-        """
-        entry, names = self.entry, self.names
+        """Return the arguments of a composite under its own parameters' names."""
         args = self._gathered(args)
-        for slot in self.operands:
-            if slot < len(args) and not isinstance(args[slot], Tensor):
-                pairs = zip(names, args, strict=False)
-                given = [*args, *kwargs.values()]
-                args = tuple([_as_operand(entry, name, v, given) for name, v in pairs])
-                break
-        for value in args[self.first_plain :]:
-            if isinstance(value, Tensor):
-                pairs = zip(names, args, strict=False)
-                found = [self._plain_number(name, v) for name, v in pairs]
-                args = (*found, *args[len(found) :])
-                break
-        if not kwargs and self.least <= len(args) <= self.most:
-            return args, kwargs
-        renamed = self._renamed(args, kwargs)
-        given = [*args, *renamed.values()]
-        return args, {
-            k: self._plain_number(k, _as_operand(entry, k, v, given))
-            for k, v in renamed.items()
-        }
+        if kwargs or not self.least <= len(args) <= self.most:
+            kwargs = self._renamed(args, kwargs)
+        given = [*args, *kwargs.values()]
+        known = [
+            self._argument(name, value, given)
+            for name, value in zip(self.names, args, strict=False)
+        ]
+        named = {name: self._argument(name, v, given) for name, v in kwargs.items()}
+        return (*known, *args[len(known) :]), named
+
+    def _argument(self, name: str, value: object, given: Iterable[object]) -> object:
+        """Return an argument of a composite: an operand as a tensor, and for a plain
+        value the number in a tensor of one."""
+        if isinstance(value, Tensor):
+            return self._number(name, value) if name in self.plain else value
+        if value is None or name not in self.operands:
+            return value
+        return written(value, given)
 
     def _gathered(self, args: tuple[object, ...]) -> tuple[object, ...]:
         """Return the arguments with numbers as in ``x.view(2, 3)`` made one tuple."""
@@ -269,15 +239,6 @@ class Signature:
         takes = "1 argument" if count == 1 else f"{count} arguments"
         message = f"{self.called}() takes {takes}, {given} given"
         raise CallError(message, self.names)
-
-
-def _as_operand(
-    entry: Composite, name: str, value: object, given: Iterable[object]
-) -> object:
-    """Return a value, as a tensor if the parameter ``name`` is an operand."""
-    if isinstance(value, Tensor) or value is None or name not in entry.operands:
-        return value
-    return written(value, given)
 
 
 def operand(

@@ -24,7 +24,16 @@ from .node import AccumulateGrad, Edge, Node, through_view_class, turned_class
 from .promote import RANK
 from .raw import Host, Raw
 from .record import recorder
-from .tensor import Tensor, base_of, carry_on, live_views, sharers, with_edge
+from .tensor import (
+    LostView,
+    Tensor,
+    base_of,
+    carry_on,
+    demand_sturdy,
+    live_views,
+    sharers,
+    with_edge,
+)
 from .versions import CLOCK, owner, replaced, touch
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
@@ -52,6 +61,7 @@ def demand_changeable(t: Tensor, part: bool = False) -> None:
         raise EngineError(VIEW_OF_LEAF)
     if _is_fixed(t.edge):
         raise EngineError(VIEW_OF_LEAF if part else LEAF)
+    demand_sturdy(t)
 
 
 def _is_fixed(edge: Edge) -> bool:
@@ -70,6 +80,11 @@ def _demand_writeable(t: Tensor) -> None:
     apart = xp.symbolic and t.edge is not None and _is_seen_apart(t)
     if stopped or apart or (unseen and getattr(xp, "watching", True)):
         raise EngineError("a change that no graph knows of has no meaning to symbols")
+    if xp.inference and not MODE.inference:
+        raise EngineError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed. "
+            "You can make a clone to get a normal tensor before doing inplace update."
+        )
 
 
 def _is_seen_apart(t: Tensor) -> bool:
@@ -120,11 +135,8 @@ def _demand_fit(t: Tensor, result: Tensor) -> None:
 
 
 def demand_numbers(t: Tensor, value: Tensor) -> None:
-    """Raise an error if formulas or balls would be written into an array of numbers.
-
-    Raises:
-        EngineError: a traced function changes a tensor that was made outside of it.
-    """
+    """Raise an error if formulas or balls would be written into an array of numbers, as
+    by a traced function that changes a tensor made outside of it."""
     if value.xp.symbolic and not t.xp.symbolic:
         raise EngineError(
             "a tensor that was made elsewhere is changed in place by what has no "
@@ -133,11 +145,7 @@ def demand_numbers(t: Tensor, value: Tensor) -> None:
 
 
 def demand_castable(result: Tensor, out: Tensor) -> None:
-    """Raise an error if a result is of a kind of numbers that ``out`` cannot hold.
-
-    Raises:
-        EngineError: in PyTorch's words.
-    """
+    """Raise an error if a result is of a kind of numbers that ``out`` cannot hold."""
     if RANK[result.raw.dtype.kind] > RANK[out.raw.dtype.kind]:
         raise EngineError(
             f"result type {result.dtype.legacy} can't be cast to the desired output "
@@ -185,11 +193,8 @@ def note_change(before: object, now: Raw) -> None:
 
 
 def renew(t: Tensor) -> bool:
-    """Give a tensor, and all that share its memory, a copy of that memory.
-
-    Returns:
-        Whether a copy was made; none is made of a user's array whose memory has gaps.
-    """
+    """Give a tensor, and all that share its memory, a copy of that memory; return
+    whether one was made, as none is of a user's array whose memory has gaps."""
     xp, before = t.xp, owner(t.raw)
     after = xp.clone(before)
     if isinstance(before, np.generic):
@@ -267,6 +272,8 @@ def rebase(t: Tensor, edge: Edge) -> None:
     for view in live_views(base):
         if view is t or outside or view.edge is not None:
             _settle(view, _read_anew(base, view))
+        elif type(view) is Tensor:
+            view.__class__ = LostView
 
 
 def renew_views(t: Tensor, but: Tensor | None = None) -> None:
@@ -359,11 +366,7 @@ class Made:
             self.note(now)
 
     def demand(self, raw: Raw) -> None:
-        """Raise an error if the memory of an array is not known.
-
-        Raises:
-            EngineError: in PyTorch's words where it refuses the same.
-        """
+        """Raise an error if the memory of an array is not known."""
         if id(owner(raw)) not in self.known:
             raise EngineError(self.refusal)
 

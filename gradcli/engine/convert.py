@@ -271,11 +271,7 @@ _view = function("view")
 
 
 def _reread(t: Tensor, type_: dtype) -> Tensor:
-    """Return the same bytes as numbers of another type; no gradient passes.
-
-    Raises:
-        EngineError: the bytes of the last dimension make no whole number of entries.
-    """
+    """Return the same bytes as numbers of another type; no gradient passes."""
     if t.itemsize != type_.itemsize and (
         not t.raw.shape or t.raw.shape[-1] * t.itemsize % type_.itemsize
     ):

@@ -55,6 +55,7 @@ def rebuilt(
     """Rebuild a tensor of a class at a location in memory, with its attributes."""
     out = object.__new__(kind)
     out.raw, out.xp, out.edge = _at(location), devices.namespace_on(device), None
+    out.view_of = out.views = None
     out.requires_grad = requires_grad
     for name, value in own.items():
         setattr(out, name, value)
@@ -99,10 +100,8 @@ def _own(t: Tensor) -> Params:
 
 
 def _location(raw: Raw) -> Location:
-    """Return the array that owns the memory, and where the entries lie in it.
-
-    An array of another module, or in memory with gaps, is returned alone.
-    """
+    """Return the array that owns the memory, and where the entries lie in it; alone an
+    array of another module, or one in memory with gaps."""
     if not isinstance(raw, np.ndarray):
         return (raw,)
     memory = owner(raw)

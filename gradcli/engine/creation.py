@@ -27,7 +27,6 @@ from ..ops.checks import check_size
 from . import devices, dtypes
 from .dtypes import DEFAULT, DeviceLike, Size, dtype, layout, sizes_of, strided
 from .errors import OVERFLOW, EngineError
-from .limits import MAX_LIST_DEPTH
 from .methods import named
 from .modes import MODE
 from .namespace import Namespace
@@ -256,11 +255,7 @@ def _filled(
 
 
 def _family(name: str, value: float, what: str) -> tuple[Callable[..., Tensor], ...]:
-    """Return the constructors ``name``, ``name_like`` and ``new_name`` of one number.
-
-    Args:
-        what: the entries they give, in the words of their documentation.
-    """
+    """Return the constructors ``name``, ``name_like``, ``new_name`` of one number."""
 
     def sized(type_: dtype | None, *size: object) -> Host:
         return _filled(value, size, type_, name)
@@ -318,12 +313,6 @@ def eye(type_: dtype | None, n: int, m: int | None = None) -> Host:
     """Return an n by m matrix with ones on the diagonal."""
     rows, columns = sizes_of((n, n if m is None else m), "eye")
     return np.eye(rows, columns, dtype=(type_ or DEFAULT.dtype).name)
-
-
-@constructor
-def tril_indices(type_: dtype | None, row: int, col: int, offset: int = 0) -> Host:
-    """Return rows and columns of a matrix's entries on and below a diagonal."""
-    return np.array(np.tril_indices(row, offset, col), (type_ or dtypes.int64).name)
 
 
 @constructor
@@ -393,11 +382,7 @@ def _counted(
 
 
 def _number(value: object) -> Any:
-    """Return a number, or the number in a tensor of one entry.
-
-    Raises:
-        TypeError: a gradient is asked for the tensor.
-    """
+    """Return a number, or the number in a tensor of one entry."""
     if isinstance(value, Tensor) and value.edge is not None:
         raise TypeError(
             "argument must be Number, not Tensor: nothing is differentiated by what "
@@ -467,11 +452,7 @@ def floats_of(t: Tensor, data: tuple[object, ...]) -> tuple[Raw, Namespace]:
 
 
 def tensor_of(data: tuple[object, ...], type_: dtype, xp: Namespace) -> Tensor:
-    """Return the tensor that a constructor such as ``FloatTensor`` is asked for.
-
-    Raises:
-        TypeError: the data is a tensor of another type.
-    """
+    """Return the tensor that a constructor such as ``FloatTensor`` is asked for."""
     given = data[0] if len(data) == 1 else None
     if isinstance(given, Tensor):
         if given.dtype is not type_:
@@ -526,6 +507,9 @@ def __getattr__(name: str) -> Any:
 
 # Python's numbers, lists of them and arrays as one NumPy array: Python's floats get the
 # default type, and whatever has a type of its own keeps it.
+
+MAX_LIST_DEPTH = 64
+"""Greatest depth of nested lists of numbers: NumPy's limit of dimensions."""
 
 KINDS = "biuf"
 SEQUENCES = (list, tuple, builtins.range)

@@ -13,7 +13,7 @@ from typing import Any, Never, ParamSpec, TypeVar
 
 from .errors import KindError
 from .modes import MODE
-from .node import Edge, Node
+from .node import FREED, Edge, Node
 from .raw import Pulled
 from .tensor import Tensor, lifted, raw_of, tangent_of, with_edge
 
@@ -38,7 +38,7 @@ class CustomNode(Node):
         self.like = like.detach()
 
     def free(self) -> None:
-        self._let_go()
+        self.saved, self.y = FREED, None
 
     def output_like(self, nr: int) -> Tensor:
         """Return a tensor shaped and typed like an output; its values mean nothing."""
@@ -170,11 +170,7 @@ def refuse(y: Tensor, edges: Sequence[Edge], node: str, called: str) -> None:
 def refuse_tangents(
     called: str, values: Iterable[object], why: str = NOT_KNOWN
 ) -> None:
-    """Refuse a call that would lose a tangent of forward mode.
-
-    Raises:
-        KindError: a tensor carries one.
-    """
+    """Raise an error if a call would lose a tangent of forward mode."""
     if any(tangent_of(t) is not None for t in tensors_in(values)):
         raise KindError(UNKNOWN_TANGENT.format(called, why))
 

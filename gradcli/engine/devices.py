@@ -21,7 +21,6 @@ from .arrays import ArrayNamespace
 from .dtypes import DEFAULT, DeviceLike
 from .dtypes import device as Device
 from .errors import DeviceError
-from .limits import KEPT_BYTES
 from .namespace import Namespace
 from .raw import Raw
 
@@ -53,6 +52,10 @@ def _put_off(module: str, name: str) -> None:
 warnings.filterwarnings(
     "ignore", category=RuntimeWarning, module=r"gradcli\.(ops|engine|nn|optim)\b"
 )
+
+KEPT_BYTES = 2**25 - 2**16
+"""Size in bytes of a block that, allocated and freed once, makes the C library keep up
+to 64 MiB, the most that it allows, of freed memory for later arrays."""
 
 # Memory of an array of up to half of this size, once let go of, stays with the process:
 # the C library of Linux gives back to the system what is larger than the largest block
@@ -275,11 +278,7 @@ def namespace_of(array: object) -> Namespace:
 
 
 def as_raw(value: Any) -> tuple[Raw, Namespace]:
-    """Return an array and its namespace from a number, a nested list or an array.
-
-    Raises:
-        TypeError: the value holds something that is no number.
-    """
+    """Return an array and its namespace from a number, a nested list or an array."""
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         return value, namespace_of(value)
     if isinstance(value, range):

@@ -208,11 +208,7 @@ class Samples:
         self._running = 0
 
     def meet(self, generator: Generator) -> None:
-        """Note that a generator is about to draw.
-
-        Raises:
-            EngineError: samples of this batch may not draw.
-        """
+        """Note that a generator is about to draw; raise an error if samples may not."""
         if self.randomness == "error":
             raise EngineError(RANDOM_IN_SAMPLES)
         starts = self._starts.setdefault(self._running, {})
@@ -294,12 +290,8 @@ def _whole(
 def _family(
     name: str, draw: Run, kernel: str, what: str
 ) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
-    """Return the constructors ``name`` and ``name_like`` of floats that ``draw`` gives.
-
-    Args:
-        kernel: PyTorch's name of the draw, for the error about other types.
-        what: the distribution, in the words of their documentation.
-    """
+    """Return the constructors ``name`` and ``name_like`` of floats that ``draw`` gives;
+    ``kernel`` is PyTorch's name of the draw, for errors."""
 
     def drawn(shape: tuple[int, ...], type_: dtype | None, generator: Source) -> Host:
         chosen = type_ or DEFAULT.dtype

@@ -15,11 +15,18 @@ from weakref import ref
 from ..ops import Formula, Op, parameters
 from ..ops.basis import BINARY
 from ..ops.checks import LIMIT
-from .limits import BYTES_OF_HALF_FLOAT, MIN_VIEWS_TO_SWEEP
 from .modes import MODE
 from .node import ConstantNode, Node, Shaped
-from .raw import Params, Raw
-from .tensor import Tensor, constant, note, note_sharer, note_view, with_edge
+from .raw import BYTES_OF_HALF_FLOAT, Params, Raw
+from .tensor import (
+    MIN_VIEWS_TO_SWEEP,
+    Tensor,
+    constant,
+    note,
+    note_sharer,
+    note_view,
+    with_edge,
+)
 from .versions import CLOCK, is_lent, own
 
 _new = object.__new__
@@ -63,7 +70,7 @@ def unary(record: General) -> Callable[[Tensor], Tensor]:
         out.xp = xp
         out.view_of = out.views = None
         if edge is None or not MODE.fast:
-            if MODE.looked_at or x.dtype.kind in WHOLE:
+            if MODE.looked_at or xp.inference or x.dtype.kind in WHOLE:
                 return slow((t,), _NO_PARAMS)
             out.edge = None
             return out
@@ -99,7 +106,7 @@ def with_number(record: General) -> Callable[[Tensor, float], Tensor]:
         out.xp = xp
         out.view_of = out.views = None
         if edge is None or not MODE.fast:
-            if MODE.looked_at or x.dtype.kind in WHOLE:
+            if MODE.looked_at or xp.inference or x.dtype.kind in WHOLE:
                 return slow((t,), {parameter: number})
             out.edge = None
             return out
@@ -213,7 +220,7 @@ def binary(
         out.xp = xp
         out.view_of = out.views = None
         if (edge_a is None and edge_b is None) or not MODE.fast:
-            if MODE.looked_at or a.dtype.kind in WHOLE:
+            if MODE.looked_at or xp.inference or a.dtype.kind in WHOLE:
                 return slow((t, other), _NO_PARAMS)
             out.edge = None
             return out

@@ -1,8 +1,7 @@
 """Forward mode: tangents are pushed through a recorded graph by the table's rows.
 
 Invariant: a node's tangent comes from its row's partials, from ``fwd`` itself where the
-row is linear, or from its ``jvp``; never from its ``vjp``, so that the two modes check
-each other.
+row is linear, from its ``jvp``, or from the transpose of its reverse rules.
 
     (t,) = jvp([y], [x], [v])        # t = J v
 """
@@ -12,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..ops import LINEAR, MULTILINEAR, Op
+from ..ops import LINEAR, MULTILINEAR, TRANSPOSED, Op
 from ..ops.checks import broadcast_shape
 from ..ops.types import Shape
-from .backward import rebuilt
+from .backward import grad, rebuilt
 from .custom import CustomNode, as_heard
 from .errors import GradError, ShapeError
 from .modes import MODE
@@ -69,11 +68,7 @@ def jvp(
 
 
 def demand_fit(x: Tensor, tangent: Tensor) -> None:
-    """Raise an error if a tangent is not of its tensor's shape.
-
-    Raises:
-        ShapeError: in PyTorch's words.
-    """
+    """Raise an error if a tangent is not of its tensor's shape."""
     if x.shape != tangent.shape:
         raise ShapeError(
             "Trying to set a forward gradient that has a different size than that of "
@@ -144,6 +139,8 @@ def push(
             for slot, t in by_slot.items()
             if t is not None
         )
+    if op.jvp is TRANSPOSED:
+        return _transposed(node, raw, y, by_slot, recorded)
     some = next(t for t in arriving if t is not None)
     full = [
         (xp.new_full(some, raw[i].shape, 0) if by_slot[i] is None else by_slot[i])
@@ -163,6 +160,43 @@ def _run(node: Node, xp: Namespace, inputs: tuple[object, ...]) -> Any:
     if xp is RECORDING:
         return apply(node.op, inputs, node.params)
     return node.op.fwd(xp, *inputs, **node.params)
+
+
+def _transposed(
+    node: Node, raw: Sequence[Any], y: Any, tangents: dict[int, Any], recorded: bool
+) -> Any:
+    """Return the tangent of a node's output by its reverse rules: the slope, by the
+    cotangent, of their products with the tangents."""
+    op, xp = node.op, node.xp
+    ways = {slot: lifted(t, xp) for slot, t in tangents.items() if t is not None}
+    like = next(iter(ways.values()))
+    inputs = [lifted(v, xp) if hasattr(v, "dtype") else v for v in raw]
+    outputs = [lifted(v, xp) for v in (y if isinstance(y, tuple) else (y,))]
+    given = tuple(outputs) if isinstance(y, tuple) else outputs[0]
+    zeros = [zeros_for(like, part.shape) for part in outputs[: op.carries]]
+    alone = {} if recorded else UNOBSERVED
+    with MODE.having(enabled=True, inference=False, rebuild=None, **alone):
+        cotangents = [Tensor(zero.raw, xp, True) for zero in zeros]
+        g = cotangents[0] if op.carries == 1 else tuple(cotangents)
+        rules = reverse_rules(op)
+        products = {
+            slot: rules[slot](RECORDING, g, given, *inputs, **node.params)
+            for slot in ways
+        }
+        ends = {n: p for n, p in products.items() if p is not None and p.requires_grad}
+        found: list[Any] = [None] * len(cotangents)
+        if ends:
+            there = [ways[slot] for slot in ends]
+            found = list(grad([*ends.values()], cotangents, there, True, recorded))
+    made = [zero if t is None else t for zero, t in zip(zeros, found, strict=True)]
+    result = made if recorded else [raw_of(t) for t in made]
+    return result[0] if op.carries == 1 else tuple(result)
+
+
+UNOBSERVED: dict[str, Any] = dict.fromkeys(("on_node", "on_call", "on_change"), ()) | {
+    "packing": (), "made": None, "muffled": False,
+}  # fmt: skip
+"""Attributes of `MODE` under which nobody sees what is recorded."""
 
 
 def _push_custom(node: CustomNode, arriving: Sequence[Any], recorded: bool) -> Any:

@@ -257,12 +257,7 @@ def _demand_tensor(returned: object) -> None:
 
 
 def _replaced(hook: Hook, returned: Any, g: Array | None) -> Any:
-    """Return what a hook returned for ``g``, as a tensor or an array as ``g`` is.
-
-    Raises:
-        TypeError: the hook returned no tensor.
-        EngineError: the tensor does not fit ``g``.
-    """
+    """Return what a hook returned for ``g``, as a tensor or an array as ``g`` is."""
     _demand_tensor(returned)
     if returned is None:
         return None

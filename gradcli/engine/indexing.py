@@ -13,12 +13,15 @@ from typing import Any
 
 from ..ops import OPS
 from ..ops.index import byte_as_mask, check_mask, check_positions, is_mask
-from .limits import MAX_ITEMS_OF_INDEX_LIST
 from .raw import Raw
 from .record import apply, call
 from .tensor import Tensor
 
 _SELECT, _SLICE = OPS["select"], OPS["slice.Tensor"]
+
+MAX_ITEMS_OF_INDEX_LIST = 31
+"""Most items of a list, with lists among them, that is read as a tuple of indices, as
+in PyTorch."""
 
 INTEGER_OF_SCALAR = (
     "invalid index of a 0-dim tensor. Use `tensor.item()` to convert a 0-dim tensor "
@@ -163,10 +166,8 @@ def _dimensions(item: Any) -> int:
 
 
 def _is_whole(item: slice, size: int) -> bool:
-    """Return whether a slice keeps all entries by plain bounds; it is not recorded.
-
-    A slice that counts from the end, as ``-2:`` of two entries, is recorded.
-    """
+    """Return whether a slice keeps all entries by plain bounds and so is not recorded;
+    one that counts from the end, as ``-2:`` of two entries, is recorded."""
     return bool(
         _whole_number(item.step, 1) == 1
         and _whole_number(item.start, 0) == 0

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..ops.types import Index
-from . import bits, indexing
+from . import indexing
 from .changes import (
     change,
     demand_changeable,
@@ -50,11 +50,9 @@ def in_place(name: str) -> Callable[..., Tensor]:
 
 
 def __getattr__(name: str) -> Run:
-    """Return an operator such as ``__iadd__``, or an in-place form such as ``gcd_``."""
+    """Return an operator such as ``__iadd__``."""
     if name.startswith("__i") and name.endswith("__"):
         return _augmented(f"__{name[3:]}")
-    if name.endswith("_") and hasattr(bits, name[:-1]):
-        return _changed(getattr(bits, name[:-1]), name[:-1])
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -108,11 +106,8 @@ def _is_unheard(t: Tensor) -> bool:
 
 
 def _given(self: Tensor, value: object) -> Tensor:
-    """Return a value that is to be written as a tensor on the device of ``self``.
-
-    A plain number gets the tensor's type, so that none of its digits are lost. If that
-    holds integers or truth values, no gradient passes to the value.
-    """
+    """Return a value that is to be written as a tensor on the device of ``self``. If
+    that holds integers or truth values, no gradient passes to the value."""
     if isinstance(value, Tensor):
         demand_numbers(self, value)
         moved = to(value, device=self.xp)

@@ -59,7 +59,7 @@ class _Mode(local):
         own = self.__dict__
         own[name] = value
         seen = self.on_node or self.on_call or self.made or self.muffled
-        own["looked_at"] = looked_at = bool(seen)
+        own["looked_at"] = looked_at = bool(seen) or self.inference
         own["fast"] = self.enabled and not looked_at
 
     @contextmanager
@@ -256,7 +256,7 @@ class set_grad_enabled(_Block):
 
 
 class inference_mode(_Block):
-    """A ``with`` block that does not record, as `no_grad`; it can be told apart.
+    """A ``with`` block that does not record; tensors made in it cannot be saved later.
 
     ``inference_mode(False)`` is a block in which it is off. Both are also decorators,
     with and without parentheses.

@@ -28,8 +28,9 @@ from .raw import Library, Raw, Run
 class Namespace:
     """A number system; names that it does not define are looked up in the table.
 
-    ``plain`` marks the namespaces of arrays. ``keeps_positions``: a position that was
-    computed stays in the index as an array, rather than as its value.
+    ``inference`` marks the twin that tensors made in inference mode carry, ``plain``
+    the namespaces of arrays that are no such twins. ``keeps_positions``: a position
+    that was computed stays in the index as an array, rather than as its value.
     ``writeable``: an array's entries can be changed in place. ``takes_numbers``: at
     home, plain numbers become numbers of this namespace rather than of arrays.
     ``waits``: who asks for values waits for a device, and what was put off is in
@@ -41,7 +42,8 @@ class Namespace:
     np: Library
     device: str
     symbolic: bool
-    plain = keeps_positions = takes_numbers = waits = precise = False
+    plain_namespace: Namespace
+    inference = plain = keeps_positions = takes_numbers = waits = precise = False
     doubts: Sequence[Callable[[], None]] = ()
     writeable = True
     whole_row: Run | None = None

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar, TypeAlias
 from weakref import ref
 
-from ..ops import Op
+from ..ops import TRANSPOSED, Op
 from ..ops.types import Array, ArrayRule, Outputs, Partial
 from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
@@ -51,8 +51,6 @@ class Inspectable(NodeMethods):
     extras: object
     hand_written = False
     """Whether PyTorch's class of the node is written by hand instead of generated."""
-    in_rules = ""
-    """Row whose node PyTorch's rules record here for an operand and a number."""
 
     def name(self) -> str:
         """Return PyTorch's name for the node."""
@@ -71,9 +69,10 @@ class Packed(SimpleNamespace):
     """A node's saved values, packed by hooks; it takes the place of ``y``.
 
     ``inputs`` and ``outputs`` give the raw values, one call each; ``parts`` are those
-    that the reverse rules read, and ``order`` is that of the inputs that are read, as
-    they are unpacked. ``shapes`` are the outputs' where there are several; ``alone``
-    says that ``saved`` is the only input itself.
+    that the reverse rules read, ``hooked`` those that somebody's hooks give, and
+    ``order`` is that of the inputs that are read, as they are unpacked. ``shapes`` are
+    the outputs' where there are several; ``alone`` says that ``saved`` is the only
+    input itself.
     """
 
     inputs: list[Give]
@@ -82,6 +81,7 @@ class Packed(SimpleNamespace):
     alone: bool
     parts: Parts
     order: tuple[int, ...]
+    hooked: set[tuple[str, int]]
 
     def unpack(self) -> tuple[object, object]:
         """Return the inputs' arrays, as in ``saved``, and the output's."""
@@ -131,10 +131,10 @@ class Node(Inspectable):
     """Slots of the inputs of which only the shape is kept."""
     holds: ClassVar[bool]
     lets_go: ClassVar[bool] = False
-    """Whether freeing a node only drops its saved values; set when the first node of
-    the class is freed."""
+    """Whether freeing a node only drops its saved values: the rules of all edges read
+    some."""
     reading: ClassVar[tuple[bool, ...]]
-    """Flag by edge, true if its rule reads values; set when the first node is freed."""
+    """Flag by edge, true if its rule reads values."""
     edges: tuple[Edge, ...]
     saved: Any
     y: Any
@@ -220,29 +220,12 @@ class Node(Inspectable):
         return self.restored()[0]
 
     def free(self) -> None:
-        """Drop the saved values; it is called only on nodes that hold some.
-
-        The first call on a class replaces this method by the one that its rules need.
-        """
-        cls = type(self)
-        reading = reading_slots(self.op)
-        found = Node._let_go if all(reading) else Node._let_go_if_read
-        cls.reading = reading
-        cls.lets_go = found is Node._let_go
-        setattr(cls, "free", found)  # noqa: B010  # mypy: a method in a method's place
-        found(self)
-
-    def _let_go(self) -> None:
-        self.saved = FREED
-        self.y = None
-
-    def _let_go_if_read(self) -> None:
         """Drop the saved values if the rule of an edge reads some. If none does,
         another pass may follow, as in PyTorch, which then saves nothing."""
-        for edge, reads in zip(self.edges, self.reading, strict=True):
-            if edge is not None and reads:
-                self._let_go()
-                return
+        read = zip(self.edges, self.reading, strict=True)
+        if self.lets_go or any(edge is not None and reads for edge, reads in read):
+            self.saved = FREED
+            self.y = None
 
     def y_shapes(self) -> list[tuple[int, ...]]:
         """Return the shapes of the outputs with a gradient, where there are several."""
@@ -423,7 +406,6 @@ class Port:
     """
 
     __slots__ = ("__weakref__", "node", "nr")
-    in_rules = ""
 
     def __init__(self, node: Node, nr: int) -> None:
         self.node = node
@@ -515,10 +497,11 @@ def node_class(op: Op) -> type[Node]:
     elif op.onto_zeros:
         members["next_functions"] = property(_after_zeros)
     members["hand_written"] = not any(c.isdigit() for c in op.node)
-    members["in_rules"] = op.in_rules
     members["slots"] = differentiable_slots(op)
     members["bare"] = bare_slots(op)
     reads = not op.keeps_shapes or (not op.variadic and None in rules)
+    members["reading"] = reading_slots(op)
+    members["lets_go"] = all(members["reading"])
     members["holds"] = base is not ConstantNode and (op.always_saves or reads)
     if not op.variadic:
         members["rules"] = tuple(r for r in rules if r is not None)
@@ -539,18 +522,19 @@ def _after_zeros(node: Node) -> tuple[tuple[Node | AccumulateGrad | None, int], 
     return (output_at(None), *found)
 
 
-_TURNED: dict[str, type[Node]] = {}
+_ALTERED: dict[Any, type[Node]] = {}
+"""Classes of nodes after changes in place, by the class that they derive from, and by
+that and `ThroughView` for bases that were changed through a view."""
 
 
 def turned_class(cls: type[Node]) -> type[Node]:
     """Return the class of a row's nodes where the result replaced a tensor in place."""
     op: Op | None = getattr(cls, "op", None)
-    if op is None or not op.turned:
+    if op is None or not op.turned or cls.__name__ == op.turned:
         return cls
-    made = _TURNED.get(op.name)
-    if made is None:
-        made = _TURNED[op.name] = type(op.turned, (cls,), {"__slots__": ()})
-    return made
+    if cls not in _ALTERED:
+        _ALTERED[cls] = type(op.turned, (cls,), {"__slots__": ()})
+    return _ALTERED[cls]
 
 
 class ThroughView(Node):
@@ -565,16 +549,12 @@ class ThroughView(Node):
         return (base, *change[0].next_functions[1:])
 
 
-_THROUGH: dict[type[Node], type[Node]] = {}
-
-
 def through_view_class(cls: type[Node]) -> type[Node]:
     """Return the class of a row's nodes for a base that was changed through a view."""
-    made = _THROUGH.get(cls)
-    if made is None:
-        made = type(cls.__name__, (ThroughView, cls), {"__slots__": ()})
-        _THROUGH[cls] = made
-    return made
+    kinds = ThroughView, cls
+    if kinds not in _ALTERED:
+        _ALTERED[kinds] = type(cls.__name__, kinds, {"__slots__": ()})
+    return _ALTERED[kinds]
 
 
 def carried(op: Op, y: Sequence[object]) -> int:
@@ -633,7 +613,7 @@ def _held(parts: Parts, raw: tuple[Raw, ...], y: Raw) -> Parts:
 def pushed_parts(node: Node) -> Parts:
     """Return which saved values the forward rule of a node reads."""
     op = node.op
-    if op.partials is not None:
+    if op.partials is not None or op.jvp is TRANSPOSED:
         return used_parts(node)
     raw, y = node.restored()
     every = tuple(i for i, value in enumerate(raw) if hasattr(value, "dtype"))

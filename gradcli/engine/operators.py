@@ -17,16 +17,15 @@ from numpy import ndarray
 from ..ops import OPS
 from ..ops.basis import COMPARISONS
 from ..ops.families import offered_names
-from . import bits
+from . import queries
 from .fast import WHOLE, binary, guarded, operand, plain, with_number
 from .indexing import getitem, rows_of
-from .limits import MAX_NUMBER_OF_ALL_TYPES
 from .methods import Methods, NodeMethods, late
 from .modes import MODE
 from .public import found, public
-from .raw import Params, Run
+from .raw import MAX_NUMBER_OF_ALL_TYPES, Params, Run
 from .record import call, function, recorder, replace
-from .tensor import Tensor, as_number
+from .tensor import Tensor
 
 General = Callable[..., object]
 
@@ -77,29 +76,6 @@ def turning(general: General) -> Callable[[Tensor], object]:
         return general(x)
 
     return turn
-
-
-def transposing(general: General) -> General:
-    """Return a fast function for ``x.transpose(0, 1)``."""
-    transpose = recorder(OPS["transpose"]).see
-    assert transpose is not None
-
-    def exchange(*args: object, **kwargs: object) -> Any:
-        if kwargs or len(args) != 3 or not MODE.fast:
-            return general(*args, **kwargs)
-        x, dim0, dim1 = args
-        if type(dim0) is not int or type(dim1) is not int or not isinstance(x, Tensor):
-            return general(*args)
-        raw = x.raw
-        if not raw.shape or not x.xp.plain:
-            return general(*args)
-        try:
-            y = raw.swapaxes(dim0, dim1)
-        except ValueError:
-            return general(*args)
-        return transpose(x, raw, y, {"dim0": dim0, "dim1": dim1})
-
-    return exchange
 
 
 def reshaping(general: General) -> General:
@@ -158,7 +134,7 @@ def install() -> None:
         "__neg__": function("neg"),
         "__pos__": function("positive"),
         "__abs__": function("abs"),
-        "__invert__": bits.bitwise_not,
+        "__invert__": queries.bitwise_not,
         "__pow__": _chosen(_with_number("pow.Tensor_Scalar"), _named("pow")),
         "__rpow__": _chosen(_with_number("pow.Scalar"), _named("pow", reflected=True)),
         "__getitem__": reading(getitem),
@@ -172,14 +148,13 @@ def install() -> None:
     for name, ours in FUNCTIONS_OF_TWO.items():
         members[f"__{name}__"] = _named(ours)
         members[f"__r{name}__"] = _named(ours, reflected=True)
-    for name in bits.OPERATORS:
-        members[f"__{name}__"] = guarded(bits.OPERATORS[name])
-        members[f"__r{name}__"] = guarded(bits.OPERATORS[name], reflected=True)
+    for name in queries.OPERATORS:
+        members[f"__{name}__"] = guarded(queries.OPERATORS[name])
+        members[f"__r{name}__"] = guarded(queries.OPERATORS[name], reflected=True)
     for name, member in members.items():
         setattr(Tensor, name, member)
     replace("reshape", reshaping)
     replace("numpy_T", turning)
-    replace("transpose", transposing)
     _install_methods()
     for name, transposed in TRANSPOSES.items():
         setattr(Tensor, name, property(function(transposed)))
@@ -227,15 +202,13 @@ ELSEWHERE = {
     "draws": "bernoulli multinomial uniform_ normal_ random_ bernoulli_ exponential_",
     "creation": "new new_zeros new_ones new_full new_empty new_tensor "
     "_become_alias:become_alias _floats_of:floats_of",
-    "operators": "where __complex__ __reversed__ __delitem__",
-    "queries": "equal allclose nonzero unique conj is_complex",
+    "operators": "where",
+    "queries": "equal allclose nonzero unique conj is_complex bitwise_and bitwise_or "
+    "bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift gcd",
     "inplace": "zero_ fill_ copy_ fill_diagonal_ resize_ resize_as_ set_ squeeze_ "
     "unsqueeze_ transpose_ __setitem__ __iadd__ "
     "__isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __iand__ __ior__ "
-    "__ixor__ __ilshift__ __irshift__ bitwise_and_ bitwise_or_ bitwise_xor_ "
-    "bitwise_not_ bitwise_left_shift_ bitwise_right_shift_ gcd_ lcm_",
-    "bits": "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift "
-    "bitwise_right_shift gcd lcm",
+    "__ixor__ __ilshift__ __irshift__",
     "backward": "backward:backward_of",
     "hooks": "retain_grad register_hook:register_tensor_hook "
     "register_post_accumulate_grad_hook:register_post_accumulate",
@@ -274,21 +247,6 @@ def _install_methods() -> None:
         for name, module, own in defined(table):
             if name not in vars(Tensor):
                 late(home, name, partial(_imported, module, own, name))
-
-
-def __complex__(self: Tensor) -> complex:
-    """Return the only entry as a Python complex number."""
-    return complex(as_number(self))
-
-
-def __reversed__(self: Tensor) -> Tensor:
-    """Return the entries of the first dimension from the last to the first."""
-    found: Tensor = public("flip")(self, (0,)) if self.raw.shape else self
-    return found
-
-
-def __delitem__(self: Tensor, at: object) -> None:
-    raise TypeError("Tensor does not support deleting items")
 
 
 def where(self: Tensor, condition: Tensor, other: object) -> Any:

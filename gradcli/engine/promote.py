@@ -17,12 +17,12 @@ import numpy
 
 from ..ops import Op
 from ..ops.op import AS_IS, FIRST, FLOATS, GIVEN, TRUTH, WHOLE
-from ..ops.types import Dtype
 from .dtypes import DEFAULT, named, of
 from .errors import OVERFLOW, EngineError, KindError
-from .limits import BYTES_OF_DOUBLE, BYTES_OF_HALF_FLOAT, MAX_NUMBER_OF_ALL_TYPES
 from .modes import MODE
-from .raw import Params, Raw
+from .raw import BYTES_OF_HALF_FLOAT, MAX_NUMBER_OF_ALL_TYPES, Params, Raw
+
+BYTES_OF_DOUBLE = 8
 
 RANK = {"b": 0, "u": 1, "i": 1, "f": 2, "O": 2}
 """Ranks of kinds of numbers: truth values, integers, floats and other real numbers."""
@@ -82,35 +82,20 @@ def fitting(number: float, type_: Any) -> float:
         return number
     if type_.kind == "f":
         large = abs(number) > float(numpy.finfo(type_).max)
-        if large and abs(number) != math.inf:
-            raise EngineError(OVERFLOW.format(_scalar_name(type_.name)))
-        return number
-    top = numpy.iinfo(type_).max
-    low = -top if type_.kind == "u" else numpy.iinfo(type_).min
-    if not low <= number <= top:
+        fits = not large or abs(number) == math.inf
+    else:
+        top = numpy.iinfo(type_).max
+        low = -top if type_.kind == "u" else numpy.iinfo(type_).min
+        fits = low <= number <= top
+    if not fits:
         raise EngineError(OVERFLOW.format(_scalar_name(type_.name)))
-    return wrapped(int(number), type_)
-
-
-def wrapped(number: int, type_: Dtype) -> int:
-    """Return an integer cut to the bits of a type of integers.
-
-    Raises:
-        OverflowError: the number has more than 64 bits.
-    """
-    if not -(1 << 63) <= number < 1 << 64:
-        raise OverflowError("int too big to convert")
-    bits = 8 * type_.itemsize
-    number &= (1 << bits) - 1
-    above = type_.kind == "i" and number >> (bits - 1)
-    return number - (1 << bits) if above else number
-
-
-def _held(number: object, type_: Dtype, fits: bool) -> Any:
-    """Return a plain number as a result of a type holds it."""
-    if type_.kind not in "iu" or type(number) is not int:
+    if type_.kind == "f":
         return number
-    return fitting(number, type_) if fits else wrapped(number, type_)
+    return int(number) % (top + 1) if type_.kind == "u" else int(number)
+
+
+def _held(value: object, type_: Any) -> Any:
+    return fitting(value, type_) if type(value) is int else value
 
 
 def in_one_type(
@@ -161,8 +146,8 @@ def in_one_type(
         ours = {id(v) for v in operands if v.dtype != result}
         raw = tuple([r.astype(result) if id(r) in ours else r for r in raw])
         if op.elementwise and result.kind in "iu" and op.result is not AS_IS:
-            raw = tuple([_held(r, result, op.fits) for r in raw])
-            params = {k: _held(v, result, op.fits) for k, v in params.items()}
+            raw = tuple([_held(r, result) for r in raw])
+            params = {k: _held(v, result) for k, v in params.items()}
     return raw, params, all(getattr(r, "dtype", first).kind != "f" for r in raw)
 
 
@@ -228,10 +213,8 @@ def _numbers(op: Op, given: tuple[object, ...]) -> list[Any]:
 def _written_alike(
     op: Op, raw: tuple[Raw, ...], inputs: tuple[object, ...]
 ) -> tuple[Raw, ...]:
-    """Return the inputs; written-out integers get the type of the first floats.
-
-    So ``dot(x, [1, 2])`` has two operands of one type. Indices keep their type.
-    """
+    """Return the inputs; written-out integers get the type of the first floats, so that
+    ``dot(x, [1, 2])`` has two operands of one type."""
     dtypes = [r.dtype for r in raw if hasattr(r, "dtype") and r.dtype.kind == "f"]
     if not dtypes:
         return raw
@@ -245,11 +228,8 @@ def _written_alike(
 
 
 def _demand_one_type(op: Op, raw: tuple[Raw, ...], operands: list[Raw]) -> None:
-    """Raise an error for the first operand, or other float input, whose type is not
-    that of the first operand.
-
-    Operands without dimensions may have any type if the row is elementwise in them.
-    """
+    """Raise an error for the first operand whose type is not that of the first, unless
+    it has no dimensions and the row is elementwise."""
     ours = {id(operand) for operand in operands}
     first = None
     for r in raw:
@@ -266,11 +246,7 @@ def _demand_one_type(op: Op, raw: tuple[Raw, ...], operands: list[Raw]) -> None:
 
 def whole_parameters(op: Op, params: Params) -> Params:
     """Return the parameters of a row on integers, cut to integers if its result is
-    whole.
-
-    Raises:
-        EngineError: a parameter is a float, and the row takes none.
-    """
+    whole; raise an error if one is a fraction, and the row takes none."""
     fraction = next((k for k, v in params.items() if type(v) is float), None)
     if fraction is not None and not op.fractions:
         raise EngineError(

@@ -73,10 +73,8 @@ def found(entry: str, given: Callable[[str], Any] = function) -> Run:
 
 @cache
 def _casting(apply: Run) -> Run:
-    """Return the function with a parameter ``dtype`` to which its operand is converted.
-
-    Since sums of narrow integers widen, the result is converted as well.
-    """
+    """Return the function with a parameter ``dtype`` to which its operand is converted,
+    and its result, since sums of narrow integers widen."""
 
     @wraps(apply)
     def run(*args: Any, dtype: object = None, **kwargs: object) -> Any:
@@ -204,11 +202,7 @@ def written(name: str, out: Any, result: Tensor) -> Any:
 
 
 def put(out: Tensor, result: Tensor) -> None:
-    """Write a result into the tensor ``out``, which is resized to its shape.
-
-    Raises:
-        EngineError: the type of ``out`` cannot hold the result.
-    """
+    """Write a result into the tensor ``out``, which is resized to its shape."""
     demand_castable(result, out)
     if MODE.made is not None:
         MODE.made.demand_own(out.raw)
@@ -237,11 +231,7 @@ def resize(t: Tensor, shape: tuple[int, ...]) -> None:
 
 
 def refuse_gradients(name: str, values: Sequence[object]) -> None:
-    """Raise an error if a gradient would have to pass through operands or an output.
-
-    Raises:
-        EngineError: in PyTorch's words.
-    """
+    """Raise an error if a gradient would have to pass through operands or an output."""
     refuse_tangents(f"{name}_out", values, "it is an out= function")
     if MODE.enabled and any(t.edge is not None for t in tensors_in(values)):
         raise EngineError(

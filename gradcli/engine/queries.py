@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..ops.checks import broadcast_shape, dim_of
 from .custom import without_derivative
-from .dtypes import DEFAULT, Size, of, to_dtype
+from .dtypes import DEFAULT, Size, to_dtype
 from .dtypes import dtype as Type
+from .dtypes import named as named_type
 from .errors import EngineError
-from .promote import promoted, result_of
+from .methods import named
+from .promote import result_of
 from .public import with_out
 from .record import function
 from .tensor import Tensor, constant, raw_of
@@ -30,6 +33,11 @@ def numel(input: Tensor) -> int:
 def is_floating_point(input: Tensor) -> bool:
     """Return whether the tensor's entries are floats."""
     return input.is_floating_point()
+
+
+def is_inference(input: Tensor) -> bool:
+    """Return whether the tensor was made in inference mode."""
+    return input.is_inference()
 
 
 def equal(input: Tensor, other: Tensor) -> bool:
@@ -199,68 +207,30 @@ def broadcast_shapes(*shapes: Any) -> Size:
     return Size(broadcast_shape(*[(s,) if isinstance(s, int) else s for s in shapes]))
 
 
-def promote_types(type1: Type, type2: Type) -> Type:
-    """Return the smallest type that holds the numbers of both."""
-    return of(np.empty((), promoted(np.dtype(type1.name), np.dtype(type2.name))))
-
-
-def result_type(tensor1: object, tensor2: object) -> Type:
-    """Return the type of a result of arithmetic between two tensors or numbers."""
-    return of(np.empty((), result_of([raw_of(tensor1), raw_of(tensor2)])))
-
-
-class _Limits:
-    """The limits of a type of numbers."""
+class finfo:
+    """The limits of a type of floats."""
 
     dtype: str
     bits: int
-    max: Any
-    min: Any
-
-    def __init__(self, type_: Type, held: object, names: str) -> None:
-        self.dtype, self.bits = type_.name, 8 * type_.itemsize
-        for name in names.split():
-            value = getattr(held, name)
-            setattr(self, name, value.item() if hasattr(value, "item") else value)
-
-
-class finfo(_Limits):
-    """The limits of a type of floats."""
-
-    eps: float
-    tiny: float
-    smallest_normal: float
     resolution: float
+    min: float
+    max: float
+    eps: float
+    smallest_normal: float
+    tiny: float
 
     def __init__(self, type: Type | None = None) -> None:
         chosen = DEFAULT.dtype if type is None else to_dtype(type)
         if not chosen.is_floating_point:
-            raise TypeError(
-                "torch.finfo() requires a floating point input type. Use torch.iinfo "
-                "to handle integer types."
-            )
-        names = "resolution min max eps smallest_normal tiny"
-        super().__init__(chosen, np.finfo(chosen.name), names)
+            raise TypeError("torch.finfo() requires a floating point input type.")
+        self.dtype, self.bits = chosen.name, 8 * chosen.itemsize
+        for name in ("resolution", "min", "max", "eps", "smallest_normal", "tiny"):
+            setattr(self, name, float(getattr(np.finfo(chosen.name), name)))
 
     def __repr__(self) -> str:
         limits = {n: v for n, v in vars(self).items() if n not in ("dtype", "bits")}
         facts = [f"{name}={value:.6g}" for name, value in limits.items()]
         return f"finfo({', '.join(facts)}, dtype={self.dtype})"
-
-
-class iinfo(_Limits):
-    """The limits of a type of integers."""
-
-    def __init__(self, type: Type) -> None:
-        if type.code[0] not in "iu":
-            raise TypeError(
-                "torch.iinfo() requires an integer input type. Use torch.finfo to "
-                "handle floating point types."
-            )
-        super().__init__(type, np.iinfo(type.name), "max min")
-
-    def __repr__(self) -> str:
-        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
 
 
 def conj(input: Tensor) -> Tensor:
@@ -285,3 +255,88 @@ def imag(input: Tensor) -> Any:
 def is_complex(input: Tensor) -> bool:
     """Return False, since no tensor here has complex entries."""
     return False
+
+
+# Functions of integers: their bits, ``& | ^ ~ << >>``, and their divisors. The type of
+# a result is that of arithmetic on the same operands; a number beside a tensor is first
+# cut to the tensor's type. A shift by a negative number, or by more bits than there
+# are, moves all bits out. No gradient passes.
+
+Operand = Tensor | int | float
+
+UFUNCS = {
+    "bitwise_and": ("bitwise_and", "the bits that are set in both integers"),
+    "bitwise_or": ("bitwise_or", "the bits that are set in one integer or in both"),
+    "bitwise_xor": ("bitwise_xor", "the bits that are set in exactly one integer"),
+    "bitwise_left_shift": (
+        "left_shift", "integers with their bits moved up by ``other`` positions",
+    ),
+    "bitwise_right_shift": (
+        "right_shift", "integers with their bits moved down by ``other``; signs stay",
+    ),
+    "gcd": ("gcd", "the greatest common divisor, which is never negative"),
+}  # fmt: skip
+"""NumPy's name of each function of two integers, and what it returns."""
+
+
+def _of_two(name: str) -> Callable[..., Tensor]:
+    ufunc, what = UFUNCS[name]
+
+    def run(input: Operand, other: Operand) -> Tensor:
+        return _combined(name, ufunc, input, other)
+
+    made: Callable[..., Tensor] = with_out(named(run, name, f"Return {what}."))
+    return made
+
+
+def _combined(name: str, ufunc: str, a: Operand, b: Operand) -> Tensor:
+    """Return what the array module's ``ufunc`` gives for integers or truth values."""
+    xp = next((x.xp for x in (a, b) if isinstance(x, Tensor)), None)
+    if xp is None:
+        raise TypeError(f"{name}(): one of the operands has to be a tensor")
+    result = result_of([raw_of(a), raw_of(b)])
+    logical = name in LOGICAL
+    if logical and (xp.symbolic or result.kind == "b"):
+        both: Tensor = function(LOGICAL[name])(a, b)
+        return both
+    if result.kind in "fb":
+        kernel = name.replace("bitwise_left_", "l").replace("bitwise_right_", "r")
+        kind = named_type(result.name).legacy
+        raise NotImplementedError(f"\"{kernel}_cpu\" not implemented for '{kind}'")
+    cut: list[Any] = [xp.np.asarray(raw_of(x)).astype(result) for x in (a, b)]
+    broadcast_shape(*[x.shape for x in cut])
+    return Tensor(xp.np.asarray(getattr(xp.np, ufunc)(*cut)), xp)
+
+
+LOGICAL = {f"bitwise_{word}": f"logical_{word}" for word in ("and", "or", "xor")}
+
+bitwise_and = _of_two("bitwise_and")
+bitwise_or = _of_two("bitwise_or")
+bitwise_xor = _of_two("bitwise_xor")
+bitwise_left_shift = _of_two("bitwise_left_shift")
+bitwise_right_shift = _of_two("bitwise_right_shift")
+gcd = _of_two("gcd")
+
+
+@with_out
+def bitwise_not(input: Tensor) -> Tensor:
+    """Return integers with every bit inverted; truth values are negated."""
+    if input.raw.dtype.kind == "f":
+        raise TypeError(
+            "~ (operator.invert) is only implemented on integer and Boolean-type "
+            "tensors"
+        )
+    if input.raw.dtype.kind == "b" or input.xp.symbolic:
+        negated: Tensor = function("logical_not")(input)
+        return negated
+    return Tensor(input.xp.np.invert(input.raw), input.xp)
+
+
+OPERATORS = {
+    "and": bitwise_and,
+    "or": bitwise_or,
+    "xor": bitwise_xor,
+    "lshift": bitwise_left_shift,
+    "rshift": bitwise_right_shift,
+}
+"""Functions by the names of Python's operators."""

@@ -42,6 +42,12 @@ Pulled: TypeAlias = tuple[Array | None, ...]
 """Cotangents of a node's edges; None where nothing passes."""
 
 
+MAX_NUMBER_OF_ALL_TYPES = 127
+"""The largest number that every type of numbers holds."""
+
+BYTES_OF_HALF_FLOAT = 2
+
+
 class Flags(Protocol):
     """The flags of an array that say how its entries lie in memory."""
 

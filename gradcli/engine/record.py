@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..ops import FUNCTIONS, OPS, VIEW, Composite, Formula, Op
-from ..ops.checks import broadcast_shape, demand_fixed
+from ..ops.checks import LIMIT, broadcast_shape, check_size, demand_fixed
 from . import devices, dtypes
 from .call import Signature, class_of, class_of_row
 from .custom import heard
@@ -30,7 +30,6 @@ from .errors import (
     ValueRangeError,
 )
 from .fast import binary, of_one, of_several, of_view, unary
-from .limits import check_broadcast
 from .methods import named
 from .modes import MODE
 from .namespace import Namespace
@@ -54,7 +53,15 @@ from .promote import (
 )
 from .raw import Params, Raw, Run
 from .rules import placed, reverse_rules
-from .tensor import Tensor, constant, note_sharer, note_view, with_edge
+from .tensor import (
+    Tensor,
+    constant,
+    note_sharer,
+    note_view,
+    present_namespace,
+    refuse_inference_tensors,
+    with_edge,
+)
 from .versions import own
 
 SINGULAR = {
@@ -198,6 +205,8 @@ class Recorder:
         """Return the row's result for any inputs, observed and recorded."""
         op = self.op
         xp, raw = _raw(op, inputs)
+        if op.owns and (MODE.inference or xp.inference):
+            xp = present_namespace(xp)
         home, given = MODE.home, raw
         raw, params, y = _computed(op, self.fwd, xp, inputs, raw, params)
         if home is not None and home.takes_numbers and _are_rounded(xp, given, y):
@@ -242,7 +251,9 @@ class Recorder:
         edges = [heard(t) if isinstance(t, Tensor) else None for t in chosen]
         if edges.count(None) == len(edges):
             return None
-        return self.cls.made(edges, xp, raw, y, params)
+        node = self.cls.made(edges, xp, raw, y, params)
+        refuse_inference_tensors(node, inputs)
+        return node
 
 
 def _are_rounded(xp: Namespace, raw: tuple[Any, ...], y: Any) -> bool:
@@ -286,7 +297,7 @@ def _computed(
                 params = whole_parameters(op, params)
         given = raw if xp.symbolic else narrowed(op, raw)
         if op.elementwise and len(raw) > 1:
-            check_broadcast(raw)
+            _check_broadcast(raw)
         y = _formula(op, fwd, xp, given, params)
         if whole and is_half(y):
             y = _formula(op, fwd, xp, in_floats(raw), params)
@@ -301,6 +312,15 @@ def _computed(
         several = isinstance(y, tuple)
         y = tuple([own(part, raw) for part in y]) if several else own(y, raw)
     return raw, params, y
+
+
+def _check_broadcast(operands: tuple[Raw, ...]) -> None:
+    """Raise an error if the broadcast result of operands is larger than allowed."""
+    most = 1
+    for operand in operands:
+        most *= getattr(operand, "size", 1)
+    if most > LIMIT.entries:
+        check_size(broadcast_shape(*[getattr(o, "shape", ()) for o in operands]))
 
 
 def _formula(
@@ -341,11 +361,10 @@ def _raw(op: Op, inputs: tuple[object, ...]) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _leading(a: Tensor, b: Tensor) -> Tensor:
-    """Return the operand in whose namespace both are computed with.
-
-    A symbolic namespace takes arrays as constants. Of arrays on two devices, one must
-    be a number on the host.
-    """
+    """Return the operand in whose namespace both are computed with: a symbolic one, or
+    that of the other operand of a number on the host."""
+    if present_namespace(a.xp) is present_namespace(b.xp):
+        return b if a.xp.inference else a
     for one, other in ((a, b), (b, a)):
         plain = not other.xp.symbolic
         lone = plain and other.xp.device == "cpu" and not other.raw.shape

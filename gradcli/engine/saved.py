@@ -3,8 +3,10 @@
 Invariant: only values that the reverse rules read count as saved. Hooks are given them
 as the tensors that they were, inputs by the names under which PyTorch saves them, then
 outputs, and nothing is recorded inside hooks. Hooks of the innermost block apply to new
-nodes.
+nodes; hooks of one saved value can be set once.
 
+    raw = (x * y).grad_fn._raw_saved_self
+    raw.register_hooks(pack, unpack)     # pack(x) is kept, unpack(pack(x)) is used
     (x ** 3).grad_fn._saved_exponent     # 3
 """
 
@@ -59,9 +61,6 @@ def demand_unchanged(
 
     Args:
         parts_of: a function from the node to the values that are going to be read.
-
-    Raises:
-        GradError: in PyTorch's words, naming the value.
     """
     if node.saved is FREED or (node.y is None and node.saved is None):
         return
@@ -89,9 +88,6 @@ def demand_version(raw: Raw, then: int, edge: Edge) -> None:
 
     Args:
         edge: the edge of the tensor when it was saved.
-
-    Raises:
-        GradError: in PyTorch's words, naming the value.
     """
     now = version(raw)
     if now != then:
@@ -129,6 +125,15 @@ CHANGES_ITS_INPUT = (
     "input to pack hook cannot be modified by in-place operations as this can lead to "
     "unexpected side-effects."
 )
+SET_ALREADY = (
+    "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: "
+    "only one pair of hooks is allowed at a time."
+)
+FREED_ALREADY = (
+    "Calling register_hooks on a saved tensor after it has been freed. "
+    f"{FREED_MESSAGE.partition('. ')[2]}"
+)
+NOTHING_THERE = "Calling register_hooks on a saved tensor with value None is forbidden"
 
 
 class Hooks:
@@ -139,11 +144,7 @@ class Hooks:
         self.unpack_hook = unpack_hook
 
     def pack(self, tensor: Tensor) -> Give:
-        """Pack a saved tensor; return a function that unpacks it and returns its array.
-
-        Raises:
-            GradError: the hook changes its input in place.
-        """
+        """Pack a saved tensor; return a function that returns its array, unpacked."""
         raw, before = tensor.raw, version(tensor.raw)
         with no_grad():
             kept = self.pack_hook(tensor)
@@ -180,43 +181,112 @@ def pack_node(node: Node) -> None:
     parts = used_parts(node)
     if not (parts.inputs or parts.output):
         return
-    hooks = MODE.packing[-1]
+    packed = _unhooked(node, parts)
+    edges = input_edges(node)
+    for slot in packed.order:
+        _hook(node, packed, (INPUT, slot), MODE.packing[-1], edges.get(slot))
+    for nr in range(len(packed.outputs)):
+        if parts.reads(nr):
+            edge = _edge_of_output(node, nr)
+            _hook(node, packed, (OUTPUT, nr), MODE.packing[-1], edge)
+    node.y, node.saved = packed, FREED
+
+
+def hook_one(node: Node, which: Which, hooks: Hooks) -> None:
+    """Pack one saved value of a node; the hooks are given it without its graph."""
+    packed = node.y if isinstance(node.y, Packed) else None
+    if packed is not None and which in packed.hooked:
+        raise GradError(SET_ALREADY)
+    if packed is None and node.saved is FREED:
+        raise GradError(FREED_ALREADY)
+    parts = used_parts(node)
+    kind, number = which
+    if not (number in parts.inputs if kind == INPUT else parts.reads(number)):
+        raise GradError(NOTHING_THERE)
+    packed = packed or _unhooked(node, parts)
+    _hook(node, packed, which, hooks, None)
+    node.y, node.saved = packed, FREED
+
+
+def _hook(node: Node, packed: Packed, which: Which, hooks: Hooks, edge: Edge) -> None:
+    kind, number = which
+    gives = packed.inputs if kind == INPUT else packed.outputs
+    gives[number] = hooks.pack(rebuild(gives[number](), node.xp, edge))
+    packed.hooked.add(which)
+
+
+def _unhooked(node: Node, parts: Parts) -> Packed:
+    """Return a node's values as `Packed`, each as a function that returns it."""
     raw, y = node.restored()
     several = isinstance(y, tuple)
+    edges = input_edges(node)
+    inputs = [
+        _kept(node, value, slot in parts.inputs, edges.get(slot))
+        for slot, value in enumerate(raw)
+    ]
+    outputs = [
+        _kept(node, value, parts.reads(nr), None)
+        for nr, value in enumerate(y if several else (y,))
+    ]
     order = parts.inputs
     if not node.op.variadic and len(order) > 1:
         names = dict(enumerate(inputs_of(node.op.name, max(order) + 1)))
         order = tuple(sorted(order, key=lambda slot: names.get(slot, UNNAMED)))
-    edges = input_edges(node)
-    inputs = [_unread(node, value) for value in raw]
-    for slot in order:
-        inputs[slot] = hooks.pack(rebuild(raw[slot], node.xp, edges.get(slot)))
-    outputs = [
-        hooks.pack(rebuild(value, node.xp, _edge_of_output(node, nr)))
-        if parts.reads(nr)
-        else _unread(node, value)
-        for nr, value in enumerate(y if several else (y,))
-    ]
-    shapes = node.y_shapes() if several else []
-    alone = isinstance(node, UnaryNode)
-    node.y = Packed(
-        inputs=inputs, outputs=outputs, shapes=shapes, alone=alone, parts=parts,
+    return Packed(
+        inputs=inputs,
+        outputs=outputs,
+        shapes=node.y_shapes() if several else [],
+        alone=isinstance(node, UnaryNode),
+        parts=parts,
         order=order,
-    )  # fmt: skip
-    node.saved = FREED
+        hooked=set(),
+    )
 
 
-def _unread(node: Node, value: Any) -> Give:
-    """Return a function that gives a value that no rule reads, or its shape."""
-    shape_is_enough = node.op.partials is not None and node.op.vjp is None
-    if shape_is_enough and hasattr(value, "dtype"):
-        value = Shaped(value.shape)
-    return lambda: value
+def _kept(node: Node, value: Any, is_read: bool, edge: Edge) -> Give:
+    """Return a function that gives a value, or its shape if no rule reads more."""
+    if not hasattr(value, "dtype"):
+        return lambda: value
+    if not is_read:
+        shape_is_enough = node.op.partials is not None and node.op.vjp is None
+        kept = Shaped(value.shape) if shape_is_enough else value
+        return lambda: kept
+    then = version_at(value, node.born)
+
+    def give() -> object:
+        demand_version(value, then, edge)
+        return value
+
+    return give
+
+
+class SavedTensor:
+    """A handle of a value that a node saved, on which hooks can be set."""
+
+    __slots__ = ("_node", "_which")
+
+    def __init__(self, node: Node, which: Which) -> None:
+        self._node, self._which = node, which
+
+    @property
+    def data(self) -> Tensor | None:
+        """Return the saved tensor; None if none is saved."""
+        found: Tensor | None = _value(self._node, self._which)
+        return found
+
+    def register_hooks(self, pack_hook: Pack, unpack_hook: Unpack) -> None:
+        """Keep the result of ``pack_hook`` in the value's place; ``unpack_hook`` undoes
+        it.
+
+        Raises:
+            GradError: hooks are set already, or the value was freed.
+        """
+        hook_one(self._node, self._which, Hooks(pack_hook, unpack_hook))
 
 
 # Names of saved values, as attributes of a node.
 
-SAVED = "_saved_"
+SAVED, RAW = "_saved_", "_raw_saved_"
 
 
 def saved_by_name(node: Any, name: str) -> Any:
@@ -225,12 +295,19 @@ def saved_by_name(node: Any, name: str) -> Any:
         which = saved_keys(node).get(name.removeprefix(SAVED))
         if which is not None:
             return _value(node, which)
+    elif name.startswith(RAW):
+        which = saved_keys(node).get(name.removeprefix(RAW))
+        if which is not None and which[0] != PARAMETER:
+            return SavedTensor(node, which)
     raise AttributeError(f"{type(node).__name__!r} object has no attribute {name!r}")
 
 
 def names_shown(node: object) -> list[str]:
     """Return the names of a node's attributes, with those of its saved values."""
-    return [*object.__dir__(node), *[SAVED + name for name in saved_keys(node)]]
+    known = saved_keys(node)
+    tensors = [name for name, (kind, _) in known.items() if kind != PARAMETER]
+    found = [SAVED + name for name in known] + [RAW + name for name in tensors]
+    return [*object.__dir__(node), *found]
 
 
 def saved_keys(node: Any) -> dict[str, Which]:
@@ -255,11 +332,7 @@ def saved_keys(node: Any) -> dict[str, Which]:
 
 
 def _value(node: Node, which: Which) -> Any:
-    """Return a saved value of a node, unpacked by its hooks; None if it has none.
-
-    Raises:
-        GradError: the value has been freed.
-    """
+    """Return a saved value of a node, unpacked by its hooks; None if it has none."""
     kind, key = which
     if kind == PARAMETER:
         return _parameter(node, key)

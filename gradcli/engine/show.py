@@ -15,7 +15,7 @@ import numpy as np
 from . import devices
 from .dtypes import DEFAULT
 from .raw import Raw
-from .tensor import TANGENT, Tensor
+from .tensor import TANGENT, LostView, Tensor
 
 OPENING = "tensor("
 
@@ -134,6 +134,8 @@ def _facts(t: Tensor, raw: Raw) -> list[str]:
 
 
 def _graph(t: Tensor) -> list[str]:
+    if isinstance(t, LostView):
+        return ["grad_fn=<Invalid>"]
     made = t.grad_fn
     facts = ["requires_grad=True"] if made is None and t.requires_grad else []
     if made is not None:

@@ -15,13 +15,8 @@ from functools import cache
 from typing import Any
 
 from ..ops.basis import SPECIAL
-from .limits import (
-    BYTES_OF_HALF_FLOAT,
-    MAX_FACTORIAL_ARGUMENT,
-    MIN_GAMMA_ARGUMENT,
-)
 from .namespace import Namespace
-from .raw import Library, Raw
+from .raw import BYTES_OF_HALF_FLOAT, Library, Raw
 
 NEAR_POLES = -0.5
 """Argument below which digamma is corrected near its poles other than 0."""
@@ -34,6 +29,13 @@ MAX_SHORT_SERIES = 1.1
 
 MAX_AIRY_ARGUMENT = 105
 """Argument beyond which the function Ai is below the least positive double."""
+
+
+MAX_FACTORIAL_ARGUMENT = 170
+"""The largest n whose factorial a double holds."""
+
+MIN_GAMMA_ARGUMENT = 1e-300
+"""Argument below which the gamma function is 1/x to the last digit."""
 
 
 def _order(n: Any) -> int:

@@ -17,14 +17,44 @@ from ..ops.checks import dim_of
 from . import devices, dtypes
 from .dtypes import Size, layout, strided
 from .dtypes import device as Device
-from .errors import EngineError, ValueRangeError
-from .limits import MIN_VIEWS_TO_SWEEP
+from .errors import EngineError, GradError, ValueRangeError
 from .methods import Methods
 from .modes import MODE
 from .namespace import Namespace
-from .node import AccumulateGrad, Edge, Node, Port, output_at
+from .node import AccumulateGrad, Edge, Node, Port, output_at, used_parts
 from .raw import Raw
 from .versions import is_lent, owner, version
+
+NOT_FOR_BACKWARD = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created "
+    "in inference mode in computation tracked by autograd. To work around this, you "
+    "can make a clone to get a normal tensor and use it in autograd, or use "
+    "`torch.no_grad()` instead of `torch.inference_mode()`."
+)
+
+_TWINS: dict[int, Any] = {}
+"""Namespaces of tensors that were made in inference mode, by the plain one's."""
+
+
+def present_namespace(xp: Namespace) -> Any:
+    """Return the namespace of new tensors, which in inference mode is the twin."""
+    xp = xp.plain_namespace if xp.inference else xp
+    if not MODE.inference:
+        return xp
+    twin = _TWINS.get(id(xp))
+    if twin is None:
+        twin = _TWINS[id(xp)] = object.__new__(type(xp))
+        twin.__dict__.update(xp.__dict__)
+        twin.inference, twin.plain, twin.plain_namespace = True, False, xp
+    return twin
+
+
+def refuse_inference_tensors(node: Node, inputs: Sequence[Any]) -> None:
+    """Raise an error if the rules of a new node would read an inference tensor."""
+    for slot in used_parts(node).inputs if _TWINS else ():
+        if isinstance(inputs[slot], Tensor) and inputs[slot].is_inference():
+            raise GradError(NOT_FOR_BACKWARD)
+
 
 FLOATS = "fO"
 """Kinds of dtypes whose numbers can require a gradient: floats, and other numbers."""
@@ -34,6 +64,10 @@ NOT_A_LEAF = (
     "computed variable in a subgraph that doesn't require differentiation use "
     "var_no_grad = var.detach()."
 )
+
+MIN_VIEWS_TO_SWEEP = 64
+"""Fewest views of a tensor of which dead ones are swept out, whenever their number
+doubles."""
 
 GRAD_OF_NON_LEAF = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its "
@@ -80,6 +114,8 @@ class Tensor(Methods):
             return
         else:
             self.raw, self.xp = self._floats_of(data)
+        if MODE.inference:
+            self.xp = present_namespace(self.xp)
         if MODE.made is not None:
             MODE.made.note(self.raw)
         self.edge = AccumulateGrad(self) if requires_grad else None
@@ -145,6 +181,10 @@ class Tensor(Methods):
 
     def is_floating_point(self) -> bool:
         return self.dtype.is_floating_point
+
+    def is_inference(self) -> bool:
+        """Return whether the tensor was made in inference mode."""
+        return bool(self.xp.inference)
 
     # The place in the graph.
 
@@ -467,12 +507,7 @@ AccumulateGrad.made_anew = _made_anew
 
 
 def _demand_gradient(t: Tensor, grad: object) -> None:
-    """Raise an error if a value cannot be the gradient of a tensor.
-
-    Raises:
-        TypeError: the value is no tensor.
-        EngineError: it has another type, device or shape.
-    """
+    """Raise an error if a value cannot be the gradient of a tensor."""
     if not isinstance(grad, Tensor):
         raise TypeError(
             f"assigned grad expected to be a Tensor or None but got grad of type "
@@ -494,6 +529,44 @@ def _demand_gradient(t: Tensor, grad: object) -> None:
 
 # Views, which an in-place change of their memory has to follow. A view refers to its
 # base, the tensor at the bottom of its chain of views; a base to its views weakly.
+
+
+UNRECORDED = (
+    "A view was created in no_grad mode and {} with grad mode enabled. Given that this "
+    "use case is ambiguous and error-prone, it is forbidden. You can clarify your code "
+    "by moving both the view and the inplace either both inside the no_grad block (if "
+    "you don't want the inplace to be tracked) or both outside (if you want the "
+    "inplace to be tracked)."
+)
+
+
+class LostView(Tensor):
+    """A view that was made while nothing was recorded, and whose memory was changed by
+    a recorded operation since: its place in the graph is not known, and who asks for it
+    is refused."""
+
+    __slots__ = ()
+
+    edge: Any = property(lambda self: _refuse_lost())
+    requires_grad: Any = property(lambda self: True)
+
+
+def _refuse_lost() -> None:
+    if MODE.enabled:
+        raise EngineError(
+            UNRECORDED.format(
+                "its base or another view of its base has been modified inplace"
+            )
+        )
+
+
+def demand_sturdy(t: Tensor) -> None:
+    """Raise an error if a change of a tensor is to be recorded, and it is a view that
+    was made while nothing was.
+    """
+    base = base_of(t)
+    if base is not t and base.edge is not None and t.edge is None:
+        raise EngineError(UNRECORDED.format("is being modified inplace"))
 
 
 def note_view(source: Tensor, out: Tensor) -> None:

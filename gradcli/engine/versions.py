@@ -15,8 +15,10 @@ from __future__ import annotations
 from collections import deque
 from weakref import ref
 
-from .limits import MAX_CHANGES_TOLD_APART
 from .raw import Raw
+
+MAX_CHANGES_TOLD_APART = 1000
+"""Most in-place changes of one array that are told apart; older ones are counted."""
 
 
 class _Clock:

@@ -8,20 +8,17 @@ given becomes a parameter; anything else stays what it is.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, MutableMapping
+from collections.abc import Iterable, Iterator, MutableMapping, MutableSequence
 from itertools import groupby
 from operator import index
-from typing import Any, TypeVar
+from typing import Any
 
 from ..engine.tensor import Tensor
-from .members import kind
-from .module import Module, framed, indented
+from .module import Module, framed, indented, kind
 from .parameter import Parameter
 
-L = TypeVar("L", bound="_Numbered")
 
-
-class _Numbered(Module):
+class _Numbered(Module, MutableSequence[Any]):
     """Members under the names "0", "1", ... or, in a `Sequential`, any names."""
 
     def _names(self) -> list[str]:
@@ -42,69 +39,44 @@ class _Numbered(Module):
     def __contains__(self, member: object) -> bool:
         return any(member is each for each in self)
 
-    def __getitem__(self, at: int | slice) -> Any:
+    def __getitem__(self, at: Any) -> Any:
         if isinstance(at, slice):
             return type(self)(list(self)[at])
         return getattr(self, self._name_at(at))
 
-    def __setitem__(self, at: int, member: Any) -> None:
+    def __setitem__(self, at: Any, member: Any) -> None:
         setattr(self, self._name_at(at), member)
 
-    def append(self: L, member: Any) -> L:
-        """Add a member at the end."""
-        self.add_module(str(len(self)), member)
-        return self
-
-    def extend(self: L, members: Iterable[Any]) -> L:
-        """Add members at the end."""
-        if not isinstance(members, Iterable) or isinstance(members, Tensor):
-            raise TypeError(
-                f"{type(self).__name__}.extend should be called with an iterable, but "
-                f"got {type(members).__name__}"
-            )
-        for member in list(members):
-            self.append(member)
-        return self
-
-    def __iadd__(self: L, members: Iterable[Any]) -> L:
-        return self.extend(members)
-
-
-class _InOrder(_Numbered):
-    """Modules that may be put in between, and taken out."""
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._modules.values())
+    def __delitem__(self, at: Any) -> None:
+        chosen = self._names()[at] if isinstance(at, slice) else [self._name_at(at)]
+        self._restart([getattr(self, n) for n in self._names() if n not in chosen])
 
     def _restart(self, members: Iterable[Any]) -> None:
         """Put other members in place of all, numbered from 0."""
         own = list(members)
-        self._modules.clear()
-        self._modules.update((str(i), module) for i, module in enumerate(own))
+        for name in self._names():
+            delattr(self, name)
+        self.extend(own)
 
-    def __delitem__(self, at: int | slice) -> None:
-        chosen = self._names()[at] if isinstance(at, slice) else [self._name_at(at)]
-        for name in chosen:
-            del self._modules[name]
-        self._restart(self)
-
-    def insert(self: L, index: int, module: Module) -> L:
+    def insert(self, index: int, module: Any) -> None:
         """Add a module before the one at a position."""
-        if not isinstance(module, Module):
-            raise TypeError(f"{kind(module)} is not a Module subclass")
         members = list(self)
         members.insert(index, module)
         self._restart(members)
+
+    def append(self, member: Any) -> Any:
+        """Add a member at the end."""
+        self.add_module(str(len(self)), member)
         return self
 
-    def pop(self, key: int | slice) -> Any:
-        """Remove a module and give it back."""
-        found = self[key]
-        del self[key]
-        return found
+    def extend(self, members: Iterable[Any]) -> Any:
+        """Add members at the end."""
+        for member in list(members):
+            self.append(member)
+        return self
 
 
-class Sequential(_InOrder):
+class Sequential(_Numbered):
     """Modules that run one after the other, each on the result of the last.
 
     ``Sequential(a, b)``, or ``Sequential(OrderedDict(first=a, second=b))``.
@@ -121,7 +93,7 @@ class Sequential(_InOrder):
             input = module(input)  # type: ignore[misc]
         return input
 
-    def __getitem__(self, at: int | slice) -> Any:
+    def __getitem__(self, at: Any) -> Any:
         if isinstance(at, slice):
             return type(self)(OrderedDict(list(self._modules.items())[at]))
         return super().__getitem__(at)
@@ -130,32 +102,26 @@ class Sequential(_InOrder):
         return Sequential(*self, *other)
 
 
-class ModuleList(_InOrder):
+class ModuleList(_Numbered):
     """A list of modules; it computes nothing itself."""
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
-        if modules is not None:
-            self.extend(modules)
+        self.extend(modules or ())
 
     def __add__(self, other: Iterable[Module]) -> ModuleList:
         return ModuleList([*self, *other])
 
     def __repr__(self) -> str:
-        parts = _grouped([repr(module) for module in self])
-        lines = [f"{label}: {indented(shown)}" for label, shown in parts]
+        """Show equal neighbours together: ``(0-1): 2 x Linear``."""
+        lines, at = [], 0
+        for text, run in groupby([repr(module) for module in self]):
+            count = len([*run])
+            last = f"-{at + count - 1}" if count > 1 else ""
+            shown = f"{count} x {text}" if last else text
+            lines.append(f"({at}{last}): {indented(shown)}")
+            at += count
         return framed(type(self).__name__, "", lines)
-
-
-def _grouped(texts: list[str]) -> list[tuple[str, str]]:
-    """Label texts, equal neighbours together: ``(0-1): 2 x Linear``."""
-    labelled, at = [], 0
-    for text, run in groupby(texts):
-        count = len([*run])
-        last = f"-{at + count - 1}" if count > 1 else ""
-        labelled.append((f"({at}{last})", f"{count} x {text}" if last else text))
-        at += count
-    return labelled
 
 
 class ParameterList(_Numbered):
@@ -164,19 +130,19 @@ class ParameterList(_Numbered):
     def __init__(self, values: Iterable[object] | None = None) -> None:
         super().__init__()
         self._size = 0
-        if values is not None:
-            self.extend(values)
+        self.extend(() if values is None else values)
 
     def _names(self) -> list[str]:
         return [str(at) for at in range(self._size)]
 
-    def __setitem__(self, at: int, value: object) -> None:
+    def __setitem__(self, at: Any, value: object) -> None:
         setattr(self, self._name_at(at), _as_parameter(value))
 
-    def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if not name.isdigit()]
+    def _restart(self, members: Iterable[Any]) -> None:
+        own, self._size = list(members), 0
+        self.extend(own)
 
-    def append(self, value: object) -> ParameterList:
+    def append(self, value: object) -> Any:
         """Add a member at the end."""
         self._size += 1
         self[-1] = value
@@ -190,78 +156,68 @@ class ParameterList(_Numbered):
 
 
 class _Named(Module, MutableMapping[str, Any]):
-    """Members by name."""
+    """Members by name, in the order in which they came."""
 
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
-    def _members(self) -> dict[str, Any]:
-        """Return a dict whose keys are the names, in order."""
-        raise NotImplementedError
+    def __init__(self, members: Any = None) -> None:
+        super().__init__()
+        self._keys: dict[str, None] = {}
+        self.update(() if members is None else members)
 
     def __getitem__(self, key: str) -> Any:
-        if key not in self:
+        if key not in self._keys:
             raise KeyError(key)
         return getattr(self, key)
 
-    def __len__(self) -> int:
-        return len(self._members())
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._members())
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._members()
-
-    def keys(self) -> Any:
-        """Return a view of the names."""
-        return self._members().keys()
-
-
-class ModuleDict(_Named):
-    """Modules by name; it computes nothing itself."""
-
-    def __init__(self, modules: Any = None) -> None:
-        super().__init__()
-        self.update(() if modules is None else modules)
-
-    def _members(self) -> dict[str, Any]:
-        return self._modules
-
-    def __setitem__(self, key: str, module: Module) -> None:
-        self.add_module(key, module)
-
-    def __delitem__(self, key: str) -> None:
-        del self._modules[key]
-
-
-class ParameterDict(_Named):
-    """Parameters by name; tensors given to it become parameters."""
-
-    def __init__(self, parameters: Any = None) -> None:
-        super().__init__()
-        self._keys: dict[str, None] = {}
-        self.update(() if parameters is None else parameters)
-
-    def _members(self) -> dict[str, Any]:
-        return self._keys
-
-    def __setitem__(self, key: str, value: object) -> None:
+    def __setitem__(self, key: str, value: Any) -> None:
         self._keys[key] = None
-        setattr(self, key, _as_parameter(value))
+        setattr(self, key, value)
 
     def __delitem__(self, key: str) -> None:
         del self._keys[key]
         delattr(self, key)
 
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
     def __reversed__(self) -> Iterator[str]:
         return reversed(self._keys)
+
+    def keys(self) -> Any:
+        """Return a view of the names."""
+        return self._keys.keys()
 
     def popitem(self) -> tuple[str, Any]:
         """Remove the member that came last; its name and itself."""
         for key in reversed(self):
             return key, self.pop(key)
         raise KeyError("the dict is empty")
+
+
+class ModuleDict(_Named):
+    """Modules by name; it computes nothing itself."""
+
+    def __init__(self, modules: Any = None) -> None:
+        super().__init__(modules)
+
+    def __setitem__(self, key: str, module: Module) -> None:
+        self._keys[key] = None
+        self.add_module(key, module)
+
+
+class ParameterDict(_Named):
+    """Parameters by name; tensors given to it become parameters."""
+
+    def __init__(self, parameters: Any = None) -> None:
+        super().__init__(parameters)
+
+    def __setitem__(self, key: str, value: object) -> None:
+        super().__setitem__(key, _as_parameter(value))
 
     def extra_repr(self) -> str:
         return "\n".join(_line(key, value, kind(value)) for key, value in self.items())

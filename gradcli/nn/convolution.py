@@ -10,7 +10,7 @@ the word "same" or "valid" instead.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from ..engine.tensor import Tensor
 from .declare import begin_weights, head, saying
@@ -18,6 +18,7 @@ from .functional import pad
 from .linear import _Weighted
 
 Sizes = int | Sequence[int]
+MODES = ("zeros", "reflect", "replicate", "circular")
 
 
 def each(value: Sizes, rank: int) -> tuple[int, ...]:
@@ -56,30 +57,18 @@ class _ConvNd(_Weighted):
 
 def _check(layer: _ConvNd) -> None:
     """Raise ValueError for options that contradict each other."""
-    groups, stride, padding = layer.groups, layer.stride, layer.padding
-    padding_mode = layer.padding_mode
-    if groups <= 0:
-        raise ValueError("groups must be a positive integer")
-    for name in ("in_channels", "out_channels"):
-        if getattr(layer, name) % groups:
-            raise ValueError(f"{name} must be divisible by groups")
-    if isinstance(padding, str):
-        if padding not in ("valid", "same"):
-            raise ValueError(
-                f"Invalid padding string {padding!r}, should be one of "
-                "{'valid', 'same'}"
-            )
-        if padding == "same" and set(each(stride, 1)) != {1}:
-            raise ValueError("padding='same' is not supported for strided convolutions")
-    if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
+    groups, padding, mode = layer.groups, layer.padding, layer.padding_mode
+    if groups <= 0 or layer.in_channels % groups or layer.out_channels % groups:
         raise ValueError(
-            "padding_mode must be one of {'reflect', 'circular', 'replicate', "
-            f"'zeros'}}, but got padding_mode={padding_mode!r}"
+            "in_channels and out_channels must be multiples of groups, which is above 0"
         )
-    if layer.transposed and padding_mode != "zeros":
-        raise ValueError(
-            f'Only "zeros" padding mode is supported for {type(layer).__name__}'
-        )
+    if padding == "same" and set(each(layer.stride, 1)) != {1}:
+        raise ValueError("padding='same' is not supported for strided convolutions")
+    if isinstance(padding, str) and padding not in ("valid", "same"):
+        raise ValueError(f"padding is a number, 'valid' or 'same', not {padding!r}")
+    modes = ("zeros",) if layer.transposed else MODES
+    if mode not in modes:
+        raise ValueError(f"padding_mode must be one of {modes}, but got {mode!r}")
 
 
 class _Conv(_ConvNd):
@@ -167,19 +156,16 @@ class _ConvTransposeNd(_ConvNd):
 
     def _extra(self, input: Tensor, wanted: tuple[int, ...]) -> tuple[int, ...]:
         """Compute the output padding that gives the wanted sizes."""
-        if isinstance(self.padding, str):
-            raise ValueError("a transposed convolution takes its padding as numbers")
+        sizes, padding = tuple(input.shape)[-self.rank :], cast("Any", self.padding)
         spans = zip(
-            tuple(input.shape)[-self.rank :], self.stride, self.padding, self.dilation,
-            self.kernel_size, strict=True,
-        )  # fmt: skip
+            sizes, self.stride, padding, self.dilation, self.kernel_size, strict=True
+        )
         least = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, s, p, d, k in spans]
         most = [n + s - 1 for n, s in zip(least, self.stride, strict=True)]
-        for n, low, high in zip(wanted, least, most, strict=True):
-            if not low <= n <= high:
-                raise ValueError(
-                    f"requested an output size of {wanted}, but valid sizes "
-                    f"range from {least} to {most} (for an input of "
-                    f"{input.size()[2:]})"
-                )
+        bounds = zip(least, wanted, most, strict=True)
+        if not all(low <= n <= high for low, n, high in bounds):
+            raise ValueError(
+                f"requested an output size of {wanted}, but valid sizes range from "
+                f"{least} to {most}"
+            )
         return tuple([n - low for n, low in zip(wanted, least, strict=True)])

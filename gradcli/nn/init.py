@@ -26,16 +26,14 @@ GAINS = {
 LEAKY_RELU_SLOPE = 0.01
 
 
-def calculate_gain(nonlinearity: str, param: object = None) -> float:
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     """Return the gain for a nonlinearity; ``param`` is the slope of leaky_relu.
 
     Raises:
-        ValueError: no such nonlinearity, or a slope that is no number.
+        ValueError: no such nonlinearity.
     """
     if nonlinearity == "leaky_relu":
         slope = LEAKY_RELU_SLOPE if param is None else param
-        if isinstance(slope, bool) or not isinstance(slope, int | float):
-            raise ValueError(f"negative_slope {slope} not a valid number")
         return math.sqrt(2.0 / (1 + slope**2))
     if nonlinearity not in GAINS:
         raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
@@ -45,13 +43,15 @@ def calculate_gain(nonlinearity: str, param: object = None) -> float:
 def _fans(tensor: Tensor) -> tuple[int, int]:
     """Count the inputs and the outputs that each entry of a weight connects."""
     shape = tuple(tensor.shape)
-    if len(shape) < 2:
-        raise ValueError(
-            "Fan in and fan out can not be computed for tensor with fewer than 2 "
-            "dimensions"
-        )
+    _demand_matrix(tensor)
     window = math.prod(shape[2:])
     return shape[1] * window, shape[0] * window
+
+
+def _demand_matrix(tensor: Tensor, most: float = math.inf) -> None:
+    """Raise ValueError for fewer than 2 dimensions, or more than ``most``."""
+    if not 2 <= tensor.ndim <= most:
+        raise ValueError(f"a tensor of {tensor.ndim} dimensions is not supported")
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
@@ -72,8 +72,7 @@ def ones_(tensor: Tensor) -> Tensor:
 
 def eye_(tensor: Tensor) -> Tensor:
     """Fill a matrix with ones on its diagonal and zeros elsewhere."""
-    if tensor.ndim != 2:
-        raise ValueError("Only tensors with 2 dimensions are supported")
+    _demand_matrix(tensor, 2)
     with no_grad():
         tensor.zero_()
         tensor.diagonal().fill_(1.0)
@@ -167,8 +166,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: object = None) -> Te
     """Fill with orthonormal rows or columns, by ``gain``; all but the first dimension
     count as one.
     """
-    if tensor.ndim < 2:
-        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    _demand_matrix(tensor)
     rows = tensor.shape[0]
     columns = tensor.numel() // max(rows, 1)
     if not rows or not columns:
@@ -187,8 +185,7 @@ def sparse_(
     tensor: Tensor, sparsity: float, std: float = 0.01, generator: object = None
 ) -> Tensor:
     """Draw a matrix normally and set a share of each column to 0 (Martens 2010)."""
-    if tensor.ndim != 2:
-        raise ValueError("Only tensors with 2 dimensions are supported")
+    _demand_matrix(tensor, 2)
     rows, columns = tensor.shape
     zeros = math.ceil(sparsity * rows)
     with no_grad():

@@ -8,7 +8,7 @@ trained.
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from ..engine.creation import full
 from ..engine.tensor import Tensor
@@ -66,8 +66,6 @@ class Bilinear(_Weighted):
         self, in1_features: int, in2_features: int, out_features: int,
         bias: bool = True, device: object = None, dtype: object = None,
     ) -> None:  # fmt: skip
-        if in1_features <= 0:
-            raise ValueError(f"in1_features must be > 0, but got {in1_features}")
         shape, shift = (in1_features, in2_features), (out_features,) if bias else None
         begin_weights(self, device, dtype, weight=(out_features, *shape), bias=shift)
 
@@ -90,9 +88,7 @@ class Softmax2d(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         if input.ndim not in (3, 4):
-            raise ValueError(
-                f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead"
-            )
+            raise ValueError(f"Softmax2d takes 3D or 4D inputs, not {input.ndim}D")
         return F.softmax(input, -3)
 
 
@@ -126,8 +122,6 @@ class _Table(Module):
     num_embeddings: int
     embedding_dim: int
     padding_idx: int | None
-    _padding: ClassVar[str] = "padding_idx"
-    """The name of the row of padding in errors."""
 
     def _make(
         self, given: Tensor | None, trained: bool, device: object, dtype: object
@@ -135,17 +129,14 @@ class _Table(Module):
         """Check the options, and make the rows, or take those that are given."""
         shape = count, _ = self.num_embeddings, self.embedding_dim
         if self.padding_idx is not None:
-            if not -count <= self.padding_idx < count:
-                raise AssertionError(f"{self._padding} must be within num_embeddings")
+            inside = -count <= self.padding_idx < count
+            assert inside, "padding_idx must be within num_embeddings"
             self.padding_idx %= count
         if given is None:
             begin_weights(self, device, dtype, weight=shape)
             self.weight.requires_grad_(trained)
-        elif tuple(given.shape) != shape:
-            raise AssertionError(
-                "Shape of weight does not match num_embeddings and embedding_dim"
-            )
         else:
+            assert tuple(given.shape) == shape, f"weight has to have the shape {shape}"
             self.weight = Parameter(given, trained)
 
     def reset_parameters(self) -> None:
@@ -164,8 +155,6 @@ class _Table(Module):
         Args:
             options, named: what the constructor takes after the sizes.
         """
-        if embeddings.ndim != 2:
-            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         made = cls(*embeddings.shape, *options, _weight=embeddings, **named)
         made.weight.requires_grad_(not freeze)
         return made
@@ -174,14 +163,9 @@ class _Table(Module):
 class Embedding(_Table):
     """A table of trained rows, looked up by integers; the row of padding is zeros.
 
-    Args:
-        num_embeddings: the number of rows.
-        embedding_dim: the length of a row.
-
-    The other arguments are those of `functional.embedding`.
+    The arguments are the number of rows and their length, and those of
+    `functional.embedding`.
     """
-
-    _padding = "Padding_idx"
 
     @head("_weight", "_freeze")
     def __init__(
@@ -203,11 +187,8 @@ class Embedding(_Table):
 class EmbeddingBag(_Table):
     """A table of trained rows, looked up by integers and put together bag by bag.
 
-    Args:
-        num_embeddings: the number of rows.
-        embedding_dim: the length of a row.
-
-    The other arguments are those of `functional.embedding_bag`.
+    The arguments are the number of rows and their length, and those of
+    `functional.embedding_bag`.
     """
 
     @head("_weight")
@@ -232,12 +213,12 @@ class EmbeddingBag(_Table):
         )  # fmt: skip
 
     def extra_repr(self) -> str:
-        parts = [f"{self.num_embeddings}, {self.embedding_dim}"]
-        for name, usual in (
-            ("max_norm", None), ("norm_type", 2), ("scale_grad_by_freq", False),
-            ("mode", ...), ("padding_idx", None),
-        ):  # fmt: skip
-            value = getattr(self, name)
-            if value != usual:
-                parts.append(f"{name}={value!r}")
-        return ", ".join(parts)
+        usual: dict[str, object] = {
+            "max_norm": None,
+            "norm_type": 2,
+            "scale_grad_by_freq": False,
+        }
+        usual |= {"mode": ..., "padding_idx": None}
+        values = {name: getattr(self, name) for name in usual}
+        unusual = [f"{n}={v!r}" for n, v in values.items() if v != usual[n]]
+        return ", ".join([f"{self.num_embeddings}, {self.embedding_dim}", *unusual])

@@ -1,10 +1,11 @@
 """Modules: functions with parameters, which may be made of other modules.
 
-Invariant: calling a module runs its ``forward``, between its hooks if there are any;
-what it holds is described in `members`. Its state is all parameters and persistent
-buffers by dotted name: each module saves and loads its own entries, by methods that it
-may override, and its children theirs. Loading lists all that does not fit, and copies
-values into the module's memory.
+Invariant: parameters, buffers and children stand in three ordered tables, found as
+attributes; a name stands in one of them at most, and its value is of the table's kind
+or None. Whatever walks a module walks these tables and nothing else. Calling a module
+runs its ``forward``, between its hooks if there are any. Its state is all parameters
+and persistent buffers by dotted name: each module saves and loads its own entries, by
+methods that it may override, and its children theirs.
 
     class Net(Module):
         def __init__(self):
@@ -17,7 +18,7 @@ values into the module's memory.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from ..engine import dtypes
@@ -27,14 +28,28 @@ from ..engine.modes import no_grad
 from ..engine.raw import Params, Run
 from ..engine.signatures import Parameters
 from ..engine.tensor import Tensor, clear_grad
-from .hooks import Hook, Hooks, Shelf
-from .members import TABLES, Members
+from .hooks import Hook, Hooks, Shelf, put
 from .parameter import Parameter
 
 M = TypeVar("M", bound="Module")
+Found = TypeVar("Found")
 
 INDENT = "  "
 """The step by which a child's text is further in than its owner's."""
+
+TABLES = {
+    "_parameters": ("parameter", "torch.nn.Parameter"),
+    "_buffers": ("buffer", "torch.Tensor"),
+    "_modules": ("child module", "torch.nn.Module"),
+}
+"""The word for a member of each table, and the class that it has to be of."""
+
+
+def kind(value: object) -> str:
+    """Return the word for a value: ``int``, or for a tensor ``torch.FloatTensor``."""
+    if isinstance(value, Tensor):
+        return f"torch.{dtypes.of(value.raw).legacy}Tensor"
+    return type(value).__name__
 
 
 def _no_forward(self: Module, *input: object) -> None:
@@ -42,15 +57,6 @@ def _no_forward(self: Module, *input: object) -> None:
     raise NotImplementedError(
         f'Module [{type(self).__name__}] is missing the required "forward" function'
     )
-
-
-def _table(kind: str) -> Any:
-    """Make an attribute of the hooks of one kind."""
-    return property(lambda self: getattr(self._own_hooks(), kind))
-
-
-EXTRA = "_extra_state"
-"""The name of what a module saves beside its tensors."""
 
 
 class _IncompatibleKeys(NamedTuple):
@@ -66,31 +72,223 @@ class _IncompatibleKeys(NamedTuple):
         )
 
 
-class Module(Members["Module"]):
+class Module:
     """The base of all modules; a subclass defines ``forward``."""
 
     training: bool
     forward: Run = _no_forward
-    call_super_init: bool = False
     _hooks: ClassVar[Hooks | None] = None
-    _version: int = 1
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, Tensor | None]
+    _modules: dict[str, Module | None]
+    _non_persistent_buffers_set: set[str]
 
     def __init__(self, *args: object, **kwargs: object) -> None:
+        if args or kwargs:
+            Parameters(f"{type(self).__name__}.__init__", (), 1).bind(args, kwargs)
         own = self.__dict__
         own["training"] = True
         for table in TABLES:
             own[table] = {}
         own["_non_persistent_buffers_set"] = set()
-        if self.call_super_init:
-            super().__init__(*args, **kwargs)
-        elif args or kwargs:
-            Parameters(f"{type(self).__name__}.__init__", (), 1).bind(args, kwargs)
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         hooks = self._hooks
         if hooks is None:
             return self.forward(*args, **kwargs)
         return hooks.run(self, args, kwargs)
+
+    # members
+
+    def __setattr__(self, name: str, value: object) -> None:
+        own = self.__dict__
+        table = _table_of(value)
+        if table is not None:
+            _demand_ready(self, table)
+            own.pop(name, None)
+            for other in TABLES:
+                if other != table and own[other].pop(name, None) is not None:
+                    self._non_persistent_buffers_set.discard(name)
+            if table == "_parameters":
+                _demand_free(self, table, name)
+            own[table][name] = value
+            return
+        for table in TABLES:
+            if name in own.get(table, ()):
+                _demand(table, name, value)
+                own[table][name] = value
+                return
+        object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        own = self.__dict__
+        for table in TABLES:
+            found = own.get(table)
+            if found is not None and name in found:
+                return found[name]
+        raise AttributeError(
+            f"{type(self).__name__!r} object has no attribute {name!r}"
+        )
+
+    def __delattr__(self, name: str) -> None:
+        for table in TABLES:
+            if name in self.__dict__[table]:
+                del self.__dict__[table][name]
+                self._non_persistent_buffers_set.discard(name)
+                return
+        object.__delattr__(self, name)
+
+    def __dir__(self) -> list[str]:
+        tables = [self.__dict__.get(table, {}) for table in TABLES]
+        return sorted({*object.__dir__(self), *(n for t in tables for n in t)})
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Enter a parameter by name; None keeps the name free of one."""
+        self._enter("_parameters", name, param)
+
+    def register_buffer(
+        self, name: str, tensor: Tensor | None, persistent: bool = True
+    ) -> None:
+        """Enter a tensor that belongs to the module's state and is not trained.
+
+        Args:
+            name: its attribute's name.
+            tensor: what it holds, or None.
+            persistent: whether it is part of `state_dict`.
+        """
+        self._enter("_buffers", name, tensor)
+        short_lived = self._non_persistent_buffers_set
+        (short_lived.discard if persistent else short_lived.add)(name)
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        """Enter a child by name."""
+        self._enter("_modules", name, module)
+
+    register_module = add_module
+
+    def _enter(self, table: str, name: str, value: object) -> None:
+        """Put a member into a table under a name that no other attribute has."""
+        _demand_ready(self, table)
+        if not name or "." in name:
+            what = f"{TABLES[table][0]} name"
+            raise KeyError(f'{what} can\'t be empty or contain ".", got: {name!r}')
+        _demand_free(self, table, name)
+        _demand(table, name, value)
+        self.__dict__[table][name] = value
+
+    def named_modules(
+        self, memo: set[Module] | None = None, prefix: str = "",
+        remove_duplicate: bool = True,
+    ) -> Iterator[tuple[str, Module]]:  # fmt: skip
+        """Iterate over this module and all below it, each before its children, with
+        dotted names."""
+        seen = set() if memo is None else memo
+        stack: list[tuple[str, Any]] = [(prefix, self)]
+        while stack:
+            path, module = stack.pop()
+            if remove_duplicate:
+                if module in seen:
+                    continue
+                seen.add(module)
+            yield path, module
+            stack.extend(
+                (f"{path}.{name}" if path else name, child)
+                for name, child in reversed(module._modules.items())
+                if child is not None
+            )
+
+    def modules(self) -> Iterator[Module]:
+        """Iterate over this module and all below it, without their names."""
+        for _, module in self.named_modules():
+            yield module
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """Iterate over the modules directly below this one, each once, with names."""
+        seen: set[Module] = set()
+        for name, child in self._modules.items():
+            if child is not None and child not in seen:
+                seen.add(child)
+                yield name, child
+
+    def children(self) -> Iterator[Module]:
+        """Iterate over the modules directly below this one."""
+        for _, child in self.named_children():
+            yield child
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
+        """Iterate over parameters with dotted names; a shared one comes once."""
+        return self._named_members(
+            lambda module: module._parameters.items(), prefix, recurse, remove_duplicate
+        )
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """Iterate over all parameters, as an optimizer takes them."""
+        for _, parameter in self.named_parameters(recurse=recurse):
+            yield parameter
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """Iterate over all buffers with dotted names."""
+        return self._named_members(
+            lambda module: module._buffers.items(), prefix, recurse, remove_duplicate
+        )
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """Iterate over all buffers."""
+        for _, buffer in self.named_buffers(recurse=recurse):
+            yield buffer
+
+    def _named_members(
+        self, get_members_fn: Callable[[Any], Iterable[tuple[str, Found]]],
+        prefix: str = "", recurse: bool = True, remove_duplicate: bool = True,
+    ) -> Iterator[tuple[str, Found]]:  # fmt: skip
+        """Iterate over what a function finds in this module and in all below it."""
+        seen: set[int] = set()
+        walk = (
+            self.named_modules(None, prefix, remove_duplicate)
+            if recurse
+            else [(prefix, self)]
+        )
+        for path, module in walk:
+            for name, member in get_members_fn(module):
+                if member is None or (remove_duplicate and id(member) in seen):
+                    continue
+                seen.add(id(member))
+                yield f"{path}.{name}" if path else name, member
+
+    def get_submodule(self, target: str) -> Module:
+        """Return the module with a dotted name; the empty name is this one.
+
+        Raises:
+            AttributeError: there is none.
+        """
+        return _below("_modules", self, target) if target else self
+
+    def get_parameter(self, target: str) -> Parameter:
+        """Return the parameter with a dotted name.
+
+        Raises:
+            AttributeError: there is none.
+        """
+        return _below("_parameters", self, target)  # type: ignore[no-any-return]
+
+    def get_buffer(self, target: str) -> Tensor:
+        """Return the buffer with a dotted name.
+
+        Raises:
+            AttributeError: there is none.
+        """
+        return _below("_buffers", self, target)  # type: ignore[no-any-return]
+
+    def apply(self: M, fn: Callable[[Any], object]) -> M:
+        """Call ``fn`` with every module, children before their parents."""
+        for child in self.children():
+            child.apply(fn)
+        fn(self)
+        return self
 
     # mode, gradients
 
@@ -209,45 +407,59 @@ class Module(Members["Module"]):
             self.__dict__["_hooks"] = Hooks()
         return self.__dict__["_hooks"]  # type: ignore[no-any-return]
 
-    _forward_hooks: Shelf = _table("forward")
-    _forward_pre_hooks: Shelf = _table("before_forward")
-    _backward_hooks: Shelf = _table("backward")
-    _backward_pre_hooks: Shelf = _table("before_backward")
+    @property
+    def _forward_hooks(self) -> Shelf:
+        return self._own_hooks().forward
 
     def register_forward_pre_hook(
         self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
-        """Call ``hook(module, args)`` before each forward pass; it may replace args."""
-        shelf = self._own_hooks().before_forward
-        return shelf.put(hook, prepend, with_kwargs=with_kwargs)
+        """Call ``hook(module, args)`` before each forward pass; it may replace args.
+
+        ``with_kwargs``: call ``hook(module, args, kwargs)``, which may replace both.
+        """
+
+        def of_args(module: object, args: object, kwargs: object) -> Any:
+            new = hook(module, args)
+            if new is None:
+                return None
+            return (new if isinstance(new, tuple) else (new,)), kwargs
+
+        run = hook if with_kwargs else of_args
+        return put(self._own_hooks().before_forward, run, prepend)
 
     def register_forward_hook(
-        self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False,
-        always_call: bool = False,
-    ) -> RemovableHandle:  # fmt: skip
-        """Call ``hook(module, args, output)`` after each; it may replace the output."""
-        return self._own_hooks().forward.put(
-            hook, prepend, with_kwargs=with_kwargs, always_call=always_call
-        )
+        self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(module, args, output)`` after each; it may replace the output.
+
+        ``with_kwargs``: call ``hook(module, args, kwargs, output)``.
+        """
+
+        def of_args(module: object, args: object, kwargs: object, out: object) -> Any:
+            return hook(module, args, out)
+
+        run = hook if with_kwargs else of_args
+        return put(self._own_hooks().forward, run, prepend)
 
     def register_full_backward_pre_hook(
         self, hook: Hook, prepend: bool = False
     ) -> RemovableHandle:
         """Call ``hook(module, grad_output)`` before each backward pass through it."""
-        return self._own_hooks().before_backward.put(hook, prepend)
+        return put(self._own_hooks().before_backward, hook, prepend)
 
     def register_full_backward_hook(
         self, hook: Hook, prepend: bool = False
     ) -> RemovableHandle:
         """Call ``hook(module, grad_input, grad_output)`` after each."""
-        return self._own_hooks().add_backward(hook, True, prepend)
+        return put(self._own_hooks().backward, hook, prepend)
 
     def register_backward_hook(self, hook: Hook) -> RemovableHandle:
         """Call ``hook(module, grad_input, grad_output)`` with the gradients of the
         last node alone; `register_full_backward_hook` sees the whole module's."""
-        return self._own_hooks().add_backward(hook, False)
+        return put(self._own_hooks().at_last_node, hook)
 
-    # saving
+    # state
 
     def state_dict(
         self, destination: Any = None, prefix: str = "", keep_vars: bool = False
@@ -258,56 +470,27 @@ class Module(Members["Module"]):
         """
         if destination is None:
             destination = OrderedDict()
-            destination._metadata = OrderedDict()
-        metadata = {"version": self._version}
-        if hasattr(destination, "_metadata"):
-            destination._metadata[prefix[:-1]] = metadata
-        for _, _, hook in self._state_hooks("before_save"):
-            hook(self, prefix, keep_vars)
         self._save_to_state_dict(destination, prefix, keep_vars)
-        children: Params = self._modules
-        for name, child in children.items():
+        for name, child in self._modules.items():
             if child is not None:
-                child.state_dict(
-                    destination=destination, prefix=f"{prefix}{name}.",
-                    keep_vars=keep_vars,
-                )  # fmt: skip
-        for _, _, hook in self._state_hooks("after_save"):
-            new = hook(self, destination, prefix, metadata)
-            destination = destination if new is None else new
+                child.state_dict(destination, f"{prefix}{name}.", keep_vars)
         return destination
 
     def _save_to_state_dict(
         self, destination: Any, prefix: str, keep_vars: bool
     ) -> None:
         """Put the module's own entries into ``destination``, not its children's."""
-        for name, tensor in self._own_state():
+        for name, tensor in self._own_state().items():
             destination[prefix + name] = tensor if keep_vars else tensor.detach()
-        if type(self).get_extra_state is not Module.get_extra_state:
-            destination[prefix + EXTRA] = self.get_extra_state()
 
-    def _own_state(self) -> Iterator[tuple[str, Tensor]]:
-        for table in (self._parameters, self._buffers):
-            for name, tensor in table.items():
-                lasts = name not in self._non_persistent_buffers_set
-                if tensor is not None and (lasts or table is self._parameters):
-                    yield name, tensor
-
-    def get_extra_state(self) -> Any:
-        """Return what the state holds beside tensors, in a subclass that has such."""
-        raise RuntimeError(
-            "Reached a code path in Module.get_extra_state() that should never be "
-            "called: a module with state of its own defines it"
-        )
-
-    def set_extra_state(self, state: object) -> None:
-        """Take over what `get_extra_state` gave."""
-        raise RuntimeError(
-            "Reached a code path in Module.set_extra_state() that should never be "
-            "called: a module with state of its own defines it"
-        )
-
-    # loading
+    def _own_state(self) -> dict[str, Tensor]:
+        buffers = {
+            name: buffer
+            for name, buffer in self._buffers.items()
+            if name not in self._non_persistent_buffers_set
+        }
+        every = {**self._parameters, **buffers}
+        return {name: tensor for name, tensor in every.items() if tensor is not None}
 
     def load_state_dict(
         self,
@@ -332,12 +515,9 @@ class Module(Members["Module"]):
             raise TypeError(
                 f"Expected state_dict to be dict-like, got {type(state_dict)}."
             )
-        versions = getattr(state_dict, "_metadata", {})
-        given = OrderedDict(state_dict)
-        given._metadata = versions  # type: ignore[attr-defined]
         keys = _IncompatibleKeys([], [])
         problems: list[str] = []
-        _load(self, given, "", versions, assign, keys, problems)
+        _load(self, OrderedDict(state_dict), "", assign, keys, problems)
         if strict:
             named = (
                 ("Missing", keys.missing_keys),
@@ -357,68 +537,20 @@ class Module(Members["Module"]):
         error_msgs: list[str],
     ) -> None:  # fmt: skip
         """Take the module's own entries from ``state_dict``, not its children's."""
-        rest = (
-            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
-            error_msgs,
-        )  # fmt: skip
-        for shelf, key, hook in self._state_hooks("before_load"):
-            hook(*((self,) if shelf.wants(key, "with_module") else ()), *rest)
         assign = local_metadata.get("assign_to_params_buffers", False)
-        known = dict(self._own_state())
+        known = self._own_state()
         for name, tensor in known.items():
             full = prefix + name
             if full in state_dict:
                 problem = _take(self, name, tensor, full, state_dict[full], assign)
                 error_msgs += [problem] if problem else []
-            elif strict:
+            else:
                 missing_keys.append(full)
-        extra = prefix + EXTRA
-        takes_extra = type(self).set_extra_state is not Module.set_extra_state
-        if takes_extra and extra in state_dict:
-            self.set_extra_state(state_dict[extra])
-        elif takes_extra and strict:
-            missing_keys.append(extra)
-        for given in state_dict if strict else ():
+        for given in state_dict:
             own, dot, _ = given.removeprefix(prefix).partition(".")
             fits = own in self._modules if dot else own in known
-            fits = fits or (takes_extra and given == extra)
             if given.startswith(prefix) and not fits:
                 unexpected_keys.append(given)
-
-    # hooks
-
-    def _state_hooks(self, kind: str) -> list[tuple[Shelf, int, Hook]]:
-        own = self.__dict__.get("_hooks")
-        if own is None:
-            return []
-        shelf: Shelf = getattr(own, kind)
-        return [(shelf, key, hook) for key, hook in shelf.items()]
-
-    def register_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
-        """Call ``hook(module, prefix, keep_vars)`` before the state is gathered."""
-        return self._own_hooks().before_save.put(hook)
-
-    def register_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
-        """Call ``hook(module, state_dict, prefix, local_metadata)`` after it is; it may
-        change ``state_dict``, or return another."""
-        return self._own_hooks().after_save.put(hook)
-
-    _register_state_dict_hook = register_state_dict_post_hook
-
-    def register_load_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
-        """Call ``hook(module, state_dict, prefix, local_metadata, strict, missing_keys,
-        unexpected_keys, error_msgs)`` before the module takes its entries."""
-        return self._register_load_state_dict_pre_hook(hook, with_module=True)
-
-    def _register_load_state_dict_pre_hook(
-        self, hook: Hook, with_module: bool = False
-    ) -> RemovableHandle:
-        return self._own_hooks().before_load.put(hook, with_module=with_module)
-
-    def register_load_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
-        """Call ``hook(module, incompatible_keys)`` after it has; it may change the
-        lists of keys."""
-        return self._own_hooks().after_load.put(hook)
 
     # text
 
@@ -437,24 +569,68 @@ class Module(Members["Module"]):
         return framed(type(self).__name__, self.extra_repr(), children)
 
 
+def _table_of(value: object) -> str | None:
+    """Return the table that a value enters by itself; a plain tensor enters none."""
+    if isinstance(value, Parameter):
+        return "_parameters"
+    return "_modules" if isinstance(value, Module) else None
+
+
+def _demand_ready(module: Module, table: str) -> None:
+    """Raise AttributeError for a module whose constructor has not run."""
+    if table not in module.__dict__:
+        raise AttributeError(
+            f"cannot assign {TABLES[table][0]}s before Module.__init__() call"
+        )
+
+
+def _demand_free(module: Module, table: str, name: str) -> None:
+    """Raise KeyError for the name of an attribute that is no member of the table."""
+    if hasattr(module, name) and name not in module.__dict__[table]:
+        raise KeyError(f"attribute {name!r} already exists")
+
+
+def _demand(table: str, name: str, value: object) -> None:
+    """Raise TypeError for a value that is not of a table's kind."""
+    plain = table == "_buffers" and isinstance(value, Tensor)
+    if value is not None and not plain and _table_of(value) != table:
+        called, wanted = TABLES[table]
+        raise TypeError(
+            f"cannot assign {kind(value)!r} as {called} {name!r} "
+            f"({wanted} or None expected)"
+        )
+
+
+def _below(table: str, owner: Any, target: str) -> Any:
+    """Return the member of a table that has a dotted name below a module.
+
+    Raises:
+        AttributeError: there is none.
+    """
+    path, dot, name = target.rpartition(".")
+    if dot:
+        owner = _below("_modules", owner, path)
+    if not hasattr(owner, name):
+        raise AttributeError(f"{type(owner).__name__} has no attribute `{name}`")
+    if name not in owner.__dict__[table]:
+        raise AttributeError(f"`{name}` is not a {TABLES[table][0]}")
+    return getattr(owner, name)
+
+
 def _load(
-    module: Any, state: Params, prefix: str, versions: Any, assign: bool,
-    keys: _IncompatibleKeys, problems: list[str],
+    module: Any, state: Params, prefix: str, assign: bool, keys: _IncompatibleKeys,
+    problems: list[str],
 ) -> None:  # fmt: skip
     """Let a module and then its children take their entries."""
-    metadata = versions.get(prefix[:-1], {}) if versions else {}
-    if assign:
-        metadata["assign_to_params_buffers"] = assign
+    options = {"assign_to_params_buffers": True} if assign else {}
     module._load_from_state_dict(
-        state, prefix, metadata, True, keys.missing_keys, keys.unexpected_keys, problems
+        state, prefix, options, True, keys.missing_keys, keys.unexpected_keys, problems
     )
     for name, child in module._modules.items():
         if child is not None:
             below = f"{prefix}{name}."
             part = {k: v for k, v in state.items() if k.startswith(below)}
-            _load(child, part, below, versions, assign, keys, problems)
-    for _, _, hook in module._state_hooks("after_load"):
-        hook(module, keys)
+            _load(child, part, below, assign, keys, problems)
 
 
 def _listed(what: str, names: list[str]) -> str:

@@ -78,13 +78,6 @@ class RMSNorm(_Affine):
 class GroupNorm(_Affine):
     """Mean 0 and variance 1 over each group of channels of an input (N, C, ...).
 
-    Args:
-        num_groups: how many groups.
-        num_channels: how many channels; a multiple of the number of groups.
-        eps: added to the variance.
-        affine: scale and shift each channel by trained parameters afterwards.
-        bias: shift as well as scale.
-
     Raises:
         ValueError: channels that do not divide into the groups.
     """
@@ -96,10 +89,7 @@ class GroupNorm(_Affine):
         bias: bool = True,
     ) -> None:  # fmt: skip
         if num_channels % num_groups:
-            raise ValueError(
-                f"num_channels ({num_channels}) must be divisible by num_groups "
-                f"({num_groups})"
-            )
+            raise ValueError("num_channels must be divisible by num_groups")
         shape = (num_channels,) if affine else None
         begin_weights(self, device, dtype, weight=shape, bias=shape if bias else None)
 
@@ -126,7 +116,6 @@ class _NormBase(_Affine):
     num_features: int
     affine: bool
     track_running_stats: bool
-    _version = 2
 
     def _make(self, bias: bool, device: Any, dtype: Any) -> None:
         """Make the parameters and statistics that the options ask for."""
@@ -154,15 +143,13 @@ class _NormBase(_Affine):
         super().reset_parameters()
 
     def _load_from_state_dict(
-        self, state_dict: dict[str, object], prefix: str,
-        local_metadata: dict[str, Any], *rest: Any,
-    ) -> None:  # fmt: skip
-        """Keep the count of batches where a state of version 1 holds none."""
-        counted = (local_metadata.get("version") or 1) >= 2
-        if self.track_running_stats and not counted:
+        self, state_dict: dict[str, object], prefix: str, *rest: Any
+    ) -> None:
+        """Keep the count of batches where an older state holds none."""
+        if self.track_running_stats:
             own = self.num_batches_tracked
             state_dict.setdefault(prefix + "num_batches_tracked", own)
-        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+        super()._load_from_state_dict(state_dict, prefix, *rest)
 
     def _check(self, input: Tensor) -> None:
         if input.ndim not in self.ranks:

@@ -23,6 +23,7 @@ from ..engine.tensor import Tensor
 from . import functional as F
 from . import init
 from .declare import add_parameters, head, saying
+from .functional.layers import check_probability
 from .module import Module
 from .utils.rnn import PackedSequence
 
@@ -70,6 +71,12 @@ MODES = {
 """The cells of a network's mode, and what squashes their state."""
 
 
+def _demand_size(x: Tensor, wanted: tuple[int, ...], what: str) -> None:
+    """Raise RuntimeError for an input or a state of another shape."""
+    if tuple(x.shape) != wanted:
+        raise RuntimeError(f"{what} has the shape {tuple(x.shape)}, expected {wanted}")
+
+
 class _Recurrent(Module):
     """The weights and the step that cells and networks share."""
 
@@ -110,35 +117,20 @@ class RNNCellBase(_Recurrent):
         self.reset_parameters()
 
     def forward(self, input: Tensor, hx: Any = None) -> Any:
-        several = self.kind == "LSTM"
-        found = self._next(input, hx if hx is None or several else (hx,))
-        return found if several else found[0]
-
-    def _next(self, input: Tensor, given: State | None) -> State:
-        if input.ndim not in (1, 2):
-            raise ValueError(
-                f"{type(self).__name__}: Expected input to be 1D or 2D, got "
-                f"{input.ndim}D instead"
-            )
-        if input.ndim == 1:
-            items = None if given is None else tuple([t.unsqueeze(0) for t in given])
-            return tuple([t.squeeze(0) for t in self._next(input.unsqueeze(0), items)])
-        if input.shape[1] != self.input_size:
-            raise RuntimeError(
-                f"input has inconsistent input_size: got {input.shape[1]} expected "
-                f"{self.input_size}"
-            )
-        shape = (input.shape[0], self.hidden_size)
-        count = 2 if self.kind == "LSTM" else 1
-        state: State = given or (call("new_zeros", input, shape),) * count
-        for i, part in enumerate(state):
-            if tuple(part.shape) != shape:
-                raise RuntimeError(
-                    f"hidden{i} has inconsistent shape: got {list(part.shape)}, "
-                    f"expected {list(shape)}"
-                )
+        one = input.ndim == 1
+        x = input.unsqueeze(0) if one else input
+        _demand_size(x, (x.shape[0], self.input_size), "input")
+        shape, count = (x.shape[0], self.hidden_size), 2 if self.kind == "LSTM" else 1
+        state: State = (call("new_zeros", x, shape),) * count
+        if hx is not None:
+            parts = hx if count == 2 else (hx,)
+            state = tuple([part.unsqueeze(0) if one else part for part in parts])
+        for part in state:
+            _demand_size(part, shape, "state")
         weights = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
-        return self._step(input, state, weights)
+        found = self._step(x, state, weights)
+        found = tuple([part.squeeze(0) for part in found]) if one else found
+        return found if count == 2 else found[0]
 
     extra_repr = saying("{input_size}, {hidden_size}", bias=True, nonlinearity="tanh")
 
@@ -150,8 +142,6 @@ class RNNCell(RNNCellBase):
         self, input_size: int, hidden_size: int, bias: bool = True,
         nonlinearity: str = "tanh", device: object = None, dtype: object = None,
     ) -> None:  # fmt: skip
-        if nonlinearity not in ("tanh", "relu"):
-            raise RuntimeError(f"Unknown nonlinearity: {nonlinearity}")
         super().__init__(input_size, hidden_size, bias, device, dtype)
         self.nonlinearity = nonlinearity
 
@@ -192,23 +182,17 @@ class RNNBase(_Recurrent):
         bidirectional: bool = False, proj_size: int = 0, device: object = None,
         dtype: object = None,
     ) -> None:  # fmt: skip
-        if mode not in MODES:
-            raise ValueError(f"Unrecognized RNN mode: {mode}")
-        if isinstance(dropout, bool) or not 0 <= dropout <= 1:
+        if mode not in MODES or hidden_size <= 0 or num_layers <= 0:
             raise ValueError(
-                "dropout should be a number in range [0, 1] representing the "
-                "probability of an element being zeroed"
+                "a network needs a known kind, a positive hidden_size and num_layers, "
+                f"not {mode}, {hidden_size} and {num_layers}"
             )
+        check_probability(dropout)
         if dropout > 0 and num_layers == 1:
             warnings.warn(
-                "dropout option adds dropout after all but last recurrent layer, so "
-                "non-zero dropout expects num_layers greater than 1, but got dropout="
-                f"{dropout} and num_layers={num_layers}",
+                "dropout is between layers, and there is one layer alone",
                 stacklevel=5,
             )
-        for name, size in (("hidden_size", hidden_size), ("num_layers", num_layers)):
-            if size <= 0:
-                raise ValueError(f"{name} must be greater than zero")
         if proj_size and not 0 < proj_size < hidden_size:
             raise ValueError("proj_size has to be smaller than hidden_size")
         self.kind, self.nonlinearity = MODES[mode]
@@ -242,28 +226,20 @@ class RNNBase(_Recurrent):
     def forward(self, input: Any, hx: Any = None) -> Any:
         packed = input if isinstance(input, PackedSequence) else None
         data = input if packed is None else packed.data
-        if packed is None and data.ndim not in (2, 3):
-            raise ValueError(
-                f"{self.kind}: Expected input to be 2D or 3D, got {data.ndim}D instead"
-            )
-        if data.shape[-1] != self.input_size:
-            raise RuntimeError(
-                "input.size(-1) must be equal to input_size. Expected "
-                f"{self.input_size}, got {data.shape[-1]}"
-            )
-        several = self.kind == "LSTM"
-        given = hx if hx is None or several else (hx,)
-        batched, sizes = packed is not None or data.ndim == 3, None
+        several, batched = self.kind == "LSTM", packed is not None or data.ndim == 3
         turned = packed is None and batched and self.batch_first
-        if packed is not None:
-            sizes = packed.batch_sizes.tolist()
-            given = _in_order(given, packed.sorted_indices)
+        if turned:
+            data = data.transpose(0, 1)
         elif not batched:
             data = data.unsqueeze(1)
-        elif turned:
-            data = data.transpose(0, 1)
-        items = data.shape[1] if sizes is None else sizes[0]
-        states = self._states(data, items, given, batched)
+        _demand_size(data, (*data.shape[:-1], self.input_size), "input")
+        sizes = None if packed is None else packed.batch_sizes.tolist()
+        given = hx if hx is None or several else (hx,)
+        if packed is not None:
+            given = _in_order(given, packed.sorted_indices)
+        states = self._states(
+            data, sizes[0] if sizes else data.shape[1], given, batched
+        )
         out: Any
         out, parts = self._layers(data, states, sizes)
         if packed is not None:
@@ -283,18 +259,11 @@ class RNNBase(_Recurrent):
         sizes = (last, self.hidden_size) if self.kind == "LSTM" else (last,)
         shapes = [(count, items, size) for size in sizes]
         if given is None:
-            given = [call("new_zeros", input, shape) for shape in shapes]
-            return list(zip(*[part.unbind(0) for part in given], strict=True))
-        parts = list(given)
-        for i, (part, (_, _, size)) in enumerate(zip(parts, shapes, strict=True)):
-            shape = (count, items, size) if batched else (count, size)
-            if tuple(part.shape) != shape:
-                which = f"hidden[{i}]" if len(parts) > 1 else "hidden"
-                raise RuntimeError(
-                    f"Expected {which} size {shape}, got {list(part.shape)}"
-                )
-        if not batched:
-            parts = [part.unsqueeze(1) for part in parts]
+            parts = [call("new_zeros", input, shape) for shape in shapes]
+        else:
+            parts = [part if batched else part.unsqueeze(1) for part in given]
+        for part, shape in zip(parts, shapes, strict=True):
+            _demand_size(part, shape, "state")
         return list(zip(*[part.unbind(0) for part in parts], strict=True))
 
     def _layers(
@@ -369,10 +338,6 @@ class RNN(RNNBase):
         dropout: float = 0.0, bidirectional: bool = False, device: object = None,
         dtype: object = None,
     ) -> None:  # fmt: skip
-        if nonlinearity not in ("tanh", "relu"):
-            raise ValueError(
-                f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'."
-            )
         super().__init__(
             f"RNN_{nonlinearity.upper()}", input_size, hidden_size, num_layers, bias,
             batch_first, dropout, bidirectional, 0, device, dtype,

@@ -25,7 +25,6 @@ from .declare import add_parameters, head
 from .linear import Linear
 from .module import Module
 from .norm import LayerNorm
-from .parameter import Parameter
 from .table import Dropout
 
 Activation = str | Callable[[Tensor], Tensor]
@@ -44,8 +43,7 @@ class MultiheadAttention(Module):
         num_heads: how many heads.
         dropout: how much of the weights is dropped in training.
         bias: whether projections have a bias.
-        add_bias_kv: one more key and value, which are trained, for every item.
-        add_zero_attn: one more key and value of zeros.
+        add_bias_kv, add_zero_attn: have to be False.
         kdim, vdim: the lengths of keys and of values; None: ``embed_dim``.
         batch_first: sequences come as (N, L, E), not (L, N, E).
 
@@ -54,10 +52,7 @@ class MultiheadAttention(Module):
         AssertionError: ``embed_dim`` is no multiple of ``num_heads``.
     """
 
-    bias_k: Parameter | None
-    bias_v: Parameter | None
-
-    @head("bias", "add_bias_kv")
+    @head("bias", "add_bias_kv", "add_zero_attn")
     def __init__(
         self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True,
         add_bias_kv: bool = False, add_zero_attn: bool = False,
@@ -65,13 +60,13 @@ class MultiheadAttention(Module):
         device: object = None, dtype: object = None,
     ) -> None:  # fmt: skip
         if embed_dim <= 0 or num_heads <= 0:
-            raise ValueError(
-                "embed_dim and num_heads must be greater than 0, got "
-                f"embed_dim={embed_dim} and num_heads={num_heads} instead"
-            )
+            raise ValueError("embed_dim and num_heads must be greater than 0")
+        if add_bias_kv or add_zero_attn:
+            raise NotImplementedError("add_bias_kv and add_zero_attn have to be False")
         self.head_dim = embed_dim // num_heads
-        if self.head_dim * num_heads != embed_dim:
-            raise AssertionError("embed_dim must be divisible by num_heads")
+        assert self.head_dim * num_heads == embed_dim, (
+            "embed_dim must be divisible by num_heads"
+        )
         self.kdim = embed_dim if kdim is None else kdim
         self.vdim = embed_dim if vdim is None else vdim
         alike = self.kdim == self.vdim == embed_dim
@@ -87,11 +82,6 @@ class MultiheadAttention(Module):
         self.out_proj = NonDynamicallyQuantizableLinear(
             embed_dim, embed_dim, bias, device, dtype
         )
-        if add_bias_kv:
-            one = (1, 1, embed_dim)
-            add_parameters(self, device, dtype, bias_k=one, bias_v=one)
-        else:
-            self.bias_k = self.bias_v = None
         self._reset_parameters()
 
     def _reset_parameters(self) -> None:
@@ -102,9 +92,6 @@ class MultiheadAttention(Module):
         if self.in_proj_bias is not None:
             init.zeros_(self.in_proj_bias)
             init.zeros_(self.out_proj.bias)
-        for more in (self.bias_k, self.bias_v):
-            if more is not None:
-                init.xavier_normal_(more)
 
     def forward(
         self, query: Tensor, key: Tensor, value: Tensor,
@@ -133,8 +120,8 @@ class MultiheadAttention(Module):
             query, key, value = own[id(query)], own[id(key)], own[id(value)]
         out, weights = F.multi_head_attention_forward(
             query, key, value, self.embed_dim, self.num_heads, self.in_proj_weight,
-            self.in_proj_bias, self.bias_k, self.bias_v, self.add_zero_attn,
-            self.dropout, self.out_proj.weight, self.out_proj.bias, self.training,
+            self.in_proj_bias, None, None, False, self.dropout,
+            self.out_proj.weight, self.out_proj.bias, self.training,
             key_padding_mask, need_weights, attn_mask, self.in_proj_weight is None,
             self.q_proj_weight, self.k_proj_weight, self.v_proj_weight, None, None,
             average_attn_weights, is_causal,
@@ -175,36 +162,17 @@ class _Layer(Module):
         for i in numbers:
             self.add_module(f"dropout{i}", Dropout(dropout))
         if isinstance(activation, str):
-            if activation not in ACTIVATIONS:
-                raise RuntimeError(f"activation should be relu/gelu, not {activation}")
             activation = ACTIVATIONS[activation]
         self.activation = activation
 
-    def _attention(
-        self, name: str, memory: Mask, padding: Mask, mask: Mask, causal: bool
-    ) -> Callable[[Tensor], Tensor]:
-        """Return the part that looks at a memory; None: at its own input."""
+    def _network(self, x: Tensor) -> Any:
+        return self.linear2(self.dropout(self.activation(self.linear1(x))))
 
-        def part(x: Tensor) -> Tensor:
-            seen = x if memory is None else memory
-            heads = getattr(self, name)
-            return heads(  # type: ignore[no-any-return]
-                x, seen, seen, padding, False, mask, is_causal=causal
-            )[0]
-
-        return part
-
-    def _network(self, x: Tensor) -> Tensor:
-        wide = self.dropout(self.activation(self.linear1(x)))
-        narrow: Tensor = self.linear2(wide)
-        return narrow
-
-    def _added(self, i: int, x: Tensor, part: Callable[[Tensor], Tensor]) -> Tensor:
+    def _added(self, i: int, x: Tensor, part: Callable[[Tensor], Any]) -> Tensor:
         """Add a part's output to ``x`` and normalise by the i-th normalisation."""
         norm, drop = getattr(self, f"norm{i}"), getattr(self, f"dropout{i}")
-        out: Tensor = (
-            x + drop(part(norm(x))) if self.norm_first else norm(x + drop(part(x)))
-        )
+        first: bool = self.norm_first
+        out: Tensor = x + drop(part(norm(x))) if first else norm(x + drop(part(x)))
         return out
 
 
@@ -229,10 +197,11 @@ class TransformerEncoderLayer(_Layer):
         self, src: Tensor, src_mask: Mask = None, src_key_padding_mask: Mask = None,
         is_causal: bool = False,
     ) -> Tensor:  # fmt: skip
-        to_itself = self._attention(
-            "self_attn", None, src_key_padding_mask, src_mask, is_causal
-        )
-        return self._added(2, self._added(1, src, to_itself), self._network)
+        def look(x: Tensor) -> Any:
+            how = {"attn_mask": src_mask, "is_causal": is_causal}
+            return self.self_attn(x, x, x, src_key_padding_mask, False, **how)[0]
+
+        return self._added(2, self._added(1, src, look), self._network)
 
 
 class TransformerDecoderLayer(_Layer):
@@ -249,21 +218,25 @@ class TransformerDecoderLayer(_Layer):
         memory_key_padding_mask: Mask = None, tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
     ) -> Tensor:  # fmt: skip
-        to_itself = self._attention(
-            "self_attn", None, tgt_key_padding_mask, tgt_mask, tgt_is_causal
-        )
-        to_memory = self._attention(
-            "multihead_attn", memory, memory_key_padding_mask, memory_mask,
-            memory_is_causal,
-        )  # fmt: skip
-        x = self._added(1, tgt, to_itself)
-        return self._added(3, self._added(2, x, to_memory), self._network)
+        def look(x: Tensor) -> Any:
+            how = {"attn_mask": tgt_mask, "is_causal": tgt_is_causal}
+            return self.self_attn(x, x, x, tgt_key_padding_mask, False, **how)[0]
+
+        def remember(x: Tensor) -> Any:
+            how = {"attn_mask": memory_mask, "is_causal": memory_is_causal}
+            padding = memory_key_padding_mask
+            return self.multihead_attn(x, memory, memory, padding, False, **how)[0]
+
+        x = self._added(2, self._added(1, tgt, look), remember)
+        return self._added(3, x, self._network)
 
 
 class _Stack(Module):
     """Copies of a layer, one after the other, and a normalisation if one is given."""
 
-    def __init__(self, layer: Module, num_layers: int, norm: Module | None) -> None:
+    def __init__(
+        self, layer: Module, num_layers: int, norm: Module | None = None, **_: object
+    ) -> None:
         super().__init__()
         self.layers = ModuleList([copy.deepcopy(layer) for _ in range(num_layers)])
         self.num_layers = num_layers

@@ -37,7 +37,7 @@ from .op import (
     smooth,
 )
 from .reduce import dropped, restored
-from .types import Array, ArrayRule, Call, Dims, Namespace, Tangents
+from .types import Array, ArrayRule, Call, Dims, Namespace
 
 # fmt: off
 
@@ -447,8 +447,6 @@ def weights(xp: Namespace, x: Array, y: Array, dim: Dims) -> Array:
     doc="Logarithm of a sum of exponentials.", result=FLOATS,
     vjp=(lambda xp, g, y, x, dim, keepdim=False:
          restored(xp, g, x.shape, dim) * weights(xp, x, y, dim),),
-    jvp=lambda xp, t, y, x, dim, keepdim=False:
-        xp.sum(weights(xp, x, y, dim) * t[0], dims_of(x.shape, dim), keepdim),
     cases=[case((3, 4), dim=0), case((3, 4), dim=(0, -1), keepdim=True),
            case((3,), dim=0, low=-900, high=900), case((2, 3, 4), dim=(0, 2)),
            case((), dim=0)], special="logsumexp", saves="x y")
@@ -473,19 +471,11 @@ def glu_pull(xp: Namespace, g: Array, y: Array, x: Array, dim: int = -1) -> Arra
     return xp.cat([g * gate, g * (y * (1 - gate))], dim_of(x.shape, dim))
 
 
-def glu_push(xp: Namespace, t: Tangents, y: Array, x: Array, dim: int = -1) -> Array:
-    _, b = halves(xp, x, dim)
-    ta, tb = halves(xp, t[0], dim)
-    gate = xp.sigmoid(b)
-    return ta * gate + y * (1 - gate) * tb
-
-
 # Dauphin et al. 2016, arXiv:1612.08083.
 @of_floats("glu", formula="a*sigmoid(b)",
     rule=Rule("GluBackwardBackward0", passes=True),
     doc="The first half of a dimension, gated by the second.", vjp=(glu_pull,),
-    jvp=glu_push, cases=[case((3, 4)), case((4, 3), dim=0), case((2, 2, 3), dim=1)],
-    saves="x y")
+    cases=[case((3, 4)), case((4, 3), dim=0), case((2, 2, 3), dim=1)], saves="x y")
 def glu_of(xp: Namespace, x: Array, dim: int = -1) -> Array:
     a, b = halves(xp, x, dim)
     return a * xp.sigmoid(b)

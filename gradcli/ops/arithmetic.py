@@ -71,7 +71,7 @@ by_sum_rule("add.Tensor", latex="{0} + {1}", formula="a + b",
     partials=(1, 1), cases=PAIR)
 
 by_sum_rule("add.alpha", latex=r"{0} + \alpha {1}", formula="a + alpha*b", result=WHOLE,
-    fractions=False, fits=True, fwd=lambda xp, a, b, alpha: a + alpha * b,
+    fractions=False, fwd=lambda xp, a, b, alpha: a + alpha * b,
     partials=(1, lambda xp, y, a, b, alpha: alpha),
     cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")
 
@@ -98,7 +98,7 @@ by_sum_rule("sub.Tensor", latex="{0} - {1}", formula="a - b", no_truths=A_TRUTH,
     partials=(1, -1), cases=PAIR)
 
 by_sum_rule("sub.alpha", latex=r"{0} - \alpha {1}", no_truths=A_TRUTH,
-    formula="a - alpha*b", result=WHOLE, fractions=False, fits=True,
+    formula="a - alpha*b", result=WHOLE, fractions=False,
     fwd=lambda xp, a, b, alpha: a - alpha * b,
     partials=(1, lambda xp, y, a, b, alpha: -alpha),
     cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")
@@ -116,7 +116,7 @@ def _sub(call: Call, a: Operand, b: Operand, alpha: Operand = 1) -> Array:
 
 
 by_sum_rule("rsub.Scalar", node="RsubBackward1", latex="c - {0}", formula="number - x",
-    in_rules="sub.Tensor", no_truths=A_TRUTH, fwd=lambda xp, x, number: number - x,
+    no_truths=A_TRUTH, fwd=lambda xp, x, number: number - x,
     partials=(-1,), cases=[case((3, 4), number=10), case((), number=0.5)])
 
 by_sum_rule("rsub.Tensor", latex="{1} - {0}", formula="b - a",
@@ -136,7 +136,7 @@ function("positive", lambda call, x: x,
 
 # products and quotients
 
-row("mul", latex=r"{0} \cdot {1}", formula="a * b", in_rules="mul.Scalar",
+row("mul", latex=r"{0} \cdot {1}", formula="a * b",
     taught="product rule", doc="Product, elementwise with broadcasting.",
     aliases=("multiply",), fwd=lambda xp, a, b: a * b,
     partials=(lambda xp, y, a, b: b, lambda xp, y, a, b: a), cases=PAIR,
@@ -147,7 +147,7 @@ row("mul.Scalar", node="MulBackward1", latex=r"c \cdot {0}", formula="x * number
     partials=(lambda xp, y, x, number: number,),
     cases=[case((3, 4), number=2), case((), number=-0.5)], saves="")
 
-row("div.Tensor", latex=r"\frac{{{0}}}{{{1}}}", formula="a / b", in_rules="div.Scalar",
+row("div.Tensor", latex=r"\frac{{{0}}}{{{1}}}", formula="a / b",
     taught="quotient rule", doc="Quotient, elementwise with broadcasting.",
     result=AS_IS, fwd=lambda xp, a, b: a / b,
     partials=(lambda xp, y, a, b: over(xp, 1, b), lambda xp, y, a, b: -(a / b) / b),

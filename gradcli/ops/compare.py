@@ -250,7 +250,7 @@ def clamp_row(name: str, node: str, latex: str, cases: list[Case]) -> None:
     """Enter a row that clamps a tensor by plain numbers."""
     row(name, node=node, latex=latex, formula="min(max(x, min), max)",
         doc="Limits values to an interval given by numbers.", kink=BOUND,
-        fits=True, fwd=clamped,
+        fwd=clamped,
         partials=(lambda xp, y, x, min=None, max=None:
                   xp.as_type_of(within(xp, x, min, max), x),),
         vjp=(lambda xp, g, y, x, min=None, max=None:
@@ -350,7 +350,7 @@ function("clamp_max", lambda call, x, max:
 ROW = Fixed([True, False, False, True])
 
 row("where", formula="input if condition else other",
-    latex=r"\begin{{cases}} {1} & {0} \\ {2} \end{{cases}}", fits=True,
+    latex=r"\begin{{cases}} {1} & {0} \\ {2} \end{{cases}}",
     doc="Chooses entry by entry; the entry not chosen gets no cotangent.",
     also=("IF", "If", "iif", "ifelse"),
     fwd=lambda xp, condition, input, other: xp.where(condition, input, other),

@@ -33,14 +33,13 @@ from .op import (
     MULTILINEAR,
     PACKED,
     Fixed,
-    Formula,
     Rule,
     case,
     function,
     of_numbers,
     row,
 )
-from .types import Array, Call, Namespace, Shape, Sizes, Tangents
+from .types import Array, Call, Namespace, Shape, Sizes
 
 # fmt: off
 
@@ -197,15 +196,6 @@ def at_windows(xp: Namespace, x: Array, weight: Array, counts: Shape, **how: obj
     return y
 
 
-def along(name: str) -> Formula:
-    """Return a forward rule of a row: the product rule plus the tangent of the bias."""
-    def tangent(xp: Namespace, t: Tangents, y: Array, x: Array, weight: Array,
-                bias: Array | None, **how: object) -> Array:
-        moved = xp.call(name, t[0], weight, None if bias is None else t[2], **how)
-        return moved + xp.call(name, x, t[1], None, **how)
-    return tangent
-
-
 @of_numbers("convolution.default", always_saves=True,
     rule=Rule("ConvolutionBackwardBackward0", (0, 1), zeros=False), one_type=True,
     formula="y[o, p] = sum(weight[o, c, k]*x[c, p*stride + k*dilation - padding])",
@@ -214,7 +204,6 @@ def along(name: str) -> Formula:
          lambda xp, g, y, x, weight, bias, **how:
          xp.call("convolution.weight", g, x, weight.shape, **how),
          lambda xp, g, y, x, weight, bias, **how: by_bias(xp, g)),
-    jvp=along("convolution.default"),
     cases=[case((1, 1, 5), (2, 1, 3), (2,), stride=(1,), padding=(0,), dilation=(1,)),
            case((2, 2, 5), (2, 1, 2), Fixed(None), stride=(2,), padding=(1,),
                 dilation=(2,), groups=2),
@@ -242,7 +231,6 @@ def convolve(xp: Namespace, x: Array, weight: Array, bias: Array | None, stride:
          lambda xp, g, y, x, weight, bias, size, **how:
          xp.call("convolution.weight", x, g, weight.shape, **how),
          lambda xp, g, y, x, weight, bias, **how: by_bias(xp, g)),
-    jvp=along("convolution.transposed"),
     cases=[case((1, 2, 3), (2, 1, 3), (1,), size=(1, 1, 5), stride=(1,), padding=(0,),
                 dilation=(1,)),
            case((1, 2, 2), (2, 1, 2), Fixed(None), size=(1, 2, 5), stride=(2,),

@@ -185,7 +185,6 @@ row("scatter.value", node="ScatterBackward1", formula="y[i, index[i, j]] = value
         xp, x, cell(xp, x.shape, dim, index),
         xp.new_full(x, xp.as_index(index).shape, value)),
     vjp=(lambda xp, g, y, x, index, dim, value: xp.scatter(g, dim, index, 0), None),
-    jvp=lambda xp, t, y, x, index, dim, value: xp.scatter(t[0], dim, index, 0),
     cases=[case((3, 4), Fixed([[0, 3], [1, 2]]), dim=1, value=2.5),
            case((3,), Fixed([1]), dim=-1, value=0)], saves="index")
 
@@ -375,7 +374,7 @@ def _filled_vjp(xp: Namespace, g: Array, y: Array, x: Array, mask: Array, value:
 
 MASK = Fixed([[True, False, False], [False, True, True]])
 
-row("masked_fill.Scalar", result=FIRST, fits=True, memory=PACKED,
+row("masked_fill.Scalar", result=FIRST, memory=PACKED,
     formula="value where mask, else x",
     fwd=lambda xp, x, mask, value: xp.where(as_mask(xp, mask), value, x),
     partials=(lambda xp, y, x, mask, value:
@@ -558,7 +557,6 @@ def with_slices(xp: Namespace, x: Array, index: Array, source: Array, dim: int
 row("index_fill.Scalar", result=FIRST, memory=KEPT, formula="y[i, index[j]] = value",
     fwd=lambda xp, x, index, dim, value: filled(xp, x, index, dim, value),
     vjp=(lambda xp, g, y, x, index, dim, value: xp.index_fill(g, dim, index, 0), None),
-    jvp=lambda xp, t, y, x, index, dim, value: xp.index_fill(t[0], dim, index, 0),
     cases=[case((3, 4), Fixed([2, 0]), dim=0, value=1.5),
            case((3,), Fixed([1]), dim=-1, value=0)], saves="index")
 

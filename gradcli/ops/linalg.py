@@ -44,7 +44,6 @@ from .types import (
     Outputs,
     Result,
     Shape,
-    Tangents,
     Vjp,
 )
 
@@ -62,10 +61,6 @@ def square(name: str, a: Array) -> Array:
 def lifted(xp: Namespace, g: Array) -> Array:
     """Return ``g``, a number per matrix, with two new dimensions, to scale matrices."""
     return xp.unsqueeze(xp.unsqueeze(g, -1), -1)
-
-
-def traces(xp: Namespace, a: Array) -> Array:
-    return xp.sum(xp.diagonal(a, 0, -2, -1), -1)
 
 
 def filled_up(xp: Namespace, x: Array, dim: int, size: int) -> Array:
@@ -127,11 +122,7 @@ of_floats("det", node="LinalgDetBackward0", formula="det(a)", aliases=("linalg.d
     fwd=lambda xp, a: xp.det(square("linalg.det", a)),
     vjp=(lambda xp, g, y, a: lifted(xp, g) * (
         cofactors(xp, a) if is_singular(xp, y, a)
-        else lifted(xp, y) * turned(xp, xp.inverse(a))),),
-    jvp=lambda xp, t, y, a: (
-        xp.sum(cofactors(xp, a) * t[0], (-2, -1)) if is_singular(xp, y, a)
-        else y * traces(xp, xp.solve(a, t[0]))),
-    cases=SQUARES, saves="a y")
+        else lifted(xp, y) * turned(xp, xp.inverse(a))),), cases=SQUARES, saves="a y")
 
 of_floats("slogdet", node="LinalgSlogdetBackward0", returns=2, carries=2,
     formula="sign(det(a)), log(abs(det(a)))", aliases=("linalg.slogdet",),
@@ -140,8 +131,6 @@ of_floats("slogdet", node="LinalgSlogdetBackward0", returns=2, carries=2,
     fwd=lambda xp, a: xp.slogdet(square("linalg.slogdet", a)),
     vjp=(lambda xp, g, y, a: None if g[1] is None else
          lifted(xp, g[1]) * turned(xp, xp.inverse(regular(xp, y[1], a))),),
-    jvp=lambda xp, t, y, a: (
-        xp.zeros_like(y[0]), traces(xp, xp.solve(regular(xp, y[1], a), t[0]))),
     cases=SQUARES, saves="a y")
 
 
@@ -159,13 +148,11 @@ def logdet(call: Call, a: Array) -> Array:
 
 # Giles 2008, Collected matrix derivative results for forward and reverse mode.
 of_wide("inverse", node="LinalgInvExBackward0", formula="inverse(a)",
-    aliases=("linalg.inv",),
-    doc="Inverse of a matrix.",
+    aliases=("linalg.inv",), doc="Inverse of a matrix.",
     fwd=lambda xp, a: xp.inverse(square("linalg.inv", a)),
     vjp=(lambda xp, g, y, a:
-         -xp.matmul(turned(xp, y), xp.matmul(g, turned(xp, y))),),
-    jvp=lambda xp, t, y, a: -xp.matmul(xp.matmul(y, t[0]), y),
-    cases=SQUARES, also=("inv",), saves="y")
+         -xp.matmul(turned(xp, y), xp.matmul(g, turned(xp, y))),), cases=SQUARES,
+    also=("inv",), saves="y")
 
 
 def is_vector(a: Array, b: Array) -> bool:
@@ -195,8 +182,7 @@ def check_system(name: str, a: Array, b: Array, left: bool = True) -> Shape:
     return broadcast_shape(a.shape[:-2], b.shape[:-2])
 
 
-def system_rules(again: ArrayRule, slope: ArrayRule, change: ArrayRule, b_at: int
-                ) -> Rules:
+def system_rules(again: ArrayRule, slope: ArrayRule, b_at: int) -> Rules:
     """Return the rules of a row that solves ``a @ x = b`` for x, or ``x @ a = b`` where
     its parameter ``left`` is False. Giles 2008, as for the inverse.
 
@@ -205,7 +191,6 @@ def system_rules(again: ArrayRule, slope: ArrayRule, change: ArrayRule, b_at: in
             right side ``b``; if ``turns``, with the transpose of the matrix.
         slope: ``(xp, ga, *matrix, **how)`` returns the cotangent of the first of the
             operands that define the matrix, given the matrix's cotangent.
-        change: ``(xp, t, *matrix, **how)`` returns the matrix's tangent, given theirs.
         b_at: the position of b among the operands; the others define the matrix.
     """
     def parted(operands: Sequence[Array]) -> tuple[Sequence[Array], Array]:
@@ -223,15 +208,8 @@ def system_rules(again: ArrayRule, slope: ArrayRule, change: ArrayRule, b_at: in
         ga = -times(xp, gb, x, left)
         return sum_to(xp, slope(xp, ga, *matrix, **how), matrix[0].shape)
 
-    def along(xp: Namespace, t: Tangents, y: Array, *operands: Array,
-              left: bool = True, **how: object) -> Array:
-        matrix, moved = parted(operands)[0], parted(t)
-        ta = change(xp, moved[0][0], *matrix, **how)
-        rest = moved[1] - times(xp, ta, y, left)
-        return again(xp, rest, *matrix, turns=False, left=left, **how)
-
     rules = (by_matrix, None, by_b) if b_at == 2 else (by_matrix, by_b)
-    return {"vjp": rules if b_at else (by_b, by_matrix), "jvp": along}
+    return {"vjp": rules if b_at else (by_b, by_matrix)}
 
 
 def times(xp: Namespace, a: Array, x: Array, left: bool) -> Array:
@@ -240,7 +218,7 @@ def times(xp: Namespace, a: Array, x: Array, left: bool) -> Array:
 
 OF_MATRICES = system_rules(
     lambda xp, b, a, turns, left: solution(xp, turned(xp, a) if turns else a, b, left),
-    lambda xp, ga, a: ga, lambda xp, t, a: t, 1)
+    lambda xp, ga, a: ga, 1)
 
 
 def solve_slope(slot: int) -> Vjp:
@@ -256,17 +234,9 @@ def solve_slope(slot: int) -> Vjp:
     return rule
 
 
-def solve_tangent(xp: Namespace, t: Tangents, y: Array, a: Array, b: Array,
-                  **how: object) -> Array:
-    vector = is_vector(a, b)
-    tb, x, m = (column(xp, each, vector) for each in (t[1], y, b))
-    found: Array = OF_MATRICES["jvp"](xp, (t[0], tb), x, a, m, **how)
-    return xp.squeeze(found, -1) if vector else found
-
-
 @of_floats("solve", node="LinalgSolveExBackward0", formula="inverse(a) @ b",
     aliases=("linalg.solve",), doc="The solution x of a @ x = b, or of x @ a = b.",
-    vjp=(solve_slope(0), solve_slope(1)), jvp=solve_tangent, one_type=True,
+    vjp=(solve_slope(0), solve_slope(1)), one_type=True,
     cases=[case((3, 3), (3, 2), make="regular"), case((3, 3), (3,), make="regular"),
            case((2, 3, 3), (2, 3, 1), make="regular"),
            case((2, 3, 3), (3, 2), make="regular"),
@@ -317,18 +287,11 @@ def cholesky_rule(xp: Namespace, g: Array, y: Array, a: Array, upper: bool = Fal
     return symmetric(xp, turned(xp, xp.solve(lt, turned(xp, half))))
 
 
-def cholesky_tangent(xp: Namespace, t: Tangents, y: Array, a: Array, upper: bool = False
-                    ) -> Array:
-    l = oriented(xp, y, upper)
-    inner = xp.solve(l, turned(xp, xp.solve(l, symmetric(xp, t[0]))))
-    return oriented(xp, xp.matmul(l, lower(xp, inner)), upper)
-
-
 def cholesky(name: str, node: str) -> None:
     of_floats(name, node=node, formula="l @ l.T = a",
         doc="The lower triangular factor of a symmetric matrix, read in its lower "
-            "triangle; with upper its transpose, read in the upper one.",
-        fwd=factor, vjp=(cholesky_rule,), jvp=cholesky_tangent, saves="y",
+            "triangle; with upper its transpose, read in the upper one.", fwd=factor,
+        vjp=(cholesky_rule,), saves="y",
         cases=[case((3, 3), make="symmetric"),
                case((2, 2), upper=True, make="symmetric"),
                case((2, 3, 3), make="symmetric"), case((1, 1), low=0.5)])
@@ -429,7 +392,6 @@ of_floats("matrix_exp", node="LinalgMatrixExpBackward0",
     doc="The exponential of a square matrix.",
     fwd=lambda xp, a: xp.matrix_exp(square("linalg.matrix_exp", a)),
     vjp=(lambda xp, g, y, a: exponential_along(xp, turned(xp, a), g),),
-    jvp=lambda xp, t, y, a: exponential_along(xp, a, t[0]),
     cases=[case((2, 2)), case((2, 2, 2)), case((1, 1))], saves="a", overflows=True)
 
 
@@ -438,18 +400,11 @@ of_floats("matrix_exp", node="LinalgMatrixExpBackward0",
 FAMILY = "equations"
 
 
-def cholesky_ex_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array,
-                        upper: bool = False) -> Outputs:
-    moved = cholesky_tangent(xp, t, y[0], a, upper)
-    return moved, xp.new_full(moved, y[1].shape, 0)
-
-
 @of_floats("linalg_cholesky_ex.default", returns=2, formula="l @ l.T = a, info",
     kink="of a matrix that is not positive definite the factor is NaN",
     vjp=(lambda xp, g, y, a, upper=False: cholesky_rule(xp, g, y[0], a, upper),),
-    jvp=cholesky_ex_tangent, cases=[case((3, 3), make="symmetric"),
-                                    case((2, 2, 2), upper=True, make="symmetric")],
-    saves="y.0")
+    cases=[case((3, 3), make="symmetric"),
+           case((2, 2, 2), upper=True, make="symmetric")], saves="y.0")
 def cholesky_ex(xp: Namespace, a: Array, upper: bool = False) -> Outputs:
     read = xp.read_in_triangle(square("linalg.cholesky", a), upper)
     info = xp.indefinite_minors(read)

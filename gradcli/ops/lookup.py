@@ -253,14 +253,6 @@ def by_sample(xp: Namespace, g: Array, y: Outputs, weight: Array, bags: Bags,
     return added(xp, xp.sum(products, -1), bags.places, samples.shape)
 
 
-def tangent(xp: Namespace, t: Tangents, y: Outputs, weight: Array, bags: Bags,
-            samples: Array | None, mode: int, by_freq: bool) -> Array:
-    if mode == MAX:
-        return largest(xp, t[0], y[1], bags)
-    moved = sums(xp, t[0], samples, bags, mode)
-    return moved if samples is None else moved + sums(xp, weight, t[3], bags, mode)
-
-
 LOOKED_UP, BEGINS = Fixed([1, 2, 0, 0, 3, 2]), Fixed([0, 2, 2])
 
 
@@ -268,7 +260,7 @@ LOOKED_UP, BEGINS = Fixed([1, 2, 0, 0, 3, 2]), Fixed([0, 2, 2])
     rule=Rule("EmbeddingBagBackwardBackward0", (3,), gives=(0,)),
     formula="y[b] = sum(weight[indices[i]], i in bag b)",
     kink="of equal largest entries the first one counts",
-    vjp=(of_bags(by_weight), None, None, of_bags(by_sample)), jvp=of_bags(tangent),
+    vjp=(of_bags(by_weight), None, None, of_bags(by_sample)),
     saves=("indices offsets per_sample_weights y.1", "", "",
            "weight indices offsets"), returns=2,
     cases=[case((4, 3), LOOKED_UP, BEGINS, Fixed(None), mode=MEAN),

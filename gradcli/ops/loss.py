@@ -27,7 +27,7 @@ from .exact import reciprocal
 from .gather import in_place
 from .index import check_positions
 from .op import PACKED, WHOLES, Case, Fixed, Rule, Rules, case, function, of_floats, row
-from .types import Array, ArrayRule, Call, Namespace, Tangents
+from .types import Array, ArrayRule, Call, Namespace
 
 # fmt: off
 
@@ -87,12 +87,7 @@ def by_slopes(*slopes: ArrayRule, fixed: int = 0) -> Rules:
             (g / count_of(x.shape) if reduction == "mean" else g)
             * slope(xp, x, *others, **how))
 
-    def along(xp: Namespace, t: Tangents, y: Array, *operands: Array,
-              reduction: str = "mean", **how: object) -> Array:
-        parts = [slope(xp, *operands, **how) * t[k] for k, slope in enumerate(slopes)]
-        return reduced(xp, sum(parts[1:], parts[0]), reduction)
-
-    return {"vjp": (*map(pulling, slopes), *(None,) * fixed), "jvp": along}
+    return {"vjp": (*map(pulling, slopes), *(None,) * fixed)}
 
 
 def of_gap(slope: ArrayRule) -> Rules:
@@ -377,11 +372,7 @@ def nll_row(name: str, node: str, forward: str, cases: list[Case]) -> None:
         doc="Negative log likelihood of the target classes.",
         fwd=lambda xp, x, target, weight=None, reduction="mean", ignore_index=-100:
         losses_of(xp, x, target, weight, in_line, reduction, ignore_index),
-        vjp=(nll_rule, None, None),
-        jvp=lambda xp, t, y, x, target, weight=None, **how: losses_of(
-            xp, t[0], target, weight,
-            lambda xp, t, classes: xp.gather(t, class_dim(t), classes), **how),
-        fixed=f"{forward} target weight", cases=cases)
+        vjp=(nll_rule, None, None), fixed=f"{forward} target weight", cases=cases)
 
 
 nll_row("nll_loss.default", "NllLossBackward0", "nll_loss_forward",

@@ -121,9 +121,6 @@ of_floats("linalg_vector_norm.default", wide=True, formula="sum(abs(x)**ord)**(1
         dropped(xp, norm_of(xp, x, ord, dim), x, dim, keepdim),
     vjp=(lambda xp, g, y, x, ord=2, dim=None, keepdim=False: pulled(
         xp, kept(xp, g, x, dim, keepdim), kept(xp, y, x, dim, keepdim), x, ord, dim),),
-    jvp=lambda xp, t, y, x, ord=2, dim=None, keepdim=False: xp.sum(
-        t[0] * slope_of(xp, x, kept(xp, y, x, dim, keepdim), ord, dim),
-        dims_of(x.shape, dim), keepdim),
     cases=[case((3, 4)), case((5,), ord=1), case((3, 4), ord=3, dim=0),
            case((3, 4), ord=INFINITY, dim=-1, make="distinct"), case((3, 4), ord=0),
            case((3, 4), ord=-INFINITY, keepdim=True, low=0.5),
@@ -233,7 +230,6 @@ def dist_slope(xp: Namespace, a: Array, b: Array, p: float) -> Array:
              xp, passing(xp, g, y, p) * dist_slope(xp, a, b, p), a.shape),
          lambda xp, g, y, a, b, p=2: sum_to(
              xp, -passing(xp, g, y, p) * dist_slope(xp, a, b, p), b.shape)),
-    jvp=lambda xp, t, y, a, b, p=2: xp.sum((t[0] - t[1]) * dist_slope(xp, a, b, p)),
     cases=[case((3, 4), (3, 4)), case((3, 4), (4,), p=1), case((5,), (5,), p=3),
            case((), ())], saves="a b y")
 def dist(xp: Namespace, a: Array, b: Array, p: float = 2) -> Array:
@@ -309,12 +305,9 @@ of_wide("cdist.default", formula="norm(x1[i] - x2[j], p)",
     vjp=(lambda xp, g, y, x1, x2, p=2.0: distances_pull(xp, g, y, x1, x2, p),
          lambda xp, g, y, x1, x2, p=2.0: distances_pull(
              xp, xp.transpose(g, -2, -1), xp.transpose(y, -2, -1), x2, x1, p)),
-    jvp=lambda xp, t, y, x1, x2, p=2.0:
-        xp.sum(between_rows(xp, *t) * row_slopes(xp, between_rows(xp, x1, x2), y, p),
-               -1), cases=[case((3, 2), (4, 2)), case((2, 3), (2, 3), p=1.0),
-                           case((2, 3, 2), (4, 2), p=3.0), case((1, 2), (3, 2), p=0.0),
-                           case((3, 2), (2, 2), p=INFINITY, make="distinct")],
-    saves="x1 x2 y")
+    cases=[case((3, 2), (4, 2)), case((2, 3), (2, 3), p=1.0),
+           case((2, 3, 2), (4, 2), p=3.0), case((1, 2), (3, 2), p=0.0),
+           case((3, 2), (2, 2), p=INFINITY, make="distinct")], saves="x1 x2 y")
 
 function("cdist", lambda call, x1, x2, p=2.0, compute_mode=None:
          call("cdist.default", x1, x2, p), operands=("x1", "x2"))
@@ -338,8 +331,6 @@ of_wide("pdist.default", formula="norm(x[i] - x[j], p), i < j",
     vjp=(lambda xp, g, y, x, p=2.0: of_pairs(x.shape[0], partial(
         xp.call, "index.backward",
         xp.unsqueeze(g, -1) * row_slopes(xp, apart(xp, x), y, p), x.shape)),),
-    jvp=lambda xp, t, y, x, p=2.0:
-        xp.sum(apart(xp, t[0]) * row_slopes(xp, apart(xp, x), y, p), -1),
     cases=[case((3, 2)), case((4, 2), p=3.0), case((3, 2), p=1.0)], saves="x y")
 
 
@@ -359,6 +350,14 @@ ROOM = 1e-7
 """Number that PyTorch adds to a norm before it divides by the sum."""
 
 
+def shortened_pull(xp: Namespace, g: Array, x: Array, p: float, dim: int, maxnorm: float
+                  ) -> Array:
+    norm, over = slice_norms(xp, x, p, dim, maxnorm)
+    slope, inverse = slope_of(xp, x, norm, p, over), 1 / (norm + ROOM)
+    turned = g - inverse * xp.sum(x * g, over, True) * slope
+    return xp.where(xp.gt(norm, maxnorm), maxnorm * inverse * turned, g)
+
+
 def slice_norms(xp: Namespace, x: Array, p: float, dim: int, maxnorm: float
                ) -> tuple[Array, tuple[int, ...]]:
     """Return the norms of slices along ``dim``, and the dimensions within a slice."""
@@ -370,23 +369,11 @@ def slice_norms(xp: Namespace, x: Array, p: float, dim: int, maxnorm: float
     return norm_of(xp, x, p, over), over
 
 
-def shortened_change(xp: Namespace, change: Array, x: Array, p: float, dim: int,
-                     maxnorm: float, pulled: bool) -> Array:
-    """Return the input's cotangent if ``change`` is the result's (``pulled``), else the
-    result's tangent if ``change`` is the input's."""
-    norm, over = slice_norms(xp, x, p, dim, maxnorm)
-    slope, inverse = slope_of(xp, x, norm, p, over), 1 / (norm + ROOM)
-    read, along = (x, slope) if pulled else (slope, x)
-    turned = change - inverse * xp.sum(read * change, over, True) * along
-    return xp.where(xp.gt(norm, maxnorm), maxnorm * inverse * turned, change)
-
-
 @of_floats("renorm", wide=True, memory=PACKED,
     doc="Slices along a dimension whose norm is larger than a bound, shortened to it.",
     formula="x[i]*min(1, maxnorm/norm(x[i], p))",
     kink="where a norm is the bound itself, the slice counts as within it",
-    vjp=(lambda xp, g, y, x, **how: shortened_change(xp, g, x, **how, pulled=True),),
-    jvp=lambda xp, t, y, x, **how: shortened_change(xp, t[0], x, **how, pulled=False),
+    vjp=(lambda xp, g, y, x, **how: shortened_pull(xp, g, x, **how),),
     cases=[case((3, 4), p=2, dim=0, maxnorm=1.0),
            case((3, 4), p=1, dim=1, maxnorm=2.0),
            case((2, 3, 2), p=3, dim=-1, maxnorm=1.5)], saves="x", in_place=True)

@@ -27,7 +27,7 @@ from .checks import (
 )
 from .op import PACKED, RESULT, Fixed, Rule, Rules, case, function, of_floats
 from .shape import sum_to
-from .types import Array, Call, Dims, Namespace, Sizes, Tangents
+from .types import Array, Call, Dims, Namespace, Sizes
 
 # fmt: off
 
@@ -111,15 +111,7 @@ def affine_rules(normal_of: Callable[..., Normal], fixed: int = 0) -> Rules:
                 *rest: object, **how: object) -> Array:
         return shaped(xp, normal_of(xp, x, *rest, **how).gather(g), bias)
 
-    def along(xp: Namespace, t: Tangents, y: Array, x: Array, weight: Array | None,
-              bias: Array | None, *rest: object, **how: object) -> Array:
-        normal = normal_of(xp, x, *rest, **how)
-        hat, jacobian = normal.values()
-        moved = scaled(jacobian(t[0]), normal.of(weight))
-        moved = moved if weight is None else moved + hat * normal.spread(t[1])
-        return moved if bias is None else moved + normal.spread(t[2])
-
-    return {"vjp": (by_x, by_weight, by_bias, *(None,) * fixed), "jvp": along}
+    return {"vjp": (by_x, by_weight, by_bias, *(None,) * fixed)}
 
 
 of_layers = partial(of_floats, one_type=True, memory=PACKED)
@@ -146,18 +138,10 @@ def weight_norm_by_length(xp: Namespace, g: Array, y: Array, v: Array, length: A
     return xp.sum(g * v, dims, True) / n
 
 
-def weight_norm_along(xp: Namespace, t: Tangents, y: Array, v: Array, length: Array,
-                      dim: int = 0) -> Array:
-    n, dims = lengths(xp, v, dim)
-    hat = v / n
-    turned = t[0] - hat * xp.sum(hat * t[0], dims, True)
-    return length / n * turned + hat * t[1]
-
-
 # Salimans, Kingma 2016, arXiv:1602.07868, equation 3.
 of_layers("weight_norm_interface.default",
     fwd=lambda xp, v, length, dim=0: v * (length / lengths(xp, v, dim)[0]),
-    vjp=(weight_norm_by_v, weight_norm_by_length), jvp=weight_norm_along,
+    vjp=(weight_norm_by_v, weight_norm_by_length),
     cases=[case((3, 4), (3, 1)), case((2, 3, 2), (2, 1, 1)),
            case((3, 4), (1, 4), dim=1)], saves="v length")
 

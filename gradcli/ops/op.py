@@ -48,6 +48,10 @@ LINEAR: Final = Marker("LINEAR")
 MULTILINEAR: Final = Marker("MULTILINEAR")
 """Marker of rows linear in each single input: the jvp is the product rule."""
 
+TRANSPOSED: Final = Marker("TRANSPOSED")
+"""Marker of rows whose jvp is the transpose of the reverse rules, which are linear in
+the cotangent."""
+
 
 PROMOTED: Final = Marker("PROMOTED")
 """Result type: that of all operands together; for integers that of the formula."""
@@ -285,9 +289,11 @@ class Op(Entry):
                tuple, one cotangent per input. If several outputs carry a gradient,
                ``g`` has one entry for each; where no cotangent arrived it is None,
                which adds nothing even to NaN, or zeros if ``returns`` is MANY
-    jvp        LINEAR, MULTILINEAR, or ``(xp, t, y, *inputs, **params)`` with ``t`` a
-               tuple, a tangent per input: zeros where none arrives, None for an input
-               that carries no gradient; derived where there are partials
+    jvp        LINEAR, MULTILINEAR, TRANSPOSED (the default of rows with a vjp), or,
+               for rows that save nothing,
+               ``(xp, t, y, *inputs, **params)`` with ``t`` a tuple, a tangent per
+               input: zeros where none arrives, None for an input that carries no
+               gradient; derived where there are partials
     variadic   the inputs are a list of tensors of any length
     saves      values that its reverse rules, or PyTorch's, read: names of ``fwd``'s
                parameters in one text for all inputs, or one for each; ``y`` is the
@@ -302,8 +308,6 @@ class Op(Entry):
     result     the type of the result: PROMOTED, WHOLE, FLOATS, AS_IS, TRUTH, FIRST or
                GIVEN
     wide       half floats are computed with in single precision, and rounded once
-    fits       a plain number that the result's integer type cannot hold is refused;
-               otherwise it wraps around, as a tensor of one number would
     memory     where the result lies: OWN, PACKED, KEPT, VIEW or SHARED; for the
                first three, a result in an operand's memory is copied
     one_type   the operands have to be of one type
@@ -316,8 +320,6 @@ class Op(Entry):
     taught     the name of its derivative's rule in textbooks
     onto_zeros  PyTorch adds or writes to zeros, which its nodes show as an input before
                the others
-    in_rules   the row whose node PyTorch's own rules record instead, where an operand
-               or a parameter is a plain number
     fixed      PyTorch's name of the function, then of the operands that the value
                depends on but that have no rule; a gradient for one of them is refused
     stops      the gradient ends here on purpose: ``detach``
@@ -343,7 +345,6 @@ class Op(Entry):
     carries: int = 1
     result: Marker = PROMOTED
     wide: bool = False
-    fits: bool = False
     memory: Marker = OWN
     one_type: bool = False
     refuses: str = ""
@@ -355,7 +356,6 @@ class Op(Entry):
     stops: bool = False
     query: bool = False
     onto_zeros: bool = False
-    in_rules: str = ""
     latex: str = ""
     taught: str = ""
 
@@ -363,9 +363,10 @@ class Op(Entry):
         rules = self.vjp or any(rule is not None for rule in self.partials or ())
         if rules and self.node is None:
             object.__setattr__(self, "node", node_of(self.base))
-        ruled = self.partials is not None or None not in (self.vjp, self.jvp)
-        if self.node is not None and not ruled:
-            raise ValueError(f"row {self.name!r} needs partials, or vjp and jvp")
+        if self.vjp is not None and self.partials is None and self.jvp is None:
+            object.__setattr__(self, "jvp", TRANSPOSED)
+        if self.node is not None and self.partials is None and self.vjp is None:
+            raise ValueError(f"row {self.name!r} needs partials or vjp")
         if not self.cases:
             raise ValueError(f"row {self.name!r} has no cases")
 

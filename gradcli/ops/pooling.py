@@ -45,7 +45,6 @@ from .op import (
 from .resampling import Line, evenly, gathered, spread
 from .types import (
     Array,
-    ArrayRule,
     Call,
     Namespace,
     Operand,
@@ -54,7 +53,6 @@ from .types import (
     Result,
     Shape,
     Sizes,
-    Tangents,
     Vjp,
 )
 
@@ -153,15 +151,6 @@ def largest_by_x(rank: int) -> Vjp:
     return pulled
 
 
-def largest_along(rank: int) -> ArrayRule:
-    def moved(xp: Namespace, t: Tangents, y: tuple[Array, Positions], x: Array,
-              **how: object) -> Array:
-        at = y[1].reshape(flattened(y[1], rank))
-        flat = xp.reshape(t[0], flattened(x, rank))
-        return xp.reshape(xp.gather(flat, -1, at), y[1].shape)
-    return moved
-
-
 def max_pool(xp: Namespace, x: Array, kernel_size: Shape, stride: Shape, padding: Shape,
              dilation: Shape, ceil_mode: bool = False) -> tuple[Array, Array]:
     return largest(xp, x, over(x, kernel_size, stride, padding, dilation, ceil_mode))
@@ -237,14 +226,14 @@ def rows_of_rank(rank: int, refused: str) -> None:
     """Enter the four rows of pooling for ``rank`` dimensions, and the transposes of the
     means; the mean of sliding windows refuses the dtypes ``refused``."""
     dims, title = f"{rank}d", f"{rank}D"
-    by_x, along = (largest_by_x(rank),), largest_along(rank)
+    by_x = (largest_by_x(rank),)
     two, one, none = ((n,) * rank for n in (2, 1, 0))
 
     of_numbers(f"max_pool{dims}.indices", node=f"MaxPool{title}WithIndicesBackward0",
         fwd=max_pool, returns=2,
         rule=Rule(f"MaxPool{title}WithIndicesBackwardBackward0"),
         formula="y[p] = max(x[p*stride + k])", kink="equal entries: the first of them",
-        vjp=by_x, jvp=along, saves="x y",
+        vjp=by_x, saves="x y",
         cases=[case((1, *(4,) * rank), kernel_size=two, stride=two, padding=none,
                     dilation=one, make="distinct"),
                case((2, 3, 4, 3)[:rank + 1], kernel_size=(2, 3, 2)[:rank],
@@ -257,7 +246,7 @@ def rows_of_rank(rank: int, refused: str) -> None:
         node=f"AdaptiveMaxPool{title}Backward0", returns=2,
         rule=Rule(f"AdaptiveMaxPool{title}BackwardBackward0"), fwd=adaptive_max_pool,
         formula="y[p] = max(x[window p])", kink="equal entries: the first of them",
-        vjp=by_x, jvp=along, saves="x y",
+        vjp=by_x, saves="x y",
         cases=[case((1, 4, 5, 2)[:rank + 1], output_size=(2, 3, 1)[:rank],
                     make="distinct")])
 

@@ -31,7 +31,6 @@ from .op import (
     PACKED,
     WHOLES,
     Formula,
-    Marker,
     Rules,
     case,
     function,
@@ -39,7 +38,7 @@ from .op import (
     of_numbers,
     row,
 )
-from .types import Array, ArrayRule, Call, Dims, Namespace, Outputs, Shape, Tangents
+from .types import Array, ArrayRule, Call, Dims, Namespace, Outputs, Shape
 
 # fmt: off
 
@@ -116,18 +115,13 @@ LINES = [case((3, 4), dim=0), case((3, 4), dim=-1), case((5,), dim=0),
          case((2, 3, 2), dim=1), case((1,), dim=0), case((), dim=0)]
 
 
-def scan(name: str, node: str, *, fwd: ArrayRule, vjp: ArrayRule,
-         jvp: ArrayRule | Marker, **facts: Any) -> None:
+def scan(name: str, node: str, *, fwd: ArrayRule, vjp: ArrayRule, **facts: Any
+        ) -> None:
     """Enter a row for a scan; its rules never see scalars or a negative ``dim``."""
-    def tangent(xp: Namespace, t: Tangents, y: Array, x: Array, dim: int) -> Array:
-        assert not isinstance(jvp, Marker)
-        return jvp(xp, t[0], y, x, dim % x.ndim) if has_line(x, dim) else t[0]
-
     row(name, node=node, cases=LINES, memory=PACKED, wide=True, **facts,
         fwd=lambda xp, x, dim: over_line(xp, fwd, x, dim_of(x.shape, dim)),
         vjp=(lambda xp, g, y, x, dim:
-             vjp(xp, g, y, x, dim % x.ndim) if has_line(x, dim) else g,),
-        jvp=LINEAR if jvp is LINEAR else tangent)
+             vjp(xp, g, y, x, dim % x.ndim) if has_line(x, dim) else g,))
 
 
 def over_line(xp: Namespace, fwd: ArrayRule, x: Array, dim: int) -> Array:
@@ -149,25 +143,20 @@ scan("cumsum", "CumsumBackward0", formula="y[i] = x[0] + ... + x[i]",
      vjp=lambda xp, g, y, x, dim: xp.flip(xp.cumsum(xp.flip(g, dim), dim), dim),
      jvp=LINEAR, in_place=True, casts=True, also=("cumulative_sum",))
 
-scan("cumprod", "CumprodBackward0", formula="y[i] = x[0] * ... * x[i]",
-     in_place=True, casts=True, saves="x y",
-     doc="Running product along a dimension; exact where entries are 0.",
-     fwd=lambda xp, x, dim: xp.cumprod(x, dim),
-     vjp=lambda xp, g, y, x, dim:
-         preceding(xp, y, dim, 1) * backwards(xp, inner(xp, x, dim), g, dim),
-     jvp=lambda xp, t, y, x, dim:
-         recurrence(xp, inner(xp, x, dim), preceding(xp, y, dim, 1) * t, dim))
+scan("cumprod", "CumprodBackward0", formula="y[i] = x[0] * ... * x[i]", in_place=True,
+    casts=True, saves="x y",
+    doc="Running product along a dimension; exact where entries are 0.",
+    fwd=lambda xp, x, dim: xp.cumprod(x, dim),
+    vjp=lambda xp, g, y, x, dim:
+        preceding(xp, y, dim, 1) * backwards(xp, inner(xp, x, dim), g, dim))
 
-scan("logcumsumexp", "LogcumsumexpBackward0",
-     refuses=WHOLES, saves="x y",
-     formula="y[i] = log(exp(x[0]) + ... + exp(x[i]))",
-     doc="Logarithm of the running sum of exponentials, without overflow.",
-     fwd=lambda xp, x, dim: running(
-         xp, lambda a, b: [xp.logaddexp(a[0], b[0])], (x,), dim)[0],
-     vjp=lambda xp, g, y, x, dim: ratio(xp, x, y) * backwards(
-         xp, ratio(xp, outer(xp, y, dim), inner(xp, y, dim)), g, dim),
-     jvp=lambda xp, t, y, x, dim: recurrence(
-         xp, ratio(xp, outer(xp, y, dim), inner(xp, y, dim)), ratio(xp, x, y) * t, dim))
+scan("logcumsumexp", "LogcumsumexpBackward0", refuses=WHOLES, saves="x y",
+    formula="y[i] = log(exp(x[0]) + ... + exp(x[i]))",
+    doc="Logarithm of the running sum of exponentials, without overflow.",
+    fwd=lambda xp, x, dim: running(
+        xp, lambda a, b: [xp.logaddexp(a[0], b[0])], (x,), dim)[0],
+    vjp=lambda xp, g, y, x, dim: ratio(xp, x, y) * backwards(
+        xp, ratio(xp, outer(xp, y, dim), inner(xp, y, dim)), g, dim))
 
 
 def record_run(xp: Namespace, x: Array, dim: int, beats: ArrayRule
@@ -188,7 +177,6 @@ def record_run(xp: Namespace, x: Array, dim: int, beats: ArrayRule
 BY_POSITION: Rules = {
     "vjp": (lambda xp, g, y, x, dim=-1, **how:
             xp.call("gather.backward", g, y[1], x.shape, dim),),
-    "jvp": lambda xp, t, y, x, dim=-1, **how: xp.gather(t[0], dim, y[1]),
     "returns": 2,
     "saves": "y.1",
 }
@@ -325,10 +313,8 @@ row("nansum", formula="sum(x where x is a number)",
     fwd=lambda xp, x, dim=None, keepdim=False:
         xp.sum(xp.where(xp.isnan(x), 0, x), dims_of(x.shape, dim), keepdim),
     vjp=(lambda xp, g, y, x, dim=None, keepdim=False:
-         xp.where(xp.isnan(x), 0, spread(xp, g, x, dim, keepdim)),),
-    jvp=lambda xp, t, y, x, dim=None, keepdim=False:
-        xp.sum(xp.where(xp.isnan(x), 0, t[0]), dims_of(x.shape, dim), keepdim),
-    cases=WHOLE + OVER, casts=True)
+         xp.where(xp.isnan(x), 0, spread(xp, g, x, dim, keepdim)),), cases=WHOLE + OVER,
+    casts=True)
 
 # products
 
@@ -351,19 +337,15 @@ def others_along(xp: Namespace, x: Array, dim: int) -> Array:
 
 
 row("prod.default", formula="x[0] * x[1] * ...", fwd=lambda xp, x: xp.prod(x),
-    vjp=(lambda xp, g, y, x: g * others_of_all(xp, x),),
-    jvp=lambda xp, t, y, x: xp.sum(t[0] * others_of_all(xp, x)), cases=WHOLE,
-    saves="x y")
+    vjp=(lambda xp, g, y, x: g * others_of_all(xp, x),), cases=WHOLE, saves="x y")
 
 row("prod.dim_int", node="ProdBackward1", formula="prod(x, dim)", memory=PACKED,
     fwd=lambda xp, x, dim, keepdim=False:
         dropped(xp, xp.prod(x, dims_of(x.shape, dim_of(x.shape, dim)), True),
                 x, dim, keepdim),
     vjp=(lambda xp, g, y, x, dim, keepdim=False:
-         kept(xp, g, x, dim, keepdim) * others_along(xp, x, dim),),
-    jvp=lambda xp, t, y, x, dim, keepdim=False:
-        xp.sum(t[0] * others_along(xp, x, dim), dims_of(x.shape, dim), keepdim),
-    cases=ALONG, saves="x y")
+         kept(xp, g, x, dim, keepdim) * others_along(xp, x, dim),), cases=ALONG,
+    saves="x y")
 
 function("prod", lambda call, x, dim=None, keepdim=False:
          call("prod.default", x) if dim is None
@@ -425,8 +407,6 @@ BY_CHOICE: Rules = {
     "vjp": (lambda xp, g, y, x, dim=-1, keepdim=False, **how: xp.call(
         "gather.backward", kept(xp, g, x, dim, keepdim),
         kept(xp, y[1], x, dim, keepdim), x.shape, dim),),
-    "jvp": lambda xp, t, y, x, dim=-1, keepdim=False, **how: dropped(
-        xp, xp.gather(t[0], dim, kept(xp, y[1], x, dim, keepdim)), x, dim, keepdim),
     "returns": 2,
     "saves": "y.1",
 }

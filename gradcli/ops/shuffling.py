@@ -44,7 +44,7 @@ from .op import (
     row,
 )
 from .products import turned
-from .types import Array, Call, Namespace, Positions, Shape, Sizes, Tangents
+from .types import Array, Call, Namespace, Positions, Shape, Sizes
 
 # fmt: off
 
@@ -392,18 +392,6 @@ def by_places(xp: Namespace, g: Array, y: Array, x: Array, grid: Array,
     return xp.reshape(xp.stack(places, -1), grid.shape)
 
 
-def along(xp: Namespace, t: Tangents, y: Array, x: Array, grid: Array,
-          **how: Any) -> Array:
-    lines, rank = planes(xp, x), len(x.shape) - 2
-    moved = xp.reshape(t[1], (grid.shape[0], 1, prod(grid.shape[1:-1]), rank))
-    total = reduce(add, (
-        entries(xp, lines, each) * reduce(add, (
-            slope * xp.select(moved, -1, rank - 1 - d)
-            for d, slope in enumerate(each.slopes)))
-        for each in readings(xp, x, grid, **how)))
-    return sampled(xp, t[0], grid, **how) + xp.reshape(total, y.shape)
-
-
 def check_sampled(x: Shape, grid: Shape, mode: int, rank: int) -> None:
     """Raise `ShapeError` unless the shapes of input and grid fit each other and the
     row of ``rank`` dimensions."""
@@ -442,7 +430,7 @@ def row_of_sampling(rank: int) -> None:
         doc="Entries between those of pictures or volumes, at the places of a grid.",
         formula="y[p] = sum(w(grid[p], q)*x[q])",
         kink="at an entry's place the derivative is that of the places behind it",
-        vjp=(ruled(by_entries), ruled(by_places)), jvp=ruled(along),
+        vjp=(ruled(by_entries), ruled(by_places)),
         cases=[case(size, (*places, rank), low=-far, high=far, interpolation_mode=mode,
                     padding_mode=padding, align_corners=corners)
                for mode, padding, corners, far in modes])

@@ -16,13 +16,13 @@ from __future__ import annotations
 from typing import Any
 
 from .checks import EngineError, ShapeError, demand_choice, demand_rank, refuse
-from .linalg import column, filled_up, is_vector, square, symmetric
+from .linalg import column, is_vector, square, symmetric
 from .op import case, function, of_wide
 from .products import identity, turned
 from .reduce import added
 from .shape import sum_to
 from .triangular import by_columns
-from .types import Array, Call, Cotangents, Namespace, Operand, Outputs, Tangents
+from .types import Array, Call, Cotangents, Namespace, Operand, Outputs
 
 # fmt: off
 
@@ -95,31 +95,9 @@ def svd_rule(xp: Namespace, g: Cotangents, y: Outputs, a: Array,
     return xp.matmul(u, inner)
 
 
-def svd_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array,
-                full_matrices: bool = True) -> Outputs:
-    s = y[1]
-    u, vh = thin(xp, y[0], s, y[2])
-    v, ut = turned(xp, vh), turned(xp, u)
-    k, (m, n) = s.shape[-1], a.shape[-2:]
-    seen = xp.matmul(xp.matmul(ut, t[0]), v)
-    ts = xp.diagonal(seen, 0, -2, -1)
-    off = (seen - on_diagonal(xp, ts)) / gaps(xp, s * s)
-    back = turned(xp, (seen - on_diagonal(xp, ts))) / gaps(xp, s * s)
-    tu = xp.matmul(u, off * columns(xp, s) + rows(xp, s) * back)
-    tv = xp.matmul(v, rows(xp, s) * off + back * columns(xp, s))
-    if m > k:
-        beside = xp.matmul(t[0], v) / columns(xp, s)
-        tu = tu + beside - xp.matmul(u, xp.matmul(ut, beside))
-    if n > k:
-        beside = xp.matmul(turned(xp, t[0]), u) / columns(xp, s)
-        tv = tv + beside - xp.matmul(v, xp.matmul(vh, beside))
-    return (filled_up(xp, tu, -1, y[0].shape[-1]), ts,
-            filled_up(xp, turned(xp, tv), -2, y[2].shape[-2]))
-
-
 @of_wide("linalg_svd.default", returns=3, carries=3, formula="u @ diag(s) @ vh = a",
     kink=EQUAL.format("singular values") + "; so is that of the vectors at a singular "
-         "value 0 of a matrix that is not square", vjp=(svd_rule,), jvp=svd_tangent,
+         "value 0 of a matrix that is not square", vjp=(svd_rule,),
     cases=[case((2, 2), make="regular"),
            case((4, 2), full_matrices=False, make="regular"),
            case((2, 2, 2), make="regular"),
@@ -173,17 +151,8 @@ def eigh_rule(xp: Namespace, g: Cotangents, y: Outputs, a: Array, UPLO: str = "L
     return xp.matmul(v, xp.matmul(inner, vt))
 
 
-def eigh_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array, UPLO: str = "L"
-                ) -> Outputs:
-    values, v = y
-    seen = xp.matmul(xp.matmul(turned(xp, v), symmetric(xp, t[0])), v)
-    moved = xp.diagonal(seen, 0, -2, -1)
-    turn = (seen - on_diagonal(xp, moved)) / gaps(xp, values)
-    return moved, xp.matmul(v, turn)
-
-
 @of_wide("linalg_eigh.default", returns=2, carries=2, formula="v @ diag(l) @ v.T = a",
-    kink=EQUAL.format("eigenvalues"), vjp=(eigh_rule,), jvp=eigh_tangent,
+    kink=EQUAL.format("eigenvalues"), vjp=(eigh_rule,),
     cases=[case((2, 2), make="symmetric"), case((2, 2, 2), make="symmetric", UPLO="U"),
            case((1, 1), low=0.5), case((3, 3), make="symmetric")], saves="y")
 def eigh(xp: Namespace, a: Array, UPLO: str = "L") -> Outputs:
@@ -226,11 +195,6 @@ def demand_slope(a: Array, mode: str) -> None:
            "when mode='complete' and nrows > ncols.", kind=EngineError)
 
 
-def divided(xp: Namespace, x: Array, r: Array) -> Array:
-    """Return ``x`` times the inverse of the upper triangle ``r``."""
-    return xp.call("linalg_solve_triangular.default", r, x, True, False)
-
-
 def divided_by_turned(xp: Namespace, x: Array, r: Array) -> Array:
     """Return ``x`` times the inverse of the transpose of the upper triangle ``r``."""
     return xp.call("linalg_solve_triangular.default", turned(xp, r), x, False, False)
@@ -262,30 +226,13 @@ def qr_rule(xp: Namespace, g: Cotangents, y: Outputs, a: Array, mode: str = "red
     return found if gr is None else found + xp.matmul(q, gr)
 
 
-def qr_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array, mode: str = "reduced"
-              ) -> Outputs:
-    demand_slope(a, mode)
-    q, r = y
-    m, n = a.shape[-2:]
-    if m >= n:
-        moved = divided(xp, t[0], r)
-        seen = xp.matmul(turned(xp, q), moved)
-        both = seen + turned(xp, seen)
-        turn = (xp.triu(both) + xp.triu(both, 1)) / 2
-        return moved - xp.matmul(q, turn), xp.matmul(turn, r)
-    seen = xp.matmul(turned(xp, q), t[0])
-    first = divided(xp, xp.narrow(seen, -1, 0, m), xp.narrow(r, -1, 0, m))
-    turn = xp.tril(first, -1) - turned(xp, xp.tril(first, -1))
-    return xp.matmul(q, turn), seen - xp.matmul(turn, r)
-
-
 TALL = [case((3, 3), make="regular"), case((4, 2), make="regular"),
         case((2, 2, 3), make="regular")]
 
 
 @of_wide("linalg_qr.default", returns=2, carries=2, formula="q @ r = a",
     doc="A matrix as orthonormal columns times an upper triangle.", vjp=(qr_rule,),
-    jvp=qr_tangent, saves="y",
+    saves="y",
     cases=[*TALL, case((2, 3), mode="complete", make="regular"), case((1, 1), low=0.5)])
 def qr(xp: Namespace, a: Array, mode: str = "reduced") -> Outputs:
     demand_rank("linalg.qr", a, 2)
@@ -357,22 +304,10 @@ def of_its_kind(xp: Namespace, change: Array, hermitian: bool) -> Array:
     return symmetric(xp, change) if hermitian else change
 
 
-def pinv_change(xp: Namespace, t: Array, y: Array, a: Array) -> Array:
-    """Return the tangent of the pseudoinverse ``y`` of a matrix."""
-    yt, tt = turned(xp, y), turned(xp, t)
-    left = xp.matmul(y, xp.matmul(yt, tt))
-    right = xp.matmul(xp.matmul(tt, yt), y)
-    return (left - xp.matmul(xp.matmul(left, a), y) + right
-            - xp.matmul(y, xp.matmul(a, right)) - xp.matmul(y, xp.matmul(t, y)))
-
-
 @of_wide("linalg_pinv.atol_rtol_tensor", formula="a @ y @ a = a", kink=RANK,
     vjp=(lambda xp, g, y, a, atol=None, rtol=None, hermitian=False:
          of_its_kind(xp, pinv_slopes(xp, g, y, of_its_kind(xp, a, hermitian)),
                      hermitian), None, None),
-    jvp=lambda xp, t, y, a, atol=None, rtol=None, hermitian=False:
-        pinv_change(xp, of_its_kind(xp, t[0], hermitian), y,
-                    of_its_kind(xp, a, hermitian)),
     cases=[case((3, 2), None, None, make="regular"),
            case((2, 2, 3), None, None, make="regular"),
            case((2, 2), None, None, make="regular"),
@@ -473,25 +408,10 @@ def lstsq_by_b(xp: Namespace, g: Cotangents, y: Outputs, a: Array, b: Array,
     return sum_to(xp, xp.squeeze(total, -1) if vector else total, b.shape)
 
 
-def lstsq_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array, b: Array,
-                  rcond: Operand | None = None, driver: str | None = None) -> Outputs:
-    vector = is_vector(a, b)
-    inverted = xp.call("linalg.pinv", a)
-    moved = xp.matmul(pinv_change(xp, t[0], inverted, a), column(xp, b, vector))
-    moved = moved + xp.matmul(inverted, column(xp, t[1], vector))
-    rest = y[1]
-    if 0 not in rest.shape:
-        x, off = missed(xp, a, b, y[0])
-        by_both = xp.matmul(t[0], x) - column(xp, t[1], vector)
-        rest = 2 * xp.sum(off * by_both, -2)
-    none = [xp.new_full(moved, part.shape, 0) for part in y[2:]]
-    return xp.squeeze(moved, -1) if vector else moved, rest, *none
-
-
 @of_wide("linalg_lstsq.default", returns=4, carries=2, formula="pinv(a) @ b", kink=RANK,
     one_type=True,
     doc="The x for which a @ x is next to b, the squares that are missed, the rank and "
-        "the singular values.", vjp=(lstsq_by_a, lstsq_by_b), jvp=lstsq_tangent,
+        "the singular values.", vjp=(lstsq_by_a, lstsq_by_b),
     cases=[case((4, 2), (4, 2), driver="gels", make="regular"),
            case((2, 3), (2, 1), make="regular"),
            case((2, 3, 2), (2, 3), driver="gelsd", make="regular")],

@@ -109,17 +109,8 @@ def measure(name: str, node: str, root: bool, words: str, formula: str,
         slope = over(2 * centred(xp, x, dim), x, dim, correction)
         return kept(xp, g, x, dim, keepdim) * slope
 
-    def moved(xp: Namespace, t: Array, y: Array, x: Array, dim: Dims = None,
-              correction: float = 1, keepdim: bool = False) -> Array:
-        products = centred(xp, x, dim) * centred(xp, t, dim)
-        total = 2 * xp.sum(products, dims_of(x.shape, dim), keepdim)
-        found = over(total, x, dim, correction)
-        return per_deviation(xp, found, y) if root else found
-
     @of_floats(f"{name}.correction", node=f"{node}Backward0", cases=VARIANCES,
-        formula=formula, kink=kink, vjp=(pulled,),
-        jvp=lambda xp, t, y, x, **over: moved(xp, t[0], y, x, **over),
-        saves="x y" if root else None)
+        formula=formula, kink=kink, vjp=(pulled,), saves="x y" if root else None)
     def value(xp: Namespace, x: Array, dim: Dims = None, correction: float = 1,
               keepdim: bool = False) -> Array:
         # A number subtracted from all entries does not change the variance.
@@ -136,11 +127,7 @@ def measure(name: str, node: str, root: bool, words: str, formula: str,
         vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False: added(
             g[0] is not None and pulled(xp, g[0], y[0], x, dim, correction, keepdim),
             g[1] is not None and spread(xp, g[1] / size_over(x, dim), x, dim, keepdim)),
-             ),
-        jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False: (
-            moved(xp, t[0], y[0], x, dim, correction, keepdim),
-            mean_over(xp, t[0], dim, keepdim)),
-        saves="x y.0" if root else None)
+             ), saves="x y.0" if root else None)
 
 
 measure("var", "Var", False, "Variance", formula="sum((x - mean(x))**2) / (n - 1)")

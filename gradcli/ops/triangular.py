@@ -30,7 +30,6 @@ from .types import (
     Namespace,
     Operand,
     Outputs,
-    Tangents,
     Vjp,
 )
 
@@ -57,9 +56,7 @@ def again(xp: Namespace, a: Array, b: Operand, upper: bool, left: bool, unit: bo
                     lambda xp, b, a, turns, left, upper, unitriangular=False:
                     again(xp, a, b, upper, left, unitriangular, turns),
                     lambda xp, ga, a, upper, unitriangular=False:
-                    triangle(xp, ga, upper, unitriangular),
-                    lambda xp, t, a, upper, unitriangular=False:
-                    triangle(xp, t, upper, unitriangular), 1),
+                    triangle(xp, ga, upper, unitriangular), 1),
     cases=[case((3, 3), (3, 2), upper=True, make="spd"),
            case((2, 3, 3), (3, 2), upper=False, make="spd"),
            case((3, 3), (2, 2, 3), upper=True, left=False, make="spd"),
@@ -105,18 +102,9 @@ def old_rule(slot: int) -> Vjp:
     return rule
 
 
-def old_tangent(xp: Namespace, t: Tangents, y: Outputs, b: Array, a: Array,
-                upper: bool = True, transpose: bool = False, unitriangular: bool = False
-                ) -> Outputs:
-    ta = triangle(xp, t[1], upper, unitriangular)
-    moved = xp.matmul(turned(xp, ta) if transpose else ta, y[0])
-    x = again(xp, a, t[0] - moved, upper, True, unitriangular, transpose)
-    return x, xp.expand(t[1], y[1].shape)
-
-
 @of_wide("triangular_solve", returns=2, carries=2, formula="inverse(triu(a)) @ b, a",
     doc="The solution x of a @ x = b for the upper or the lower triangle of a, and a "
-        "copy of a.", one_type=True, vjp=(old_rule(0), old_rule(1)), jvp=old_tangent,
+        "copy of a.", one_type=True, vjp=(old_rule(0), old_rule(1)),
     cases=[case((3, 2), (3, 3), make="spd"),
            case((2, 3, 1), (3, 3), upper=False, make="spd"),
            case((3, 1), (3, 3), transpose=True, unitriangular=True, make="spd")],
@@ -149,18 +137,12 @@ def slope_by_factor(xp: Namespace, ga: Array, l: Array, upper: bool = False) -> 
     return oriented(xp, xp.tril(xp.matmul(ga + turned(xp, ga), low)), upper)
 
 
-def change_by_factor(xp: Namespace, t: Array, l: Array, upper: bool = False) -> Array:
-    """Return the tangent of the product ``l @ l.T``, given that of the factor."""
-    half = xp.matmul(lower_of(xp, t, upper), turned(xp, lower_of(xp, l, upper)))
-    return half + turned(xp, half)
-
-
 @of_wide("cholesky_solve", one_type=True, formula="inverse(tril(l) @ tril(l).T) @ b",
     doc="The solution x of a @ x = b for a matrix a = l @ l.T, given its factor l; "
         "with upper its transpose.",
     **system_rules(lambda xp, b, l, turns, left, upper=False:
                  xp.call("cholesky_solve", b, l, upper),
-                 slope_by_factor, change_by_factor, 0),
+                 slope_by_factor, 0),
     cases=[case((3, 2), (3, 3), make="spd"),
            case((3, 2), (2, 3, 3), upper=True, make="spd")], saves=("b l", "b l y"))
 def cholesky_solve(xp: Namespace, b: Array, l: Array, upper: bool = False) -> Array:
@@ -238,24 +220,6 @@ def lu_slopes(xp: Namespace, gl: Array | None, gu: Array | None, l: Array, u: Ar
     return found
 
 
-def lu_changes(xp: Namespace, t: Array, l: Array, u: Array) -> tuple[Array, Array]:
-    """Return the tangents of both triangles, given that of ``l @ u``."""
-    m, n, k = l.shape[-2], u.shape[-1], u.shape[-2]
-    first_l, first_u = xp.narrow(l, -2, 0, k), xp.narrow(u, -1, 0, k)
-    square_part = xp.narrow(xp.narrow(t, -2, 0, k), -1, 0, k)
-    inner = again(xp, first_l, square_part, False, True, True)
-    inner = again(xp, first_u, inner, True, False, False)
-    tl = xp.matmul(first_l, xp.tril(inner, -1))
-    tu = xp.matmul(xp.triu(inner), first_u)
-    if n > k:
-        moved = xp.narrow(t, -1, k, n - k) - xp.matmul(tl, xp.narrow(u, -1, k, n - k))
-        tu = xp.cat([tu, again(xp, first_l, moved, False, True, True)], -1)
-    if m > k:
-        moved = xp.narrow(t, -2, k, m - k) - xp.matmul(xp.narrow(l, -2, k, m - k), tu)
-        tl = xp.cat([tl, again(xp, first_u, moved, True, False, False)], -2)
-    return tl, tu
-
-
 # both triangles in one matrix
 
 
@@ -283,21 +247,12 @@ def lu_factor_rule(xp: Namespace, g: Array, y: Outputs, a: Array, pivot: bool = 
     return xp.matmul(p, lu_slopes(xp, gl, gu, l, u))
 
 
-def lu_factor_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array,
-                      pivot: bool = True) -> Outputs:
-    l, u = left_of(xp, y[0]), right_of(xp, y[0])
-    tl, tu = lu_changes(
-        xp, xp.matmul(turned(xp, permutation(xp, y[1], a.shape[-2], y[0])), t[0]), l, u)
-    none = xp.new_full(y[0], y[1].shape, 0)
-    return joined(xp, tl, tu, *a.shape[-2:]), none, xp.new_full(y[0], y[2].shape, 0)
-
-
 SHAPES = [case((3, 3), make="regular"), case((2, 3, 2), make="regular"),
           case((2, 4), make="regular"), case((1, 1), low=0.5)]
 
 
 @of_wide("linalg_lu_factor_ex.default", returns=3, formula="l + u - 1, pivots, info",
-    vjp=(lu_factor_rule,), jvp=lu_factor_tangent, cases=SHAPES, saves="y.0 y.1")
+    vjp=(lu_factor_rule,), cases=SHAPES, saves="y.0 y.1")
 def lu_factor(xp: Namespace, a: Array, pivot: bool = True) -> Outputs:
     demand_rank("torch.lu_factor", a, 2)
     demand_pivots(pivot)
@@ -332,16 +287,9 @@ for _name, _build, _more in (
 # triangles in two matrices
 
 
-def lu_tangent(xp: Namespace, t: Tangents, y: Outputs, a: Array, pivot: bool = True
-               ) -> Outputs:
-    p, l, u = y
-    moved = xp.matmul(turned(xp, p), t[0])
-    return (xp.new_full(p, p.shape, 0), *lu_changes(xp, moved, l, u))
-
-
 @of_wide("linalg_lu.default", returns=3, carries=3, formula="p @ l @ u = a",
     doc="A matrix as a permutation times a lower times an upper triangle.",
-    jvp=lu_tangent, cases=SHAPES, saves="y",
+    cases=SHAPES, saves="y",
     vjp=(lambda xp, g, y, a, pivot=True: None if g[1] is None and g[2] is None else
          xp.matmul(y[0], lu_slopes(xp, g[1], g[2], y[1], y[2])),))
 def lu(xp: Namespace, a: Array, pivot: bool = True) -> Outputs:
@@ -363,19 +311,8 @@ def check_pivots(name: str, pivots: Array) -> None:
            kind=EngineError)
 
 
-def unpack_tangent(xp: Namespace, t: Tangents, y: Outputs, data: Array, pivots: Array,
-                   unpack_data: bool = True, unpack_pivots: bool = True) -> Outputs:
-    *lead, m, n = data.shape
-    k, none = min(m, n), xp.new_full(t[0], (0,), 0)
-    still = xp.new_full(t[0], (*lead, m, m), 0) if unpack_pivots else none
-    if not unpack_data:
-        return still, none, none
-    return (still, xp.tril(xp.narrow(t[0], -1, 0, k), -1),
-            xp.triu(xp.narrow(t[0], -2, 0, k)))
-
-
 @row("lu_unpack.default", returns=3, carries=3, formula="p, tril(lu, -1) + 1, triu(lu)",
-    memory=PACKED, jvp=unpack_tangent, saves="",
+    memory=PACKED, saves="",
     vjp=(lambda xp, g, y, data, pivots, unpack_data=True, unpack_pivots=True:
          None if not unpack_data or (g[1] is None and g[2] is None) else
          joined(xp, g[1], g[2], *data.shape[-2:]), None),
@@ -428,14 +365,6 @@ def lu_slope(xp: Namespace, ga: Array, LU: Array, pivots: Array, adjoint: bool =
     return joined(xp, gl, gu, *LU.shape[-2:])
 
 
-def lu_change(xp: Namespace, t: Array, LU: Array, pivots: Array, adjoint: bool = False
-             ) -> Array:
-    l, u = left_of(xp, LU), right_of(xp, LU)
-    p = permutation(xp, pivots, LU.shape[-2], LU)
-    ta = xp.matmul(p, xp.matmul(xp.tril(t, -1), u) + xp.matmul(l, xp.triu(t)))
-    return turned(xp, ta) if adjoint else ta
-
-
 PIVOTS = Fixed([2, 3, 3])
 
 
@@ -444,7 +373,7 @@ PIVOTS = Fixed([2, 3, 3])
         "with left=False of x @ a = b, with adjoint for its transpose.",
     **system_rules(lambda xp, b, LU, pivots, turns, left, adjoint=False: xp.call(
       "linalg_lu_solve.default", LU, pivots, b, left, adjoint != turns),
-                 lu_slope, lu_change, 2),
+                 lu_slope, 2),
     cases=[case((3, 3), PIVOTS, (3, 2), make="spd"),
            case((2, 3, 3), Fixed([[2, 3, 3], [1, 2, 3]]), (2, 3), left=False,
                 make="spd"),

@@ -76,11 +76,10 @@ class QuasiNewton(Optimizer):
         state.setdefault("n_iter", 0)
         first = evaluated(closure)
         here = Evaluation(0.0, float(first), self._gradient())
-        state["func_evals"] += 1
-        if _flat(here.gradient, group):
-            return first
-        evaluations = 1
+        calls = 1
         for taken in range(1, group["max_iter"] + 1):
+            if abs(here.gradient).max() <= group["tolerance_grad"]:
+                break
             state["n_iter"] += 1
             direction = self._direction(state, here.gradient)
             t = float(group["lr"])
@@ -95,24 +94,22 @@ class QuasiNewton(Optimizer):
                 break
             last = taken == group["max_iter"]
             if search:
-                here, calls = self._search(
-                    closure, here, t, direction, group["max_eval"] - evaluations
-                )
+                most = group["max_eval"] - calls
+                here, more = self._search(closure, here, t, direction, most)
                 t = state["t"] = here.t
+                calls += more
             else:
                 self._move(t, direction, [p.raw for p in self._params])
-                calls = 0
                 if not last:
                     loss = float(evaluated(closure))
-                    here, calls = Evaluation(t, loss, self._gradient()), 1
-            evaluations += calls
-            state["func_evals"] += calls
-            if last or evaluations >= group["max_eval"] or _flat(here.gradient, group):
+                    here = Evaluation(t, loss, self._gradient())
+                    calls += 1
+            least = group["tolerance_change"]
+            if last or calls >= group["max_eval"] or abs(here.loss - before) < least:
                 break
-            if abs(direction * t).max() <= group["tolerance_change"]:
+            if abs(direction * t).max() <= least:
                 break
-            if abs(here.loss - before) < group["tolerance_change"]:
-                break
+        state["func_evals"] += calls
         return first
 
     def _kept(self, raw: object) -> Tensor:
@@ -192,10 +189,6 @@ class QuasiNewton(Optimizer):
                 state[name].pop(0)
             state[name].append(value)
         state["H_diag"] = along / change.dot(change)
-
-
-def _flat(gradient: Any, group: dict[str, object]) -> bool:
-    return bool(abs(gradient).max() <= group["tolerance_grad"])
 
 
 def between(a: Evaluation, b: Evaluation, bounds: Any = None) -> Any:

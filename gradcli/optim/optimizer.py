@@ -9,25 +9,22 @@ parameter itself, and in `state_dict` by its number, so that it can be saved.
 
 from __future__ import annotations
 
-import warnings
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import partial, wraps
+from functools import partial
 from inspect import Parameter
 from typing import Any
 
 from ..engine.creation import tensor
-from ..engine.hooks import RemovableHandle
 from ..engine.modes import MODE, enable_grad
 from ..engine.namespace import Namespace
-from ..engine.raw import Params, Raw, Run
+from ..engine.raw import Params, Raw
 from ..engine.record import RECORDING
 from ..engine.signatures import constructor, keyword, new_class
 from ..engine.tensor import Tensor, clear_grad
 from ..engine.versions import touch
-from ..nn.hooks import Hook, Shelf
 from ..ops.types import Array, Operand
 
 Group = dict[str, Any]
@@ -39,7 +36,7 @@ class Optimizer:
 
     Args:
         params: tensors, or groups: dicts with tensors under "params" and options of
-            the group's own, or pairs of a name and a tensor.
+            the group's own.
         defaults: the options of groups that do not give their own.
 
     Raises:
@@ -47,31 +44,15 @@ class Optimizer:
         ValueError: there are no parameters, one is in two groups, or one is no leaf.
     """
 
-    _opt_called: bool | None = None
-    """Whether a step was taken since a schedule was made; None: there is none."""
-    _before_step: Shelf
-    _after_step: Shelf
-
-    def __init_subclass__(cls, **kwargs: object) -> None:
-        super().__init_subclass__(**kwargs)
-        if "step" in cls.__dict__:
-            cls.step = _between_hooks(cls.__dict__["step"])  # type: ignore[method-assign]
-
     def __init__(self, params: object, defaults: dict[str, object]) -> None:
         self._begin(params, defaults)
 
     def _begin(self, params: Any, defaults: dict[str, object]) -> None:
         """Set the options of all groups, and add the groups of parameters."""
         self.defaults = defaults
-        self._before_step, self._after_step = Shelf(), Shelf()
-        if isinstance(params, Tensor):
-            raise TypeError(
-                "params argument given to the optimizer should be an iterable of "
-                f"Tensors or dicts, but got {params.type()}"
-            )
         self.state: defaultdict[object, State] = defaultdict(dict)
         self.param_groups: list[Group] = []
-        given = list(params)
+        given: list[Any] = [params] if isinstance(params, Tensor) else list(params)
         if not given:
             raise ValueError("optimizer got an empty parameter list")
         if not isinstance(given[0], dict):
@@ -88,8 +69,6 @@ class Optimizer:
 
     def __setstate__(self, state: State) -> None:
         self.__dict__.update(state)
-        if "_before_step" not in self.__dict__:
-            self._before_step, self._after_step = Shelf(), Shelf()
         # A state of an older release lacks the options that came after it.
         for group in self.param_groups:
             for name, default in self.defaults.items():
@@ -97,29 +76,22 @@ class Optimizer:
 
     def add_param_group(self, param_group: Group) -> None:
         """Add a group of parameters, with options of its own."""
-        if not isinstance(param_group, dict):
-            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         group = dict(param_group)
-        members = _listed(group)
-        differentiable = bool(self.defaults.get("differentiable"))
-        for each in members:
+        given = group["params"]
+        group["params"] = [given] if isinstance(given, Tensor) else list(given)
+        for each in group["params"]:
             if not isinstance(each, Tensor):
                 raise TypeError(
                     "optimizer can only optimize Tensors, but one of the params is "
                     f"{type(each).__name__}"
                 )
-            if not (differentiable or each.is_leaf or each.retains_grad):
+            recorded = self.defaults.get("differentiable")
+            if not (recorded or each.is_leaf or each.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():
             group.setdefault(name, default)
-        if len({id(p) for p in members}) < len(members):
-            warnings.warn(
-                "optimizer contains a parameter group with duplicate parameters; in "
-                "future, this will cause an error",
-                stacklevel=3,
-            )
         known = {id(p) for other in self.param_groups for p in other["params"]}
-        if known & {id(p) for p in members}:
+        if known & {id(p) for p in group["params"]}:
             raise ValueError("some parameters appear in more than one parameter group")
         self.param_groups.append(group)
 
@@ -132,8 +104,6 @@ class Optimizer:
     def step(self, closure: Callable[..., object] | None = None) -> Any:
         """Change the parameters by their gradients."""
         raise NotImplementedError
-
-    # state
 
     def state_dict(self) -> State:
         """Return the state and the groups, with numbers in place of the parameters."""
@@ -157,16 +127,15 @@ class Optimizer:
         Raises:
             ValueError: the number of groups or the size of one is another.
         """
-        saved = [dict(group) for group in state_dict["param_groups"]]
-        if len(saved) != len(self.param_groups):
+        saved = state_dict["param_groups"]
+        sizes, own = (
+            [len(group["params"]) for group in groups]
+            for groups in (saved, self.param_groups)
+        )
+        if sizes != own:
             raise ValueError(
-                "loaded state dict has a different number of parameter groups"
-            )
-        sizes = [len(group["params"]) for group in self.param_groups]
-        if sizes != [len(group["params"]) for group in saved]:
-            raise ValueError(
-                "loaded state dict contains a parameter group that doesn't match the "
-                "size of optimizer's group"
+                f"the loaded state has parameter groups of the sizes {sizes}, where "
+                f"the optimizer's are of the sizes {own}"
             )
         by_number = {
             number: parameter
@@ -179,22 +148,9 @@ class Optimizer:
             state[key if parameter is None else parameter] = _fitted(value, parameter)
         groups = []
         for group, mine in zip(saved, self.param_groups, strict=True):
-            names = {k: v for k, v in mine.items() if k == "param_names"}
             options = deepcopy({k: v for k, v in group.items() if k != "params"})
-            groups.append(names | options | {"params": mine["params"]})
+            groups.append(options | {"params": mine["params"]})
         self.__setstate__({"state": state, "param_groups": groups})
-
-    # hooks
-
-    def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
-        """Call ``hook(optimizer, args, kwargs)`` before each step from now on; it may
-        return new args and kwargs. Return a handle that removes the hook."""
-        return self._before_step.put(hook)
-
-    def register_step_post_hook(self, hook: Hook) -> RemovableHandle:
-        """Call ``hook(optimizer, args, kwargs)`` after each step from now on; return a
-        handle that removes the hook."""
-        return self._after_step.put(hook)
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
@@ -207,58 +163,6 @@ class Optimizer:
             ]
             lines.append("")
         return "\n".join(lines[:-1]) + "\n)"
-
-
-def _between_hooks(step: Run) -> Run:
-    """Return a step that runs the hooks around it and notes that it was taken."""
-
-    @wraps(step)
-    def run(self: Optimizer, *args: object, **kwargs: object) -> Any:
-        for hook in [*self._before_step.values()]:
-            new = hook(self, args, kwargs)
-            if new is not None:
-                if not isinstance(new, tuple) or len(new) != 2:
-                    raise RuntimeError(
-                        f"{step} must return None or a tuple of (new_args, "
-                        f"new_kwargs), but got {new}."
-                    )
-                args, kwargs = new
-        if self._opt_called is not None:
-            self._opt_called = True
-        out = step(self, *args, **kwargs)
-        for hook in [*self._after_step.values()]:
-            hook(self, args, kwargs)
-        return out
-
-    return run
-
-
-def _listed(group: Group) -> list[Tensor]:
-    """Put the parameters into the group as a list, and any names; return the list."""
-    params = group["params"]
-    if isinstance(params, Tensor):
-        members = [params]
-    elif isinstance(params, set):
-        raise TypeError(
-            "optimizer parameters need to be organized in ordered collections, but the "
-            "ordering of tensors in sets will change between runs. Please use a list "
-            "instead."
-        )
-    else:
-        members = list(params)
-    named = [isinstance(member, tuple) for member in members]
-    if any(named):
-        if not all(named):
-            raise ValueError(
-                "all optimizer params should be with/without names. Some param names "
-                "are missing"
-            )
-        del group["params"]
-        group["params"] = [parameter for _, parameter in members]
-        group["param_names"] = [name for name, _ in members]
-    else:
-        group["params"] = members
-    return group["params"]  # type: ignore[no-any-return]
 
 
 def _fitted(value: object, parameter: Tensor | None) -> Any:

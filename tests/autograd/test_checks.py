@@ -46,9 +46,9 @@ def test_right_gradients_pass_in_all_modes(function: Any) -> None:
 
 def test_a_check_with_nothing_to_check_is_refused() -> None:
     x = leaf(0.5, -1.5)
-    with pytest.raises(AssertionError, match="at least one of check_forward_ad"):
+    with pytest.raises(AssertionError, match="no mode is to be compared"):
         gradcheck(torch.sin, x, check_backward_ad=False)
-    with pytest.raises(AssertionError, match="at least one of check_fwd_over_rev"):
+    with pytest.raises(AssertionError, match="no mode is to be compared"):
         gradgradcheck(torch.sin, x, check_rev_over_rev=False)
     for function in (torch.Tensor.detach, torch.ones_like, torch.argmax):
         with pytest.raises(ValueError, match="no gradient to check"):

@@ -27,17 +27,35 @@ def test_modes_of_the_outer_pass_hold_in_the_deepest() -> None:
     assert seen == [True]
 
 
-def test_an_edge_keeps_the_shape_of_its_tensor() -> None:
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x * 2,
+        lambda x: x + torch.ones(3, 2),
+        lambda x: x.exp(),
+        lambda x: x.sum(1),
+        lambda x: x.reshape(2, 1).expand(2, 3),
+        lambda x: (x + 1).sum(0, keepdim=True).t(),
+        lambda x: x.reshape(1, 2) @ torch.ones(2, 4),
+        lambda x: x.unbind(1)[1],
+        lambda x: x.double(),
+        lambda x: x.double().sum(0),
+        lambda x: Pair.apply(x)[1],
+        lambda x: x,
+    ],
+    ids=lambda f: None,
+)
+def test_an_edge_made_of_a_node_knows_the_shape_and_type_of_its_tensor(f: Any) -> None:
     x = torch.tensor([[1.0, 2.0]], requires_grad=True)
-    y = Pair.apply(x)[1]
-    edge, v = get_gradient_edge(y), torch.ones(2, 1)
-    (expected,) = grad(y, x, v, retain_graph=True)
-    for each in (edge, GradientEdge(*edge[:2])):
-        assert torch.equal(grad(each, x, v, retain_graph=True)[0], expected)
+    y = f(x)
+    node = y.grad_fn or get_gradient_edge(y).node
+    edge = GradientEdge(node, y.output_nr)
+    v = torch.arange(y.numel(), dtype=y.dtype).reshape(y.shape)
+    (expected,) = grad(f(x), x, v)
+    assert torch.equal(grad(edge, x, v, retain_graph=True)[0], expected)
+    shape = (*y.shape, 1)
     with pytest.raises(RuntimeError, match="Mismatch in shape"):
-        grad(edge, x, torch.ones(3))
-    with pytest.raises(RuntimeError, match="give the cotangent"):
-        grad(GradientEdge(*edge[:2]), x)
+        grad(edge, x, torch.ones(shape))
 
 
 class Pair(Function):

@@ -238,27 +238,6 @@ def header(shape: str, descr: str = "<f8") -> bytes:
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
 
 
-HEADERS = {
-    "a truth value": ("(True,)", "E513", 3),
-    "no entries, and too many": ("(0, 1000000000000000000000)", "E513", 3),
-    "too many dimensions": (f"({'1,' * 70})", "E513", 3),
-    "a negative length": ("(-1,)", "E513", 3),
-    "a fraction": ("(1.5,)", "E513", 3),
-    "deep brackets": ("(" * 300 + ")" * 300, "E513", 3),
-    "petabytes": ("(1000000000000000,)", "E515", 4),
-    "more than there is": ("(1000,)", "E513", 3),
-}
-
-
-@pytest.mark.parametrize("case", HEADERS)
-def test_a_header_is_not_believed(gradcli: Run, tmp_path: Path, case: str) -> None:
-    shape, code, status = HEADERS[case]
-    (tmp_path / "a.npy").write_bytes(header(shape) + bytes(8))
-    ended = gradcli("grad", "x.sum()", "x=@a.npy", "--no-verify")
-    assert ended.err.startswith(f"error[{code}]: a.npy ")
-    assert ended.status == status
-
-
 def test_an_archive_is_not_unpacked_beyond_the_limit(tmp_path: Path) -> None:
     deflated = zipfile.ZIP_DEFLATED
     with (
@@ -284,6 +263,14 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
     "text.json": (b'"' + b"x" * 1_000_000 + b'"', "E517"),
     "object.npy": (header("(2,)", "|O"), "E514"),
     "cut.npz": (b"PK\x03\x04" + bytes(50), "E513"),
+    "truth.npy": (header("(True,)"), "E513"),
+    "none.npy": (header("(0, 1000000000000000000000)"), "E513"),
+    "dimensions.npy": (header(f"({'1,' * 70})"), "E513"),
+    "negative.npy": (header("(-1,)"), "E513"),
+    "fraction.npy": (header("(1.5,)"), "E513"),
+    "brackets.npy": (header("(" * 300 + ")" * 300), "E513"),
+    "petabytes.npy": (header("(1000000000000000,)"), "E515"),
+    "less.npy": (header("(1000,)") + bytes(8), "E513"),
 }
 
 
@@ -294,7 +281,7 @@ def test_a_file_of_something_else_is_told_its_way_out(
     data, code = BAD_FILES[name]
     (tmp_path / name).write_bytes(data)
     ended = warm("grad", "x.sum()", f"x=@{name}")
-    refused(ended, code, 3, f"x=@{name}")
+    refused(ended, code, 4 if code == "E515" else 3, f"x=@{name}")
     assert ended.err.rstrip().rpartition("^")[2].strip()
 
 

@@ -53,8 +53,6 @@ class Memory:
     def __init__(self, held: Any) -> None:
         self.root = held
         self.ptr = held.__array_interface__["data"][0]
-        self.size = held.nbytes
-        self.device_id = 0
 
 
 class MemoryPointer:
@@ -63,10 +61,6 @@ class MemoryPointer:
     def __init__(self, mem: Memory, offset: int) -> None:
         self.mem = mem
         self.ptr = mem.ptr + offset
-        self.device_id = 0
-
-    def __add__(self, offset: int) -> MemoryPointer:
-        return MemoryPointer(self.mem, self.ptr - self.mem.ptr + offset)
 
 
 class Flags:
@@ -74,14 +68,6 @@ class Flags:
 
     def __init__(self, c: bool, f: bool, owndata: bool) -> None:
         self.c_contiguous, self.f_contiguous, self.owndata = c, f, owndata
-
-    @property
-    def fnc(self) -> bool:
-        return self.f_contiguous and not self.c_contiguous
-
-    @property
-    def forc(self) -> bool:
-        return self.f_contiguous or self.c_contiguous
 
     def __getitem__(self, name: str) -> bool:
         return bool(getattr(self, name.lower()))
@@ -134,7 +120,6 @@ class ndarray:
     itemsize = property(lambda self: self._held.itemsize)
     T = property(lambda self: _view(self._held.T, self))
     mT = property(lambda self: _view(self._held.mT, self))
-    real = property(lambda self: self)
     device = property(lambda self: "<CUDA Device 0>")
 
     @property
@@ -180,9 +165,6 @@ class ndarray:
 
     def __float__(self) -> float:
         return float(self._read("float"))
-
-    def __complex__(self) -> complex:
-        return complex(self._read("complex"))
 
     def __index__(self) -> int:
         return operator.index(self._read("index"))
@@ -469,12 +451,6 @@ class ufunc:
         self._demand("reduce")
         found = self._run.reduce(array._held, axis, dtype, None, keepdims)
         return closed(found, [], self.__name__)
-
-    def accumulate(
-        self, array: ndarray, axis: int = 0, dtype: Any = None, out: Any = None
-    ) -> Any:
-        self._demand("accumulate")
-        return closed(self._run.accumulate(array._held, axis), [], self.__name__)
 
     def at(self, a: ndarray, indices: Any, b: Any = None) -> None:
         self._demand("at")

@@ -56,3 +56,5 @@ def test_tensors_on_one_memory_stay_on_one(way: str) -> None:
 def test_a_tensor_from_a_pickle_can_be_written_to(protocol: int) -> None:
     x = pickle.loads(pickle.dumps(torch.ones(2), protocol))
     assert x.add_(1).tolist() == [2.0, 2.0]
+    x += 1
+    assert x.tolist() == [3.0, 3.0]

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.engine.limits import MAX_CHANGES_TOLD_APART
 from gradcli.engine.public import has_in_place, names
-from gradcli.engine.versions import version_at
+from gradcli.engine.versions import MAX_CHANGES_TOLD_APART, version_at
 from gradcli.ops import ALIASES, OPS
 
 OPERANDS: dict[str, tuple[Any, ...]] = {
@@ -138,3 +137,37 @@ def test_read_only_memory_is_refused() -> None:
     with pytest.raises(RuntimeError, match="read-only"):
         gradcli.from_numpy(array).add_(1)
     assert array.tolist() == [0.0, 0.0]
+
+
+def test_a_change_before_the_first_use_of_a_saved_value_is_never_missed() -> None:
+    x = gradcli.ones(3, requires_grad=True)
+    w = gradcli.full((3,), 2.0)
+    y = (x * w).sum()
+    for change in (
+        lambda: w.mul_(2),
+        lambda: w[:1].add_(1),
+        lambda: w.view(3, 1).neg_(),
+    ):
+        change()
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            y.backward(retain_graph=True)
+
+
+def test_parts_that_are_changed_have_their_gradients() -> None:
+    def unbound(w: Any) -> Any:
+        x = w * 1
+        a, b, c = x.unbind(0)
+        b.mul_(w[0])
+        a.add_(c.clone() * w[1])
+        return (x * x).sum() + (a * b).sum()
+
+    def split(w: Any) -> Any:
+        x = w * 2
+        a, b = x.split(2)
+        a[0] = w[2] * w[1]
+        x.mul_(w[:1])
+        return (a * a).sum() + (b * x[1]).sum()
+
+    for f in (unbound, split):
+        w = gradcli.tensor([1.3, -0.7, 2.1], dtype=gradcli.float64, requires_grad=True)
+        assert gradcli.autograd.gradcheck(f, (w,))

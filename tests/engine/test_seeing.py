@@ -22,7 +22,6 @@ SEEN = {
     "transpose": lambda x: x.transpose(0, 1),
     "transpose from the end": lambda x: x.transpose(-1, -2),
     "transpose of itself": lambda x: x.transpose(0, 0),
-    "transpose by names": lambda x: x.transpose(dim0=1, dim1=0),
     "reshape": lambda x: x.reshape(2, -1),
     "reshape by a tuple": lambda x: x.reshape((-1,)),
     "reshape of a view": lambda x: x[1:].reshape(-1),
@@ -35,8 +34,6 @@ REFUSED = [
     lambda x: x[4], lambda x: x[-5], lambda x: x[::-1], lambda x: x[::0],
     lambda x: x.reshape(5), lambda x: x.reshape(-1, -1), lambda x: x.reshape(-2, 6),
     lambda x: x.reshape(), lambda x: x.sum()[0], lambda x: x.transpose(0, 2),
-    lambda x: x.transpose(0.0, 1), lambda x: x.transpose(0),
-    lambda x: x.transpose(-3, 0),
 ]  # fmt: skip
 
 

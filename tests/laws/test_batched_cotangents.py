@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from gradcli.autograd.blocks import pull
-from gradcli.engine import NUMPY, Tensor
+from gradcli.engine import NUMPY, Tensor, batch
+from gradcli.engine import jacobian as blocks
 from gradcli.engine.forward import jvp
-from gradcli.engine.jacobian import batch, blocks, columns_of, rows_of
+from gradcli.engine.jacobian import columns_of, rows_of
 from gradcli.engine.record import call
 from gradcli.ops import OPS
 from tests.grouped import by_row

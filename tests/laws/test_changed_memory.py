@@ -71,6 +71,7 @@ def test_an_input_sees_what_is_written_to_its_output(trial: Trial, way: Way) -> 
     if 0 in out.stride():
         with way(), pytest.raises(RuntimeError, match="a single memory location"):
             out.add_(-1)
+        return
     touched = np.array(out.raw).reshape(-1).astype(int)
     with way():
         out.fill_(-1)

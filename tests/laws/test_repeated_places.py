@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.engine.jacobian import blocks, columns_of, rows_of
+from gradcli.engine import jacobian as blocks
+from gradcli.engine.jacobian import columns_of, rows_of
 from gradcli.ops import OPS, Fixed
 from gradcli.ops.op import case
 

@@ -1,4 +1,4 @@
-"""What holds for every optimizer: states, groups, closures, hooks."""
+"""What holds for every optimizer: states, groups, closures."""
 
 from __future__ import annotations
 
@@ -125,44 +125,13 @@ def test_a_later_group_gets_the_defaults_it_does_not_name() -> None:
     assert (w.item(), b.item()) == (pytest.approx(0.9), 0.0)
 
 
-def test_hooks_run_around_every_step_until_removed() -> None:
-    w = torch.ones(1, requires_grad=True)
-    optimizer = optim.SGD([w], lr=0.1)
-    log: list[str] = []
-    before = optimizer.register_step_pre_hook(lambda *_: log.append("before"))
-    after = optimizer.register_step_post_hook(lambda *_: log.append("after"))
-    optimizer.step()
-    before.remove()
-    after.remove()
-    optimizer.step()
-    assert log == ["before", "after"]
-
-
 def test_a_state_of_another_shape_is_refused() -> None:
     w = torch.ones(1, requires_grad=True)
     optimizer = optim.SGD([w])
-    with pytest.raises(ValueError, match="different number of parameter groups"):
+    with pytest.raises(ValueError, match="parameter groups of the sizes"):
         optimizer.load_state_dict({"state": {}, "param_groups": []})
-    with pytest.raises(ValueError, match="doesn't match the size"):
+    with pytest.raises(ValueError, match="parameter groups of the sizes"):
         optimizer.load_state_dict({"state": {}, "param_groups": [{"params": [0, 1]}]})
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda o: optim.lr_scheduler.StepLR(o, 3),
-        lambda o: optim.lr_scheduler.MultiStepLR(o, [2, 5, 5]),
-        lambda o: optim.lr_scheduler.ExponentialLR(o, 0.9),
-        lambda o: optim.lr_scheduler.CosineAnnealingLR(o, 20, eta_min=0.1),
-    ],
-)
-def test_the_chain_of_a_schedule_agrees_with_its_closed_form(make: Any) -> None:
-    optimizer = optim.SGD([torch.ones(1, requires_grad=True)], lr=2.0)
-    schedule = make(optimizer)
-    optimizer.step()
-    for _ in range(12):
-        schedule.step()
-        assert schedule.get_last_lr() == pytest.approx(schedule._get_closed_form_lr())
 
 
 def test_a_saved_schedule_goes_on_where_it_was() -> None:

@@ -9,8 +9,8 @@ import numpy as np
 
 from gradcli.autograd.functional import jacobian
 from gradcli.engine import AccumulateGrad, Node, Port, Tensor, grad
+from gradcli.engine import jacobian as blocks
 from gradcli.engine.errors import EngineError
-from gradcli.engine.jacobian import blocks
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.run import Session, prepare

@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from gradcli.engine.jacobian import blocks
+from gradcli.engine import jacobian as blocks
 from tests.grouped import nightly
 from tests.laws.mutants import TWICE, Mutant, planted
 from tests.random import compare

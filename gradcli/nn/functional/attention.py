@@ -14,7 +14,7 @@ from ...engine.dtypes import bool_
 from ...engine.tensor import Tensor
 from .declare import run
 from .layers import dropout
-from .table import linear, pad
+from .table import linear
 
 
 def scaled_dot_product_attention(
@@ -41,10 +41,7 @@ def scaled_dot_product_attention(
         RuntimeError: a mask together with ``is_causal``.
     """
     if attn_mask is not None and is_causal:
-        raise RuntimeError(
-            "_scaled_dot_product_attention: Explicit attn_mask should not be set when "
-            "is_causal=True"
-        )
+        raise RuntimeError("attn_mask cannot be given with is_causal=True")
     if enable_gqa:
         shared = query.shape[-3] // key.shape[-3]
         key = key.repeat_interleave(shared, -3)
@@ -83,14 +80,17 @@ def multi_head_attention_forward(
         embed_dim_to_check: the length of a query.
         in_proj_weight, in_proj_bias: (3*E, E) and (3*E,), for all three.
         use_separate_proj_weight: project by the three weights that follow.
-        static_k, static_v: have to be None.
+        bias_k, bias_v, static_k, static_v, add_zero_attn: have to be None and False.
 
     Raises:
         AssertionError: shapes that do not fit each other.
     """
-    if static_k is not None or static_v is not None:
+    if add_zero_attn or any(
+        t is not None for t in (bias_k, bias_v, static_k, static_v)
+    ):
         raise NotImplementedError(
-            "keys and values are always projected: leave out static_k and static_v"
+            "keys and values are projected, and none are added: leave out bias_k, "
+            "bias_v, static_k, static_v and add_zero_attn"
         )
     batched, dims = query.ndim == 3, query.ndim
     if dims not in (2, 3) or not key.ndim == value.ndim == dims:
@@ -104,17 +104,12 @@ def multi_head_attention_forward(
             key_padding_mask = key_padding_mask.unsqueeze(0)
     length, items, size = query.shape
     if is_causal and attn_mask is None:
-        raise RuntimeError(
-            "Need attn_mask if specifying the is_causal hint. You may use the "
-            "Transformer module method `generate_square_subsequent_mask` to create "
-            "this mask."
-        )
-    if size != embed_dim_to_check:
+        raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
+    if size != embed_dim_to_check or size % num_heads:
         raise AssertionError(
-            f"was expecting embedding dimension of {embed_dim_to_check}, but got {size}"
+            f"queries of the length {size} do not fit {num_heads} heads of "
+            f"{embed_dim_to_check} in all"
         )
-    if size % num_heads:
-        raise AssertionError(f"embed_dim {size} not divisible by num_heads {num_heads}")
     if use_separate_proj_weight:
         own = [q_proj_weight, k_proj_weight, v_proj_weight]
         q, k, v = _apart((query, key, value), own, in_proj_bias)
@@ -123,15 +118,7 @@ def multi_head_attention_forward(
     heads = (items * num_heads, size // num_heads)
     padding = _numbers(key_padding_mask, query)
     looks = _looks(_numbers(attn_mask, query), (length, key.shape[0]), heads[0])
-    if bias_k is not None and bias_v is not None:
-        k = run("cat", [k, bias_k.repeat(1, items, 1)])
-        v = run("cat", [v, bias_v.repeat(1, items, 1)])
-        looks, padding = _wider(looks), _wider(padding)
     q, k, v = (t.reshape(t.shape[0], *heads).transpose(0, 1) for t in (q, k, v))
-    if add_zero_attn:
-        zeros = run("new_zeros", k, (heads[0], 1, heads[1]))
-        k, v = (run("cat", [t, zeros], 1) for t in (k, v))
-        looks, padding = _wider(looks), _wider(padding)
     if padding is not None:
         each = _by_head(padding, items, num_heads, k.shape[1])
         looks = each if looks is None else looks + each
@@ -168,8 +155,7 @@ def _together(
     bias: Tensor | None,
 ) -> list[Tensor]:  # fmt: skip
     """Project query, key and value by one weight for all three."""
-    if weight is None:
-        raise AssertionError("in_proj_weight is None: give it, or three weights")
+    assert weight is not None, "in_proj_weight is None: give it, or three weights"
     if key is not value:
         return _apart((query, key, value), list(weight.chunk(3)), bias)
     if query is key:
@@ -186,12 +172,7 @@ def _apart(
 ) -> list[Tensor]:
     """Project query, key and value, each by a weight of its own."""
     if sequences[1].shape[:2] != sequences[2].shape[:2]:
-        raise AssertionError(
-            f"key's sequence and batch dims {sequences[1].size()[:2]} do not match "
-            f"value's {sequences[2].size()[:2]}"
-        )
-    if any(weight is None for weight in weights):
-        raise AssertionError("one of q_, k_ and v_proj_weight is None: give all three")
+        raise AssertionError("key and value differ in their first two dimensions")
     biases = (None,) * 3 if bias is None else bias.chunk(3)
     return [
         run("linear", *each) for each in zip(sequences, weights, biases, strict=True)
@@ -207,19 +188,12 @@ def _in_parts(
     return [y[nr] for nr in range(count)]
 
 
-def _wider(mask: Tensor | None) -> Tensor | None:
-    """Give a mask room for one more key, which may be looked at."""
-    return None if mask is None else pad(mask, (0, 1))
-
-
 def _by_head(padding: Tensor, items: int, heads: int, count: int) -> Tensor:
     """Spread a mask (N, S) over the heads: (N*heads, 1, S)."""
-    for dim, wanted in enumerate((items, count)):
-        if padding.shape[dim] != wanted:
-            raise AssertionError(
-                f"Expected key_padded_mask.shape[{dim}] to be {wanted}, but got "
-                f"{padding.shape[dim]}"
-            )
+    if tuple(padding.shape) != (items, count):
+        raise AssertionError(
+            f"key_padding_mask has the shape {padding.size()}, not {(items, count)}"
+        )
     each = padding.view(items, 1, 1, count).expand(-1, heads, -1, -1)
     return each.reshape(items * heads, 1, count)
 
@@ -230,8 +204,5 @@ def _looks(looks: Tensor | None, size: tuple[int, int], heads: int) -> Tensor | 
         return None
     wanted = size if looks.ndim == 2 else (heads, *size)
     if tuple(looks.shape) != wanted:
-        raise RuntimeError(
-            f"The shape of the {looks.ndim}D attn_mask is {looks.size()}, but should "
-            f"be {wanted}."
-        )
+        raise RuntimeError(f"attn_mask has the shape {looks.size()}, not {wanted}")
     return looks.unsqueeze(0) if looks.ndim == 2 else looks

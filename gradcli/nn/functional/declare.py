@@ -226,31 +226,24 @@ def reduction_of(
     return meant
 
 
-def alike(words: str, refuse: bool = True) -> Check:
-    """Return the check that target and input are of one size; ``words`` say otherwise,
-    in a refusal or in a warning."""
-
-    def check(input: Tensor, target: Tensor, reduction: str) -> None:
-        if input.shape != target.shape:
-            said = words.format(target.size(), input.size())
-            if refuse:
-                raise ValueError(said)
-            warnings.warn(said, stacklevel=3)
-
-    return check
+def same_size(input: Tensor, target: Tensor, reduction: str) -> None:
+    """Warn of a target that is broadcast."""
+    if input.shape != target.shape:
+        warnings.warn(
+            f"Using a target size ({target.size()}) that is different to the input "
+            f"size ({input.size()}). This will likely lead to incorrect results due "
+            "to broadcasting. Please ensure they have the same size.",
+            stacklevel=3,
+        )
 
 
-same_size = alike(
-    "Using a target size ({}) that is different to the input size ({}). This will "
-    "likely lead to incorrect results due to broadcasting. Please ensure they have the "
-    "same size.",
-    refuse=False,
-)
-one_target_each = alike(
-    "Using a target size ({}) that is different to the input size ({}) is deprecated. "
-    "Please ensure they have the same size."
-)
-one_target_a_logit = alike("Target size ({}) must be the same as input size ({})")
+def one_target_each(input: Tensor, target: Tensor, reduction: str) -> None:
+    """Demand a target of the input's size."""
+    if input.shape != target.shape:
+        raise ValueError(
+            f"Target size ({target.size()}) must be the same as input size "
+            f"({input.size()})"
+        )
 
 
 def class_numbers(input: Tensor, target: Tensor, reduction: str) -> None:
@@ -261,27 +254,11 @@ def class_numbers(input: Tensor, target: Tensor, reduction: str) -> None:
             f"({target.shape[0]})."
         )
     if target.dtype.code not in ("i8", "u1"):
-        raise RuntimeError(
-            f"expected target dtype to be Long or Byte, but got {target.dtype.legacy}"
-        )
+        raise RuntimeError(f"classes are Long or Byte, not {target.dtype.legacy}")
 
 
 def classes_or_probabilities(input: Tensor, target: Tensor, reduction: str) -> None:
     if target.shape != input.shape:
         class_numbers(input, target, reduction)
     elif not target.is_floating_point():
-        raise RuntimeError(
-            "Expected floating point type for target with class probabilities, got "
-            f"{target.dtype.legacy}"
-        )
-
-
-def meaning_of_mean(input: Tensor, target: Tensor, reduction: str) -> None:
-    if reduction == "mean":
-        warnings.warn(
-            "reduction: 'mean' divides the total loss by both the batch size and the "
-            "support size.'batchmean' divides only by the batch size, and aligns with "
-            "the KL div math definition.'mean' will be changed to behave the same as "
-            "'batchmean' in the next major release.",
-            stacklevel=3,
-        )
+        raise RuntimeError(f"probabilities are floats, not {target.dtype.legacy}")

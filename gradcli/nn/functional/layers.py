@@ -31,11 +31,9 @@ def embedding(
     max_norm: float | None = None, norm_type: float = 2.0,
     scale_grad_by_freq: bool = False, sparse: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Look up rows of ``weight`` by number.
+    """Look up rows of ``weight`` by number; ``input`` has any shape.
 
     Args:
-        input: integers, of any shape.
-        weight: one row per number.
         padding_idx: a row that gets no gradient.
         max_norm: rows that are looked up and longer are first shortened, in place.
         norm_type: the p of the norm for ``max_norm``.
@@ -59,22 +57,17 @@ def embedding_bag(
 
     Args:
         input: integers, (N, L): N bags of L each; or (L,): bags one behind the other.
-        weight: one row per number.
         offsets: where each bag begins; None for the first form.
-        max_norm: rows that are looked up and longer are first shortened, in place.
-        norm_type: the p of the norm for ``max_norm``.
-        scale_grad_by_freq: divide a row's gradient by how often it is looked up.
         mode: "sum", "mean" or "max" of a bag's rows.
-        sparse: has to be False: there are no sparse gradients.
         per_sample_weights: what each row counts in a sum, of the input's shape.
         include_last_offset: the last offset is the end of the last bag.
         padding_idx: a row that belongs to no bag and gets no gradient.
 
+    The other arguments are those of `embedding`.
+
     Returns:
         A row for each bag; zeros where a bag is empty.
     """
-    if mode == "max" and sparse:
-        raise ValueError("max mode does not support sparse weights")
     _demand_numbers("embedding_bag", sparse, input, offsets)
     if max_norm is not None:
         _shorten(weight, input, max_norm, norm_type)
@@ -85,7 +78,7 @@ def embedding_bag(
 
 
 def _demand_numbers(asked_by: str, sparse: bool, *given: Tensor | None) -> None:
-    """Refuse sparse gradients, and tensors of no integers, in PyTorch's words."""
+    """Refuse sparse gradients, and tensors of no integers."""
     if sparse:
         raise NotImplementedError(
             "sparse gradients are not supported: use sparse=False"
@@ -93,10 +86,8 @@ def _demand_numbers(asked_by: str, sparse: bool, *given: Tensor | None) -> None:
     for numbers in given:
         if numbers is not None and numbers.dtype.code not in ("i8", "i4"):
             raise RuntimeError(
-                "Expected tensor for argument #1 'indices' to have one of the "
-                "following scalar types: Long, Int; but got "
-                f"torch.{numbers.dtype.legacy}Tensor instead (while checking "
-                f"arguments for {asked_by})"
+                f"{asked_by} takes numbers of the types Long and Int, not "
+                f"{numbers.dtype.legacy}"
             )
 
 
@@ -113,9 +104,7 @@ def _shorten(weight: Tensor, looked_up: Tensor, longest: float, p: float) -> Non
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """Make of each integer a row of zeros with a one; -1 classes: as many as needed."""
     if tensor.dtype.code != "i8":
-        raise RuntimeError(
-            "one_hot is only applicable to index tensor of type LongTensor."
-        )
+        raise RuntimeError("one_hot is only applicable to index tensor of type Long")
     return run("one_hot", tensor, num_classes)
 
 
@@ -129,12 +118,8 @@ def batch_norm(
     In training the batch's own statistics are used, and the running ones are moved
     towards them by ``momentum``, in place; otherwise the running ones are used.
     """
-    values = prod(n for d, n in enumerate(input.shape) if d != 1)
-    if training and input.ndim > 1 and values == 1:
-        raise ValueError(
-            "Expected more than 1 value per channel when training, got input size "
-            f"{input.size()}"
-        )
+    if training and input.ndim > 1:
+        _demand_several(input, prod(n for d, n in enumerate(input.shape) if d != 1))
     y = run(
         "batch_norm", input, running_mean, running_var, weight, bias, training,
         momentum, eps,
@@ -142,6 +127,15 @@ def batch_norm(
     if training:
         _follow(running_mean, running_var, input, momentum)
     return y
+
+
+def _demand_several(input: Tensor, values: int) -> None:
+    """Raise ValueError where a batch has one value per channel."""
+    if values == 1:
+        raise ValueError(
+            "Expected more than 1 value per channel when training, got input size "
+            f"{input.size()}"
+        )
 
 
 def _follow(
@@ -168,16 +162,10 @@ def instance_norm(
     Running statistics follow the mean of the items' own.
     """
     items, channels, *inner = input.shape
-    if use_input_stats and input.numel() == items * channels:
-        raise ValueError(
-            "Expected more than 1 spatial element when training, got input size "
-            f"{input.size()}"
-        )
-    if not use_input_stats and (running_mean is None or running_var is None):
-        raise RuntimeError(
-            "Expected running_mean and running_var to be defined when use_input_stats "
-            "is false"
-        )
+    if use_input_stats:
+        _demand_several(input, prod(inner))
+    elif running_mean is None or running_var is None:
+        raise RuntimeError("without use_input_stats it needs the running statistics")
     own = (running_mean, running_var, weight, bias)
     mean, var, scale, shift = (None if t is None else t.repeat(items) for t in own)
     side_by_side = input.reshape(1, items * channels, *inner)
@@ -208,9 +196,8 @@ def rms_norm(
     dims = tuple(range(-len(normalized_shape), 0))
     if tuple(input.shape[dims[0] :]) != tuple(normalized_shape):
         raise RuntimeError(
-            f"Given normalized_shape={list(normalized_shape)}, expected input with "
-            f"shape [*, {', '.join(map(str, normalized_shape))}], but got input of "
-            f"size{list(input.shape)}"
+            f"the input of size {list(input.shape)} does not end in normalized_shape "
+            f"{list(normalized_shape)}"
         )
     y = x * (x.pow(2).mean(dims, True) + least).rsqrt()
     y = y if weight is None else y * weight
@@ -239,11 +226,7 @@ def triplet_margin_loss(
     """
     how = reduction_of(size_average, reduce, reduction)
     if not anchor.ndim == positive.ndim == negative.ndim:
-        raise RuntimeError(
-            "The anchor, positive, and negative tensors are expected to have the same "
-            f"number of dimensions, but got: anchor {anchor.ndim}D, positive "
-            f"{positive.ndim}D, and negative {negative.ndim}D inputs"
-        )
+        raise RuntimeError("the three tensors have to have as many dimensions")
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     near = pairwise_distance(anchor, positive, p, eps)
@@ -271,12 +254,7 @@ def dropout1d(
 ) -> Tensor:
     """Set channels of (N, C, L) or (C, L) to 0 as a whole, and scale the others."""
     if input.ndim not in (2, 3):
-        raise RuntimeError(
-            f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input. "
-            "Note that dropout1d exists to provide channel-wise dropout on inputs with "
-            "1 spatial dimension, a channel dimension, and an optional batch dimension "
-            "(i.e. 2D or 3D inputs)."
-        )
+        raise RuntimeError(f"dropout1d takes 2D or 3D inputs, not {input.ndim}D")
     return _dropped(input, input.ndim - 1, p, training, inplace)
 
 

@@ -41,12 +41,7 @@ def clip_grad_norm_(
         lengths = [run("linalg.vector_norm", each, p) for each in gradients]
         total = run("linalg.vector_norm", run("stack", lengths), p)
         if error_if_nonfinite and not math.isfinite(float(total)):
-            raise RuntimeError(
-                f"The total norm of order {p} for gradients from `parameters` is "
-                "non-finite, so it cannot be clipped. To disable this error and scale "
-                "the gradients by the non-finite norm anyway, set "
-                "`error_if_nonfinite=False`"
-            )
+            raise RuntimeError("the norm is non-finite, so it cannot be clipped")
         factor = (float(max_norm) / (total + ADDED_TO_TOTAL_NORM)).clamp(max=1.0)
         for gradient in gradients:
             gradient.mul_(factor)

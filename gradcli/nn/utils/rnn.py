@@ -69,13 +69,13 @@ class PackedSequence(PackedSequence_):
         ]
         return type(self)(data, self.batch_sizes, *indices)
 
-    def cpu(self, *args: object, **kwargs: object) -> PackedSequence:
+    def cpu(self) -> PackedSequence:
         """Move the entries to main memory."""
-        return self.to("cpu", *args, **kwargs)
+        return self.to("cpu")
 
-    def cuda(self, *args: object, **kwargs: object) -> PackedSequence:
+    def cuda(self) -> PackedSequence:
         """Move the entries to a GPU."""
-        return self.to("cuda", *args, **kwargs)
+        return self.to("cuda")
 
     @property
     def is_cuda(self) -> bool:
@@ -99,44 +99,27 @@ def pack_padded_sequence(
         RuntimeError: lengths that do not fit, or are not in order.
     """
     given = as_tensor(lengths, dtype=None if len(lengths) else int64)
-    if given.ndim != 1 or given.dtype is not int64:
-        name = given.type().removeprefix("torch.").removesuffix("Tensor")
-        raise RuntimeError(
-            "'lengths' argument should be a 1D CPU int64 tensor, but got "
-            f"{given.ndim}D {given.device.type} {name} tensor"
-        )
     counts: list[int] = given.tolist()
+    steps, batch = input.shape[:2][:: -1 if batch_first else 1]
+    fits = given.ndim == 1 and given.dtype is int64 and len(counts) == batch > 0
+    if not fits or not 0 < min(counts) <= max(counts) <= steps:
+        raise RuntimeError(
+            f"lengths {counts} do not fit {batch} sequences of {steps} steps: there is "
+            "an integer between 1 and that for each"
+        )
     indices = None
-    if enforce_sorted:
-        if any(a < b for a, b in pairwise(counts)):
-            raise RuntimeError(
-                "`lengths` array must be sorted in decreasing order when "
-                "`enforce_sorted` is True. You can pass `enforce_sorted=False` to "
-                "pack_padded_sequence."
-            )
-    else:
-        order = sorted(range(len(counts)), key=lambda i: -counts[i])
+    if not enforce_sorted:
+        order = sorted(range(batch), key=lambda i: -counts[i])
         indices = tensor(order, dtype=int64, device=input.device)
         counts = [counts[i] for i in order]
         input = call("index_select", input, 0 if batch_first else 1, indices)
+    elif any(a < b for a, b in pairwise(counts)):
+        raise RuntimeError(
+            "`lengths` array must be sorted in decreasing order when `enforce_sorted` "
+            "is True. You can pass `enforce_sorted=False` to pack_padded_sequence."
+        )
     if batch_first:
         input = input.transpose(0, 1)
-    steps, batch = input.shape[:2]
-    if len(counts) != batch:
-        raise RuntimeError(
-            "Expected `len(lengths)` to be equal to batch_size, but got "
-            f"{len(counts)} (batch_size={batch})"
-        )
-    if not counts or counts[-1] <= 0:
-        raise RuntimeError(
-            "Length of all samples has to be greater than 0, but found an element in "
-            "'lengths' that is <= 0"
-        )
-    if counts[0] > steps:
-        raise RuntimeError(
-            f"a sequence of length {counts[0]} does not fit into {steps} steps: "
-            "lengths are at most the padded length"
-        )
     sizes = [sum(count > step for count in counts) for step in range(counts[0])]
     rows = [step * batch + i for step, size in enumerate(sizes) for i in range(size)]
     flat = input.reshape(-1, *input.shape[2:])
@@ -166,11 +149,7 @@ def pad_packed_sequence(
     sizes: list[int] = sequence.batch_sizes.tolist()
     longest = len(sizes)
     if total_length is not None and total_length < longest:
-        raise ValueError(
-            "Expected total_length to be at least the length of the longest sequence in"
-            f" input, but got total_length={total_length} and max sequence length being"
-            f" {longest}"
-        )
+        raise ValueError(f"total_length is {total_length}, the longest has {longest}")
     parts = call("split", sequence.data, sizes, 0)
     padded = pad_sequence(parts, True, padding_value)
     if total_length is not None and total_length > longest:
@@ -202,12 +181,10 @@ def pad_sequence(
         RuntimeError: no sequences, or another side.
     """
     given = list(sequences)
-    if padding_side not in ("right", "left"):
+    if padding_side not in ("right", "left") or not given:
         raise RuntimeError(
-            f"Expected padding_side to be one of left or right, but got {padding_side}."
+            f"{len(given)} sequences cannot be padded at the side {padding_side!r}"
         )
-    if not given:
-        raise RuntimeError("received an empty list of sequences")
     longest = max(len(sequence) for sequence in given)
     filled = []
     for sequence in given:

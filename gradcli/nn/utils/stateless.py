@@ -38,16 +38,22 @@ def functional_call(
         strict: demand a tensor for every parameter and buffer, and for nothing else.
 
     Raises:
-        ValueError: neither a dict nor several, or one name in two of them.
+        ValueError: a name is in two of the dicts.
         RuntimeError: with ``strict``, a name is missing, or is not the module's.
     """
     given = _merged(parameter_and_buffer_dicts)
     slots = _slots(module)
     known = {name: tensor for name, tensor in given.items() if name in slots}
     tied = _tied(known, slots)
-    if strict:
-        unexpected = [name for name in given if name not in slots]
-        _refuse(module, unexpected, [name for name in slots if name not in tied])
+    odd = {
+        "Unexpected": [name for name in given if name not in slots],
+        "Missing": [name for name in slots if name not in tied],
+    }
+    if strict and any(odd.values()):
+        raise RuntimeError(
+            f"functional_call of {type(module).__name__}: "
+            + "; ".join(f"{what} key(s): {names}" for what, names in odd.items())
+        )
     positional = () if args is None else args if isinstance(args, tuple) else (args,)
     with _replaced(slots, tied if tie_weights else known):
         return module(*positional, **(kwargs or {}))
@@ -63,8 +69,7 @@ def stack_module_state(
     """
     if len({(type(model), model.training) for model in models}) != 1:
         raise RuntimeError(
-            "stack_module_state: Expected at least one model, and all to be of the "
-            "same class and in the same training/eval mode."
+            "there has to be at least one model, and all of one class and mode"
         )
     parameters = [dict(m.named_parameters()) for m in models]
     buffers = [dict(m.named_buffers()) for m in models]
@@ -76,9 +81,7 @@ def _stacked(named: Sequence[Named]) -> dict[str, Tensor]:
     found = {}
     for name, first in named[0].items():
         if len({tensors[name].requires_grad for tensors in named}) > 1:
-            raise RuntimeError(
-                f"Expected {name} from each model to have the same .requires_grad"
-            )
+            raise RuntimeError(f"models differ in whether {name} requires a gradient")
         stacked: Tensor = call(
             "stack", [tensors[name].detach() for tensors in named], 0
         )
@@ -86,26 +89,7 @@ def _stacked(named: Sequence[Named]) -> dict[str, Tensor]:
     return found
 
 
-def _refuse(module: Module, unexpected: list[str], missing: list[str]) -> None:
-    """Raise unless names are the module's own; of tied ones, one will do."""
-    problems = [
-        f"\n\t{what} key(s): {', '.join(map(repr, names))}."
-        for what, names in (("Unexpected", unexpected), ("Missing", missing))
-        if names
-    ]
-    if problems:
-        raise RuntimeError(
-            f"Error(s) in reparametrizing for {type(module).__name__}:"
-            + "".join(problems)
-        )
-
-
 def _merged(dicts: Named | Sequence[Named]) -> dict[str, Tensor]:
-    if not isinstance(dicts, Mapping | list | tuple):
-        raise ValueError(
-            "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of "
-            f"dicts, but got {type(dicts)}"
-        )
     parts = [dicts] if isinstance(dicts, Mapping) else list(dicts)
     merged: dict[str, Tensor] = {}
     for part in parts:

@@ -10,7 +10,7 @@ vectors, the buffers ``NAME_u`` and ``NAME_v`` (Miyato et al. 2018).
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 from ...engine.modes import no_grad
 from ...engine.tensor import Tensor
@@ -32,8 +32,7 @@ class _WeightHook:
 
     def __init__(self, module: Module, name: str, dim: int) -> None:
         self.name, self.dim = name, dim
-        others = module._forward_pre_hooks.values()
-        if any(isinstance(h, type(self)) and h.name == name for h in others):
+        if name not in module._parameters:
             raise RuntimeError(
                 f"Cannot register two {self.kind} hooks on the same parameter {name}"
             )
@@ -124,12 +123,6 @@ class SpectralNorm(_WeightHook):
         """Return a vector of length 1; one shorter than ``eps`` stays shorter."""
         return F.normalize(vector, dim=0, eps=self.eps)
 
-    def note_version(
-        self, module: Module, state: object, prefix: str, notes: Any
-    ) -> None:
-        """Note in a state that it holds ``NAME_v``."""
-        notes.setdefault("spectral_norm", {})[f"{self.name}.version"] = 1
-
 
 def spectral_norm(
     module: M, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12,
@@ -147,10 +140,7 @@ def spectral_norm(
         ValueError: a number of iterations that is not positive.
     """
     if n_power_iterations <= 0:
-        raise ValueError(
-            "Expected n_power_iterations to be positive, but got "
-            f"n_power_iterations={n_power_iterations}"
-        )
+        raise ValueError("n_power_iterations has to be positive")
     transposed = isinstance(module, _ConvTransposeNd)
     hook = SpectralNorm(module, name, int(transposed) if dim is None else dim)
     hook.eps, hook.n_power_iterations = eps, n_power_iterations
@@ -164,5 +154,4 @@ def spectral_norm(
     for part, vector in zip("uv", vectors, strict=True):
         module.register_buffer(f"{name}_{part}", vector)
     module.register_forward_pre_hook(hook)
-    module._register_state_dict_hook(hook.note_version)
     return module

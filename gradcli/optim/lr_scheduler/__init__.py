@@ -8,6 +8,6 @@ for epoch in range(30):
 """
 
 from ...engine.absent import offer
-from . import base, one_cycle, table
+from . import base, table
 
-offer(__name__, base, one_cycle, table, kind=base.LRScheduler, but=("ByFormula",))
+offer(__name__, base, table, kind=base.LRScheduler, but=("ByFormula",))

@@ -2,8 +2,8 @@
 
 from .base import LRScheduler as LRScheduler
 from .base import LambdaLR as LambdaLR
+from .base import OneCycleLR as OneCycleLR
 from .base import ReduceLROnPlateau as ReduceLROnPlateau
-from .one_cycle import OneCycleLR as OneCycleLR
 from .table import ConstantLR as ConstantLR
 from .table import CosineAnnealingLR as CosineAnnealingLR
 from .table import ExponentialLR as ExponentialLR

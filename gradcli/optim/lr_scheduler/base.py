@@ -1,5 +1,5 @@
 """The base of schedules, and those that are more than a formula: by functions, by a
-measure.
+measure, and one cycle.
 
 Invariant: a schedule changes ``group["lr"]``; each step goes on from the rate in the
 group, so that several schedules can act together. The state of a schedule by functions
@@ -9,7 +9,7 @@ has the attributes of callable objects, and nothing of plain functions.
 from __future__ import annotations
 
 import math
-import warnings
+from bisect import bisect_left
 from collections.abc import Callable
 from itertools import zip_longest
 from typing import Any, TypeAlias
@@ -17,32 +17,6 @@ from typing import Any, TypeAlias
 from ...engine.raw import Params
 from ...engine.tensor import Tensor
 from ..optimizer import Group, Optimizer
-
-EARLY = (
-    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch "
-    "1.1.0 and later, you should call them in the opposite order: `optimizer.step()` "
-    "before `lr_scheduler.step()`.  Failure to do this will result in PyTorch skipping "
-    "the first value of the learning rate schedule."
-)
-
-DEPRECATED = (
-    "The epoch parameter in `scheduler.step()` was not necessary and is being "
-    "deprecated where possible. Please use `scheduler.step()` to step the scheduler. "
-    "During the deprecation, if epoch is different from None, the closed form is used "
-    "instead of the new chainable form, where available."
-)
-
-ASKED_LATE = (
-    "To get the last learning rate computed by the scheduler, please use "
-    "`get_last_lr()`."
-)
-
-UNKNOWN_START = (
-    "param 'initial_lr' is not specified in param_groups[{}] when resuming scheduler "
-    "with last_epoch >= 0: load the optimizer's state first, or begin with "
-    "last_epoch=-1"
-)
-
 
 Rate: TypeAlias = "float | Tensor"
 """A learning rate; it is a tensor where the group's option is one."""
@@ -54,37 +28,25 @@ class LRScheduler:
     Args:
         optimizer: the optimizer whose rates are changed.
         last_epoch: the epoch to go on from; -1: the beginning.
-    """
 
-    _is_initial = False
-    _get_lr_called_within_step = False
+    Raises:
+        KeyError: there is no initial rate to go on from.
+    """
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         check_optimizer(optimizer)
         self.optimizer = optimizer
-        for i, group in enumerate(optimizer.param_groups):
+        for group in optimizer.param_groups:
             if last_epoch == -1:
                 group.setdefault("initial_lr", copied(group["lr"]))
-            elif "initial_lr" not in group:
-                raise KeyError(UNKNOWN_START.format(i))
         self.base_lrs = self._each(lambda group: copied(group["initial_lr"]))
         self.last_epoch = last_epoch
-        if optimizer._opt_called is None:
-            optimizer._opt_called = False
-        self._step_count = 0
         self._is_initial = True
-        try:
-            self.step()
-        finally:
-            self._is_initial = False
+        self.step()
+        self._is_initial = False
 
     def get_lr(self) -> list[Rate]:
         """Return the rates of the epoch ``last_epoch``, one per group."""
-        if not self._get_lr_called_within_step:
-            warnings.warn(ASKED_LATE, stacklevel=2)
-        return self._rates()
-
-    def _rates(self) -> list[Rate]:
         raise NotImplementedError
 
     def get_last_lr(self) -> list[Rate]:
@@ -93,22 +55,19 @@ class LRScheduler:
 
     def step(self, epoch: int | None = None) -> None:
         """Go on to the next epoch, after the optimizer's step; or to a given ``epoch``,
-        by the schedule's closed form if there is one."""
-        if self._step_count == 1 and not self.optimizer._opt_called:
-            warnings.warn(EARLY, stacklevel=2)
-        self._step_count += 1
-        if epoch is not None:
-            warnings.warn(DEPRECATED, stacklevel=2)
-        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        closed = getattr(self, "_get_closed_form_lr", None)
-        self._get_lr_called_within_step = True
-        try:
-            rates = self.get_lr() if epoch is None or closed is None else closed()
-        finally:
-            self._get_lr_called_within_step = False
+        with the rates that all steps to it give."""
+        if epoch is None:
+            self.last_epoch += 1
+            rates = self.get_lr()
+        else:
+            rates = self._rates_of(epoch)
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
             set_option(group, "lr", rate)
         self._remember()
+
+    def _rates_of(self, epoch: int) -> list[Rate]:
+        self.last_epoch = epoch
+        return self.get_lr()
 
     def _remember(self) -> None:
         self._last_lr = self._each(lambda group: copied(group["lr"]))
@@ -126,18 +85,22 @@ class LRScheduler:
 
 
 class ByFormula(LRScheduler):
-    """A schedule by two formulas: from rate to rate, and from the initial rate."""
+    """A schedule by a formula from a rate and the initial one to the next rate."""
 
     _next: Callable[[Any, Any], Any]
-    _closed: Callable[[Any], Any]
 
-    def _rates(self) -> list[Rate]:
+    def get_lr(self) -> list[Rate]:
         # A group that was added later has no initial rate.
         pairs = zip_longest(self.optimizer.param_groups, self.base_lrs)
         return [self._next(group["lr"], base) for group, base in pairs]
 
-    def _get_closed_form_lr(self) -> list[Rate]:
-        return [self._closed(base) for base in self.base_lrs]
+    def _rates_of(self, epoch: int) -> list[Rate]:
+        rates = list(self.base_lrs)
+        for self.last_epoch in range(epoch + 1):
+            self._is_initial = self.last_epoch == 0
+            pairs = zip(rates, self.base_lrs, strict=True)
+            rates = [self._next(rate, base) for rate, base in pairs]
+        return rates
 
 
 def check_optimizer(optimizer: object) -> None:
@@ -159,22 +122,27 @@ def set_option(group: Group, name: str, value: Any) -> None:
         group[name] = value
 
 
+def spread(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
+    """Return one value, or a list's value, for each group.
+
+    Raises:
+        ValueError: the list has another length.
+    """
+    count = len(optimizer.param_groups)
+    values = list(value) if isinstance(value, list | tuple) else [value] * count
+    if len(values) != count:
+        raise ValueError(f"expected {count} {name}, but got {len(values)}")
+    return values
+
+
 class LambdaLR(LRScheduler):
     """A schedule of the initial rate times a function of the epoch, one function for
     all groups or one for each."""
 
-    lr_lambdas: list[Callable[[int], float]]
-
     def __init__(
         self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1
     ) -> None:
-        count = len(optimizer.param_groups)
-        several = isinstance(lr_lambda, list | tuple)
-        self.lr_lambdas = list(lr_lambda) if several else [lr_lambda] * count
-        if len(self.lr_lambdas) != count:
-            raise ValueError(
-                f"Expected {count} lr_lambdas, but got {len(self.lr_lambdas)}"
-            )
+        self.lr_lambdas = spread("lr_lambdas", optimizer, lr_lambda)
         super().__init__(optimizer, last_epoch)
 
     def state_dict(self) -> Params:
@@ -192,11 +160,9 @@ class LambdaLR(LRScheduler):
                 function.__dict__.update(kept)
         self.lr_lambdas = own
 
-    def _rates(self) -> list[Rate]:
-        return [
-            base * function(self.last_epoch)
-            for function, base in zip(self.lr_lambdas, self.base_lrs, strict=True)
-        ]
+    def get_lr(self) -> list[Rate]:
+        pairs = zip(self.lr_lambdas, self.base_lrs, strict=True)
+        return [base * function(self.last_epoch) for function, base in pairs]
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -221,42 +187,23 @@ class ReduceLROnPlateau(LRScheduler):
     ) -> None:  # fmt: skip
         if factor >= 1.0:
             raise ValueError("Factor should be < 1.0.")
-        if mode not in ("min", "max"):
-            raise ValueError(f"mode {mode} is unknown!")
-        if threshold_mode not in ("rel", "abs"):
-            raise ValueError(f"threshold mode {threshold_mode} is unknown!")
+        if mode not in ("min", "max") or threshold_mode not in ("rel", "abs"):
+            raise ValueError(f"{mode}, {threshold_mode}: one of these modes is unknown")
         check_optimizer(optimizer)
         self.optimizer = optimizer
-        self.factor = factor
-        several = isinstance(min_lr, list | tuple)
-        if several and len(min_lr) != len(optimizer.param_groups):
-            raise ValueError(
-                f"expected {len(optimizer.param_groups)} min_lrs, got {len(min_lr)}"
-            )
-        self.default_min_lr = None if several else min_lr
-        self.min_lrs = list(min_lr) if several else self._each(lambda group: min_lr)
-        self.patience = patience
-        self.cooldown = cooldown
-        self.eps = eps
+        self.factor, self.patience, self.cooldown = factor, patience, cooldown
+        self.min_lrs = spread("min_lrs", optimizer, min_lr)
+        self.mode, self.threshold = mode, threshold
+        self.threshold_mode, self.eps = threshold_mode, eps
         self.last_epoch = 0
-        self._remember()
-        self.mode_worse = math.inf if mode == "min" else -math.inf
-        self.mode = mode
-        self.threshold = threshold
-        self.threshold_mode = threshold_mode
-        self.best = self.mode_worse
+        self.best = math.inf if mode == "min" else -math.inf
         self.cooldown_counter = 0
         self.num_bad_epochs = 0
-
-    @property
-    def in_cooldown(self) -> bool:
-        return self.cooldown_counter > 0
+        self._remember()
 
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
         """Go on to the next epoch, given the measure of the last one."""
         measured = float(metrics)
-        if epoch is not None:
-            warnings.warn(DEPRECATED, stacklevel=2)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         sign = 1 if self.mode == "min" else -1
         margin = sign * self.threshold
@@ -267,7 +214,7 @@ class ReduceLROnPlateau(LRScheduler):
             self.num_bad_epochs = 0
         else:
             self.num_bad_epochs += 1
-        if self.in_cooldown:
+        if self.cooldown_counter > 0:
             self.cooldown_counter -= 1
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
@@ -280,3 +227,104 @@ class ReduceLROnPlateau(LRScheduler):
             self.cooldown_counter = self.cooldown
             self.num_bad_epochs = 0
         self._remember()
+
+
+class OneCycleLR(LRScheduler):
+    """A schedule of one rise to the highest rate and a fall (Smith and Topin 2018).
+
+    The momentum, which is the group's "momentum" or the first of its "betas", is lowest
+    where the rate is highest.
+
+    Args:
+        optimizer: the optimizer whose rates are changed.
+        max_lr: the highest rate, one number or one for each group.
+        total_steps: the number of steps; None: ``epochs * steps_per_epoch``.
+        epochs, steps_per_epoch: numbers whose product is the number of steps.
+        pct_start: the share of the steps in which the rate rises.
+        anneal_strategy: "cos" or "linear".
+        cycle_momentum: whether the momentum moves against the rate.
+        base_momentum, max_momentum: the lowest and highest momentum.
+        div_factor: the rate begins at ``max_lr/div_factor``.
+        final_div_factor: the rate ends at its beginning divided by this.
+        three_phase: whether the rate falls as fast as it rose, and then to its end.
+        last_epoch: the step to go on from; -1: the beginning.
+
+    Raises:
+        ValueError: the options contradict each other, or a step is beyond the last one.
+    """
+
+    def __init__(
+        self, optimizer: Optimizer, max_lr: object, total_steps: int | None = None,
+        epochs: int | None = None, steps_per_epoch: int | None = None,
+        pct_start: float = 0.3, anneal_strategy: str = "cos",
+        cycle_momentum: bool = True, base_momentum: object = 0.85,
+        max_momentum: object = 0.95, div_factor: float = 25.0,
+        final_div_factor: float = 1e4, three_phase: bool = False,
+        last_epoch: int = -1,
+    ) -> None:  # fmt: skip
+        check_optimizer(optimizer)
+        total = total_steps or (epochs or 0) * (steps_per_epoch or 0)
+        if total <= 0 or not 0 <= pct_start <= 1:
+            raise ValueError(
+                "a cycle needs total_steps, or epochs and steps_per_epoch, and a "
+                f"pct_start between 0 and 1, not {total} steps and {pct_start}"
+            )
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(f"anneal_strategy is 'cos' or 'linear': {anneal_strategy}")
+        if cycle_momentum and not {"momentum", "betas"} & optimizer.defaults.keys():
+            raise ValueError(
+                "optimizer must support momentum or beta1 with `cycle_momentum` option "
+                "enabled"
+            )
+        self.total_steps = total
+        self.cycle_momentum = cycle_momentum
+        self._anneal_func_type = anneal_strategy
+        top = pct_start * total - 1
+        fall = ("max_lr", "initial_lr" if three_phase else "min_lr")
+        end = 2 * top if three_phase else total - 1
+        self._phases = [
+            (top, ("initial_lr", "max_lr"), ("max_momentum", "base_momentum")),
+            (end, fall, ("base_momentum", "max_momentum")),
+        ]
+        if three_phase:
+            last = ("initial_lr", "min_lr"), ("max_momentum", "max_momentum")
+            self._phases.append((total - 1, *last))
+        bounds = {"max_lr": max_lr}
+        if cycle_momentum:
+            bounds |= {"max_momentum": max_momentum, "base_momentum": base_momentum}
+        for name, value in bounds.items() if last_epoch == -1 else ():
+            values = spread(name, optimizer, value)
+            for group, each in zip(optimizer.param_groups, values, strict=True):
+                group[name] = each
+                if name == "max_lr":
+                    group["initial_lr"] = each / div_factor
+                    group["min_lr"] = group["initial_lr"] / final_div_factor
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Rate]:
+        step = self.last_epoch
+        if step > self.total_steps:
+            raise ValueError(
+                f"Tried to step {step} times. The specified number of total steps is "
+                f"{self.total_steps}"
+            )
+        ends = [end for end, *_ in self._phases]
+        at = min(bisect_left(ends, step), len(ends) - 1)
+        end, rates, momenta = self._phases[at]
+        began = ends[at - 1] if at else 0.0
+        share = (step - began) / (end - began)
+        linear = self._anneal_func_type == "linear"
+
+        def between(group: Group, names: tuple[str, str]) -> Any:
+            first, last = (group[name] for name in names)
+            if linear:
+                return (last - first) * share + first
+            return last + (first - last) / 2.0 * (math.cos(math.pi * share) + 1)
+
+        for group in self.optimizer.param_groups if self.cycle_momentum else ():
+            momentum = between(group, momenta)
+            if "betas" in group:
+                group["betas"] = (momentum, *group["betas"][1:])
+            else:
+                group["momentum"] = momentum
+        return self._each(lambda group: between(group, rates))

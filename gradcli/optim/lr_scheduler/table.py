@@ -1,15 +1,13 @@
 """The schedules that are a formula of the epoch: in steps, along a line or a cosine.
 
 Invariant: a declared schedule is a class as any other, whose options are attributes and
-part of its state. Its first formula gives an epoch's rate from the rate before it, and
-the second from the initial rate: both give the same rates, up to rounding. In a formula
-``s`` is the schedule.
+part of its state. Its formula gives an epoch's rate from the rate before it and the
+initial one; in it ``s`` is the schedule.
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable
 from inspect import Parameter
@@ -29,7 +27,6 @@ def schedule(
     name: str,
     doc: str,
     following: Formula,
-    closed: Callable[[Any, Any], Any],
     settle: Callable[[Params], None] | None = None,
     /,
     **options: object,
@@ -40,7 +37,6 @@ def schedule(
         name: the class's name.
         doc: the class's docstring, in a sentence.
         following: the rate in the epoch ``last_epoch``, from the current rate.
-        closed: the rate in that epoch, from the initial one.
         settle: checks the options, and may change them.
         options: the constructor's options between the optimizer and ``last_epoch``.
     """
@@ -59,26 +55,18 @@ def schedule(
         "__doc__": doc,
         "__init__": constructor(name, shown, begin),
         "_next": following,
-        "_closed": closed,
     }
     return new_class(name, (ByFormula,), members)
 
 
 def _constant_factor(given: Params) -> None:
     if not 0 <= given["factor"] <= 1:
-        raise ValueError(
-            "Constant multiplicative factor expected to be between 0 and 1."
-        )
+        raise ValueError("factor has to be between 0 and 1")
 
 
 def _linear_factors(given: Params) -> None:
-    if not 0 < given["start_factor"] <= 1:
-        raise ValueError(
-            "Starting multiplicative factor expected to be greater than 0 and less or "
-            "equal to 1."
-        )
-    if not 0 <= given["end_factor"] <= 1:
-        raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
+    if not 0 < given["start_factor"] <= 1 or not 0 <= given["end_factor"] <= 1:
+        raise ValueError("factors have to be between 0 and 1, the first one above 0")
 
 
 def _counted_milestones(given: Params) -> None:
@@ -109,8 +97,6 @@ def _cosine(s: Any, lr: Any, base: Any) -> Any:
     epoch, low = s.last_epoch, s.eta_min
     if s._is_initial:
         return lr
-    if s._step_count == 1 and epoch > 0:
-        return s._closed(base)
     if (epoch - 1 - s.T_max) % (2 * s.T_max) == 0:
         return lr + (base - low) * ((1 - math.cos(math.pi / s.T_max)) / 2)
     ratio = (1 + math.cos(math.pi * epoch / s.T_max)) / (
@@ -123,48 +109,36 @@ StepLR = schedule(
     "StepLR", "Times ``gamma`` after every ``step_size`` epochs.",
     lambda s, lr, base:
     lr * s.gamma if s.last_epoch and not s.last_epoch % s.step_size else lr,
-    lambda s, base: base * s.gamma ** (s.last_epoch // s.step_size),
     step_size=REQUIRED, gamma=0.1,
 )  # fmt: skip
 
 MultiStepLR = schedule(
     "MultiStepLR", "Times ``gamma`` at each of the epochs in ``milestones``.",
     lambda s, lr, base: lr * s.gamma ** s.milestones[s.last_epoch],
-    lambda s, base:
-    base * s.gamma ** bisect_right(sorted(s.milestones.elements()), s.last_epoch),
     _counted_milestones, milestones=REQUIRED, gamma=0.1,
 )  # fmt: skip
 
 ExponentialLR = schedule(
     "ExponentialLR", "Times ``gamma`` after every epoch.",
     lambda s, lr, base: lr if s._is_initial else lr * s.gamma,
-    lambda s, base: base * s.gamma**s.last_epoch,
     gamma=REQUIRED,
 )  # fmt: skip
 
 ConstantLR = schedule(
     "ConstantLR",
     "The initial rate times ``factor`` for the first ``total_iters`` epochs.",
-    _constant,
-    lambda s, base: base * (s.factor if s.last_epoch < s.total_iters else 1),
-    _constant_factor, factor=1.0 / 3, total_iters=5,
+    _constant, _constant_factor, factor=1.0 / 3, total_iters=5,
 )  # fmt: skip
 
 LinearLR = schedule(
     "LinearLR",
     "The initial rate times a factor that goes evenly from one value to another.",
-    _linear,
-    lambda s, base: base * (s.start_factor + (s.end_factor - s.start_factor)
-                            * (min(s.total_iters, s.last_epoch) / s.total_iters)),
-    _linear_factors, start_factor=1.0 / 3, end_factor=1.0, total_iters=5,
+    _linear, _linear_factors, start_factor=1.0 / 3, end_factor=1.0, total_iters=5,
 )  # fmt: skip
 
 CosineAnnealingLR = schedule(
     "CosineAnnealingLR",
     "A schedule along half a cosine, down to ``eta_min`` in ``T_max`` epochs, and up "
     "again in as many.",
-    _cosine,
-    lambda s, base: s.eta_min
-    + (base - s.eta_min) * ((1 + math.cos(math.pi * s.last_epoch / s.T_max)) / 2),
-    T_max=REQUIRED, eta_min=0.0,
+    _cosine, T_max=REQUIRED, eta_min=0.0,
 )  # fmt: skip

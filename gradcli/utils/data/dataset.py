@@ -22,7 +22,7 @@ class Dataset(Generic[T_co]):
     """A set of items by position; subclasses define ``__getitem__`` and ``__len__``."""
 
     def __getitem__(self, index: Any) -> T_co:
-        raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
+        raise NotImplementedError
 
     def __add__(self, other: Dataset[object]) -> ConcatDataset[Any]:
         return ConcatDataset([self, other])
@@ -32,17 +32,15 @@ class IterableDataset(Dataset[T_co]):
     """A set of items that are iterated over; a subclass defines ``__iter__``."""
 
     def __iter__(self) -> Iterator[T_co]:
-        raise NotImplementedError(
-            "Subclasses of IterableDataset should implement __iter__."
-        )
+        raise NotImplementedError
 
 
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """A set made of tensors of equal length; an item has one row of each tensor."""
 
     def __init__(self, *tensors: Tensor) -> None:
-        if any(len(tensors[0]) != len(tensor) for tensor in tensors):
-            raise AssertionError("Size mismatch between tensors")
+        lengths = {len(tensor) for tensor in tensors}
+        assert len(lengths) == 1, "Size mismatch between tensors"
         self.tensors = tensors
 
     def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
@@ -57,10 +55,7 @@ class ConcatDataset(Dataset[T_co]):
 
     def __init__(self, datasets: Iterable[Dataset[Any]]) -> None:
         self.datasets = list(datasets)
-        if not self.datasets:
-            raise AssertionError("datasets should not be an empty iterable")
-        if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
-            raise AssertionError("ConcatDataset does not support IterableDataset")
+        assert self.datasets, "datasets should not be an empty iterable"
         sizes = [len(dataset) for dataset in self.datasets]  # type: ignore[arg-type]
         self.cumulative_sizes = list(accumulate(sizes))
 
@@ -69,11 +64,9 @@ class ConcatDataset(Dataset[T_co]):
 
     def __getitem__(self, index: int) -> T_co:
         if index < 0:
-            if -index > len(self):
-                raise ValueError(
-                    "absolute value of index should not exceed dataset length"
-                )
             index += len(self)
+        if index < 0:
+            raise ValueError("absolute value of index should not exceed dataset length")
         at = bisect_right(self.cumulative_sizes, index)
         start = self.cumulative_sizes[at - 1] if at else 0
         return self.datasets[at][index - start]  # type: ignore[no-any-return]

@@ -8,6 +8,7 @@ member.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import Any
@@ -20,19 +21,7 @@ from ...engine.dtypes import float64
 from ...engine.record import call
 from ...engine.tensor import Tensor
 from .dataset import IterableDataset
-from .sampler import (
-    BatchSampler,
-    RandomSampler,
-    SequentialSampler,
-    _batch_count,
-    _batches,
-    fresh_seed,
-)
-
-ALONE = (
-    "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and "
-    "drop_last"
-)
+from .sampler import BatchSampler, RandomSampler, SequentialSampler, fresh_seed
 
 
 class DataLoader:
@@ -78,27 +67,20 @@ class DataLoader:
         self.pin_memory = pin_memory
         self.generator = generator
         self._stream = isinstance(dataset, IterableDataset)
-        positions = {
-            "shuffle": shuffle or None, "sampler": sampler,
-            "batch_sampler": batch_sampler,
-        }  # fmt: skip
-        for name, value in positions.items() if self._stream else ():
-            if value is not None:
-                raise ValueError(
-                    "DataLoader with IterableDataset: expected unspecified "
-                    f"{name} option, but got {name}={value}"
-                )
+        if self._stream and (shuffle or sampler is not None or batch_sampler):
+            raise ValueError("an IterableDataset gives its items in its own order")
         if sampler is not None and shuffle:
             raise ValueError("sampler option is mutually exclusive with shuffle")
         if batch_sampler is not None:
             if batch_size != 1 or shuffle or sampler is not None or drop_last:
-                raise ValueError(ALONE)
+                raise ValueError(
+                    "batch_sampler option is mutually exclusive with batch_size, "
+                    "shuffle, sampler, and drop_last"
+                )
             batch_size, drop_last = None, False
         elif batch_size is None and drop_last:
-            raise ValueError(
-                "batch_size=None option disables auto-batching and is mutually "
-                "exclusive with drop_last"
-            )
+            raise ValueError("without batches, which batch_size=None asks for, there "
+                             "is no last one: leave out drop_last")  # fmt: skip
         self.sampler: Any = sampler
         if sampler is None and not self._stream:
             self.sampler = (
@@ -123,14 +105,13 @@ class DataLoader:
 
     def _taken(self) -> Iterator[Any]:
         """Return an iterator over items, or over lists of the items of a batch."""
+        batches: Any = self.batch_sampler
         if self._stream:
             items: Iterator[Any] = iter(self.dataset)
-            if self.batch_size is None:
-                return items
-            return _batches(items, self.batch_size, self.drop_last)
-        if self.batch_sampler is None:
+            return items if batches is None else batches.batches(items)
+        if batches is None:
             return (self.dataset[at] for at in self.sampler)
-        return map(self._items, self.batch_sampler)
+        return map(self._items, batches)
 
     def _items(self, positions: list[Any]) -> Any:
         several = getattr(self.dataset, "__getitems__", None)
@@ -139,24 +120,16 @@ class DataLoader:
         return [self.dataset[at] for at in positions]
 
     def __len__(self) -> int:
+        batches: Any = self.batch_sampler
         if self._stream:
             count: int = len(self.dataset)
-            if self.batch_size is None:
-                return count
-            return _batch_count(count, self.batch_size, self.drop_last)
-        return len(self.sampler if self.batch_sampler is None else self.batch_sampler)  # type: ignore[arg-type]
+            return count if batches is None else batches.count(count)
+        return len(self.sampler if batches is None else batches)
 
 
 def _no_workers(num_workers: int, **options: object) -> None:
     """Warn if workers are asked for, and refuse options that need workers."""
-    if num_workers < 0:
-        raise ValueError(
-            "num_workers option should be non-negative; use num_workers=0 to disable "
-            "multiprocessing."
-        )
     if num_workers:
-        import warnings
-
         warnings.warn(
             f"num_workers={num_workers}: this DataLoader starts no worker processes; "
             "items are loaded in this one, in the same order, and random numbers that "

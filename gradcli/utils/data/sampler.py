@@ -15,10 +15,8 @@ from ...engine.draws import Generator, multinomial, randint, randperm
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
-
 END_OF_SEEDS = 1 << 63
 """Smallest positive integer that is no seed."""
-
 
 DRAWN_AT_ONCE = 32
 """Number of positions that are drawn at once, as in PyTorch."""
@@ -67,7 +65,7 @@ class RandomSampler(Sampler[int]):
         num_samples: int | None = None, generator: Generator | None = None,
     ) -> None:  # fmt: skip
         self.data_source = data_source
-        self.replacement = _truth("replacement", replacement)
+        self.replacement = replacement
         self._num_samples = num_samples
         self.generator = generator
         _positive("num_samples", self.num_samples)
@@ -107,8 +105,7 @@ class SubsetRandomSampler(Sampler[int]):
 
     def __iter__(self) -> Iterator[int]:
         order = randperm(len(self.indices), generator=self.generator)
-        for at in order.tolist():
-            yield self.indices[at]
+        return iter([self.indices[at] for at in order.tolist()])
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -124,7 +121,7 @@ class WeightedRandomSampler(Sampler[int]):
         _positive("num_samples", num_samples)
         self.weights = as_tensor(weights).double()
         self.num_samples = num_samples
-        self.replacement = _truth("replacement", replacement)
+        self.replacement = replacement
         self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
@@ -138,13 +135,8 @@ class WeightedRandomSampler(Sampler[int]):
 
 
 class BatchSampler(Sampler[list[int]]):
-    """A sampler of lists of positions, each list for one batch.
-
-    Args:
-        sampler: the positions, in order.
-        batch_size: the length of a list.
-        drop_last: leave out a last list that is shorter.
-    """
+    """A sampler of lists of ``batch_size`` positions; ``drop_last`` leaves out a last
+    list that is shorter."""
 
     def __init__(
         self, sampler: Iterable[int], batch_size: int, drop_last: bool
@@ -152,32 +144,29 @@ class BatchSampler(Sampler[list[int]]):
         _positive("batch_size", batch_size)
         self.sampler = sampler
         self.batch_size = batch_size
-        self.drop_last = _truth("drop_last", drop_last)
+        self.drop_last = drop_last
 
     def __iter__(self) -> Iterator[list[int]]:
-        return _batches(self.sampler, self.batch_size, self.drop_last)
+        return self.batches(self.sampler)
+
+    def batches(self, items: Iterable[T]) -> Iterator[list[T]]:
+        """Yield the items in lists for batches."""
+        batch: list[T] = []
+        for item in items:
+            batch.append(item)
+            if len(batch) == self.batch_size:
+                yield batch
+                batch = []
+        if batch and not self.drop_last:
+            yield batch
 
     def __len__(self) -> int:
-        count = len(self.sampler)  # type: ignore[arg-type]
-        return _batch_count(count, self.batch_size, self.drop_last)
+        return self.count(len(self.sampler))  # type: ignore[arg-type]
 
-
-def _batches(items: Iterable[T], size: int, drop_last: bool) -> Iterator[list[T]]:
-    """Yield lists of ``size`` items; ``drop_last`` leaves out a shorter last one."""
-    batch: list[T] = []
-    for item in items:
-        batch.append(item)
-        if len(batch) == size:
-            yield batch
-            batch = []
-    if batch and not drop_last:
-        yield batch
-
-
-def _batch_count(items: int, size: int, drop_last: bool) -> int:
-    """Return the number of lists that `_batches` yields for ``items`` items."""
-    full, rest = divmod(items, size)
-    return full + bool(rest and not drop_last)
+    def count(self, items: int) -> int:
+        """Return the number of lists of so many items."""
+        full, rest = divmod(items, self.batch_size)
+        return full + bool(rest and not self.drop_last)
 
 
 def _positive(name: str, value: object) -> None:
@@ -185,9 +174,3 @@ def _positive(name: str, value: object) -> None:
         raise ValueError(
             f"{name} should be a positive integer value, but got {name}={value}"
         )
-
-
-def _truth(name: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(f"{name} should be a boolean value, but got {name}={value}")
-    return value

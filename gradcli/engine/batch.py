@@ -19,13 +19,13 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from ...ops.basis import ARITHMETIC
-from ...ops.shape import sizes_of
-from ...ops.types import Dims, Index, Shape
-from ..arrays import ArrayNamespace
-from ..beside import Beside, Made
-from ..devices import scipy
-from ..raw import Host, Library, Params, Raw, RawDtype, Run
+from ..ops.basis import ARITHMETIC
+from ..ops.shape import sizes_of
+from ..ops.types import Dims, Index, Shape
+from .arrays import ArrayNamespace
+from .beside import Beside, Made
+from .devices import scipy
+from .raw import Host, Library, Params, Raw, RawDtype, Run
 
 Rows: TypeAlias = "Batch | Raw"
 """A batch, or an array that is the same for all its rows."""
@@ -96,20 +96,12 @@ class Batch(Made):
         return self
 
     def demand_room(self, size: int) -> None:
-        """Raise an error if a dense matrix of ``size`` columns would be too large.
-
-        Raises:
-            TooLarge: it has too many entries.
-        """
+        """Raise `TooLarge` if a dense matrix of ``size`` columns would be too large."""
         if self.count > 1 and self.count * size > MAX_ENTRIES:
             raise TooLarge
 
     def dense(self) -> Raw:
-        """Return the matrix as an array that holds its zeros, too.
-
-        Raises:
-            TooLarge: it has too many entries.
-        """
+        """Return the matrix as an array that holds its zeros, too, if there is room."""
         found: Raw = self.matrix
         if self.sparse:
             self.demand_room(self.size)

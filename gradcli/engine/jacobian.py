@@ -15,21 +15,22 @@ from typing import IO, Any
 
 import numpy as np
 
-from ...ops.types import Array
-from ..anomaly import ANOMALY
-from ..backward import materialise
-from ..custom import CustomNode
-from ..devices import host, scipy
-from ..errors import EngineError
-from ..forward import push, push_through
-from ..hooks import HOOKS, is_hooked
-from ..modes import MODE, no_grad
-from ..node import AccumulateGrad, Edge, Node, Port
-from ..saved import demand_unchanged
-from ..tensor import Tensor
-from ..versions import CLOCK
-from ..walk import accumulate, added, among_outputs, between
+from ..ops import TRANSPOSED
+from ..ops.types import Array
+from .anomaly import ANOMALY
+from .backward import materialise
 from .batch import Batch, NotLinear, TooLarge, batches_over, identity, is_sparse, once
+from .custom import CustomNode
+from .devices import host, scipy
+from .errors import EngineError
+from .forward import push, push_through
+from .hooks import HOOKS, is_hooked
+from .modes import MODE, no_grad
+from .node import AccumulateGrad, Edge, Node, Port
+from .saved import demand_unchanged
+from .tensor import Tensor
+from .versions import CLOCK
+from .walk import accumulate, added, among_outputs, between
 
 MIN_SPARSE_ROWS = 64
 """Fewest rows of a sparse matrix; with fewer a dense one is faster."""
@@ -199,11 +200,8 @@ def _in_halves(
 
 
 def _demand_few(done: Sequence[list[object]], rows: int, most: int) -> None:
-    """Raise an error if matrices of ``rows`` rows will store more than ``most``.
-
-    Raises:
-        TooManyEntries: they will; if one part is dense, all count as dense.
-    """
+    """Raise an error if matrices of ``rows`` rows will store more than ``most``; if one
+    part is dense, all count as dense."""
     entries = 0
     for parts in zip(*done, strict=True):
         there = [part for part in parts if part is not None]
@@ -262,7 +260,7 @@ def pulled(node: Node, g: Any, wanted: Sequence[Edge]) -> list[Batch | None]:
 
 def pushed(node: Node, arriving: list[object]) -> Any:
     """Return the tangent of a node's output, a tuple for several."""
-    if not isinstance(node, CustomNode):
+    if not isinstance(node, CustomNode) and node.op.jvp is not TRANSPOSED:
         try:
             made = push(node, arriving, xp=batches_over(node.xp))
             several = isinstance(made, tuple)
