@@ -5,17 +5,9 @@ device = torch.accelerator.current_accelerator() or "cpu"
 
 from __future__ import annotations
 
-from .cuda import current_device, device_count, is_available, synchronize
+from .cuda import current_device as current_device_index
+from .cuda import device_count, is_available, synchronize
 from .engine.dtypes import device
-
-__all__ = [
-    "current_accelerator",
-    "current_device_index",
-    "device_count",
-    "is_available",
-    "synchronize",
-]
-__dir__ = __all__.copy
 
 
 def current_accelerator(check_available: bool = False) -> device | None:
@@ -23,10 +15,8 @@ def current_accelerator(check_available: bool = False) -> device | None:
     return device("cuda") if is_available() else None
 
 
-def current_device_index() -> int:
-    """Return the index of the GPU in use, which is 0.
-
-    Raises:
-        DeviceError: no GPU can be used.
-    """
-    return current_device()
+__all__ = [
+    "current_accelerator", "current_device_index", "device_count", "is_available",
+    "synchronize",
+]  # fmt: skip
+__dir__ = __all__.copy

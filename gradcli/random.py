@@ -1,21 +1,10 @@
 """Functions that seed the random generator or keep its state, as in PyTorch."""
 
-from .engine.draws import (
-    default_generator,
-    fork_rng,
-    get_rng_state,
-    initial_seed,
-    manual_seed,
-    seed,
-    set_rng_state,
-)
+from .engine.absent import offer
 
-__all__ = [
-    "default_generator",
-    "fork_rng",
-    "get_rng_state",
-    "initial_seed",
-    "manual_seed",
-    "seed",
-    "set_rng_state",
-]
+_HOMES = {
+    ".engine.draws": "default_generator fork_rng get_rng_state initial_seed "
+    "manual_seed seed set_rng_state",
+}
+_MODULES = ()
+offer(__name__, homes=_HOMES)

@@ -14,8 +14,8 @@ from typing import ClassVar
 
 from ..lang.errors import ProgramError
 from ..numbers.system import NoMeaning
-from ..verify.kinks.report import Kink as Decision
-from ..verify.kinks.report import Place, kinks_of
+from ..verify.kinks import Kink as Decision
+from ..verify.kinks import Place, kinks_of
 from ..verify.process.budget import OutOfTime
 from ..views.places import Places, Where
 from .gradients import Gradients, OutputView

@@ -47,17 +47,11 @@ class Jacobian:
 
 
 def jacobian(output: Tensor, inputs: Sequence[Tensor], mode: Mode = "auto") -> Jacobian:
-    """Return the derivative of every entry of ``output`` by every entry of ``inputs``.
+    """Return the derivative of every entry of ``output`` by every entry of ``inputs``:
+    a block per input, of shape ``output.shape + input.shape``.
 
-    Args:
-        output: a recorded tensor of any shape.
-        inputs: the leaves; the block of one outside the output's graph is zero.
-        mode: ``rev`` takes a backward pass per entry of the output, ``fwd`` a forward
-            pass per entry of the inputs; ``auto`` takes whichever is fewer.
-
-    Returns:
-        A block per input, of shape ``output.shape + input.shape``, which stores no
-        entry known to be zero.
+    ``rev`` takes a backward pass per entry of the output, ``fwd`` a forward pass per
+    entry of the inputs; ``auto`` takes whichever is fewer.
 
     Raises:
         TooManyEntries: the blocks together store more than `MAX_ENTRIES`.
@@ -72,11 +66,8 @@ def jacobian(output: Tensor, inputs: Sequence[Tensor], mode: Mode = "auto") -> J
 
 
 def hessian(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Block]]:
-    """Return the second derivatives of a scalar: a block per pair of inputs.
-
-    Returns:
-        For each input x a list of one block for each input z, of shape ``x.shape +
-        z.shape``. Blocks store no entry that is known to be zero.
+    """Return the second derivatives of a scalar: for each input x a list of one block
+    for each input z, of shape ``x.shape + z.shape``.
 
     Raises:
         GradError: the output has more than one entry.
@@ -88,16 +79,8 @@ def hessian(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Block]]:
 def hessian_product(
     output: Tensor, inputs: Sequence[Tensor], vectors: Sequence[Tensor]
 ) -> list[Tensor]:
-    """Return the Hessian of a scalar times a vector: one reverse pass through the
-    recorded gradient.
-
-    Args:
-        output: a recorded tensor with one entry.
-        inputs: the leaves; the part of one outside the output's graph is zero.
-        vectors: the vector's part for each input, of the input's shape.
-
-    Returns:
-        The product's part for each input, of the input's shape.
+    """Return the Hessian of a scalar times a vector, by one reverse pass through the
+    recorded gradient; vector and product have a part for each input, of its shape.
 
     Raises:
         GradError: the output has more than one entry.
@@ -120,11 +103,8 @@ def gradient(output: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
 
 
 def check_size(entries: int) -> None:
-    """Raise an error if blocks with this many entries, zeros included, are too large.
-
-    Raises:
-        TooManyEntries: the entries are more than `MAX_ENTRIES`.
-    """
+    """Raise TooManyEntries if blocks with so many entries, zeros included, are too
+    large."""
     if entries > MAX_ENTRIES:
         raise TooManyEntries(entries, MAX_ENTRIES)
 
@@ -135,13 +115,8 @@ def pull(
     cotangents: Sequence[Tensor],
     create_graph: bool = False,
 ) -> list[Tensor | None]:
-    """Return the cotangents of ``inputs``: those of ``outputs`` times the Jacobian.
-
-    The graph is retained. Outputs without a graph contribute nothing.
-
-    Returns:
-        A tensor per input, of its shape; None where no output depends on it.
-    """
+    """Return the cotangents of ``inputs``: those of ``outputs`` times the Jacobian;
+    None where no output depends on an input. The graph is retained."""
     pairs = zip(outputs, cotangents, strict=True)
     live = [(y, g) for y, g in pairs if y.edge is not None]
     if not live:
@@ -171,16 +146,12 @@ def blocks_of(
     create_graph: bool = False,
     forward: bool = False,
 ) -> list[list[Tensor]]:
-    """Return, per output, the Jacobian block of each input.
+    """Return, per output, the Jacobian block of each input, of shape ``output.shape +
+    input.shape``; the graph is retained.
 
     Args:
-        outputs: tensors of one recorded graph; it is retained.
-        inputs: the tensors to differentiate by.
         create_graph: record the passes, so that blocks can be differentiated.
         forward: compute in forward mode rather than in reverse mode.
-
-    Returns:
-        Blocks of shape ``output.shape + input.shape``.
     """
     if not create_graph and _together(outputs, inputs, forward):
         found = structured(outputs, inputs, forward)
@@ -200,14 +171,8 @@ def structured(
     """Return the blocks of `blocks_of` as matrices, which store no entry that is known
     to be zero; record nothing.
 
-    Args:
-        outputs: tensors of one recorded graph; it is retained.
-        inputs: the tensors to differentiate by.
-        forward: compute in forward mode rather than in reverse mode.
-        most: entries that all blocks together may store; None: any number.
-
     Raises:
-        TooManyEntries: they store more.
+        TooManyEntries: all blocks together store more than ``most``, if it is given.
     """
     if not _together(outputs, inputs, forward):
         if most is not None:

@@ -25,17 +25,7 @@ UNUSED = (
     "The differentiated Tensor at index {} appears to not have been used in the graph. "
     "Set allow_unused=True if this is the desired behavior."
 )
-NEEDS_NO_GRAD = "One of the differentiated Tensors does not require grad"
-EDGES_TELL_NO_SHAPE = (
-    "materialize_grads cannot be used when the given input is a GradientEdge"
-)
 EMPTY_INPUTS = "`inputs` argument to `{}()` cannot be empty."
-NOT_A_BATCH = (
-    "If `is_grads_batched=True`, we interpret the first dimension of each grad_output "
-    "as the batch dimension. The sizes of the remaining dimensions are expected to "
-    "match the shape of corresponding output, but a mismatch was detected: "
-    "grad_output[{}] has a shape of {} and output[{}] has a shape of {}."
-)
 
 
 def backward(
@@ -57,10 +47,6 @@ def backward(
         grad_variables: an older name of ``grad_tensors``.
         inputs: add to the gradients of these alone.
     """
-    if grad_tensors is not None and grad_variables is not None:
-        raise GradError(
-            "give grad_tensors or grad_variables (its older name), not both"
-        )
     roots = _targets(tensors)
     given = grad_variables if grad_tensors is None else grad_tensors
     cotangents = _cotangents(given, len(roots))
@@ -107,10 +93,7 @@ def grad(
             a graph, an unused input, or saved values that were freed.
     """
     if materialize_grads and allow_unused is False:
-        raise ValueError(
-            "Expected allow_unused to be True or not passed when "
-            "materialize_grads=True, but got: allow_unused=False."
-        )
+        raise ValueError("materialize_grads=True allows what is unused")
     roots, targets = _targets(outputs), _targets(inputs)
     if not targets:
         raise GradError(EMPTY_INPUTS.format("grad"))
@@ -119,7 +102,7 @@ def grad(
             raise GradError(NO_GRAD_FN.format(index))
     _demand_grad(targets)
     if materialize_grads and any(isinstance(x, GradientEdge) for x in targets):
-        raise GradError(EDGES_TELL_NO_SHAPE)
+        raise GradError("an edge tells no shape, which materialize_grads needs")
     cotangents = _cotangents(grad_outputs, len(roots))
     retain = create_graph if retain_graph is None else retain_graph
     run = _batched if is_grads_batched else _grad
@@ -147,8 +130,10 @@ def _batched(
     for index, (output, batch) in enumerate(zip(outputs, batches, strict=True)):
         shape = like_of(output).shape
         if batch is not None and batch.shape[1:] != shape:
-            text = NOT_A_BATCH.format(index, batch.shape[1:], index, shape)
-            raise GradError(text)
+            raise GradError(
+                f"with is_grads_batched, grad_output[{index}] is a batch of tensors of "
+                f"the shape {shape}, not {batch.shape[1:]}"
+            )
     sizes = {batch.shape[0] for batch in batches if batch is not None}
     if len(sizes) != 1:
         raise GradError(
@@ -196,4 +181,4 @@ def _cotangents(value: Cotangents, count: int) -> list[Tensor | None]:
 def _demand_grad(targets: Sequence[Target]) -> None:
     for x in targets:
         if isinstance(x, Tensor) and x.edge is None:
-            raise GradError(NEEDS_NO_GRAD)
+            raise GradError("One of the differentiated Tensors does not require grad")

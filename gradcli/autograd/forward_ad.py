@@ -44,19 +44,6 @@ __all__ = [
 ]
 __dir__ = __all__.copy
 
-NO_LEVEL = (
-    "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
-    "enter_dual_level() first."
-)
-DUAL_ALREADY = (
-    "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
-    "same level 0 is not supported."
-)
-DUAL_TANGENT = (
-    "Setting a forward grad that itself has a forward gradient at the same level0 is "
-    "not supported."
-)
-
 
 class UnpackedDualTensor(NamedTuple):
     """A tensor without its tangent, and the tangent, None for a constant."""
@@ -111,8 +98,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
         GradError: none is open, or it is another one.
     """
     if not _LEVELS or level not in (None, 0):
-        raise GradError("Trying to exit a forward AD level that was not the last one "
-                        "that was created. This is not supported.")  # fmt: skip
+        raise GradError("this level is not open")
     _LEVELS.pop().open = False
     MODE.rebuild = None
     _push_tangents(False)
@@ -160,18 +146,17 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         GradError: no level is open, the shapes differ, or either carries a tangent.
         ValueError: the tensor or the tangent does not hold floats.
     """
-    if not _LEVELS:
-        raise GradError(NO_LEVEL)
+    if not _LEVELS or any(tangent_of(t) is not None for t in (tensor, tangent)):
+        raise GradError(
+            "a dual tensor is made inside of dual_level(), of a tensor and a tangent "
+            "that carry no tangents themselves"
+        )
     for name, t in (("primal", tensor), ("tangent", tangent)):
         if not _holds_floats(t):
             raise ValueError(
                 f"Expected {name} to be floating point or complex, but got: {t.dtype}"
             )
     demand_fit(tensor, tangent)
-    if tangent_of(tensor) is not None:
-        raise GradError(DUAL_ALREADY)
-    if tangent_of(tangent) is not None:
-        raise GradError(DUAL_TANGENT)
     with suspended():
         dual: Tensor = call("alias", tensor)
     _carry(dual, tangent, made=True)

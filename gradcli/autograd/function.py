@@ -80,12 +80,9 @@ class FunctionCtx:
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Save tensors; ``saved_tensors`` gives them back, graph included."""
-        for index, value in enumerate(tensors):
+        for value in tensors:
             if value is not None and not isinstance(value, Tensor):
-                raise TypeError(
-                    f"save_for_backward can only save variables, but argument {index} "
-                    f"is of type {type(value).__name__}"
-                )
+                raise TypeError(f"save_for_backward saves tensors, not {type(value)}")
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
@@ -183,11 +180,6 @@ class Keeper:
         if same is not None and same.raw is raw and same.edge is edge:
             return same
         return with_edge(raw, self._xp, edge)
-
-
-TWICE = (
-    "trying to differentiate twice a function that was marked with @once_differentiable"
-)
 
 
 class FunctionNode(CustomNode):
@@ -395,7 +387,8 @@ def once_differentiable(backward: Run) -> Run:
         for t in given:
             if isinstance(t, Tensor):
                 like, t = t, t.detach()
-                t.edge = DelayedError((live[0].edge,), like, GradError(TWICE))
+                why = GradError("a function is @once_differentiable, and not twice")
+                t.edge = DelayedError((live[0].edge,), like, why)
             refused.append(t)
         return tuple(refused) if isinstance(returned, tuple) else refused[0]
 
@@ -478,13 +471,6 @@ def _is_among(t: Tensor, tensors: tuple[object, ...]) -> bool:
     return any(t is other for other in tensors)
 
 
-LEGACY = (
-    "Legacy autograd function with non-static forward method is deprecated. Please use "
-    "new-style autograd function with static forward method. (Example: the "
-    "documentation of torch.autograd.Function)"
-)
-
-
 class Function:
     """The base of operations with a hand-written gradient.
 
@@ -492,11 +478,8 @@ class Function:
     ``setup_context(ctx, inputs, output)``; ``backward(ctx, *cotangents)``, which
     returns one gradient or None per argument; and, for forward mode, ``jvp(ctx,
     *tangents)``, which returns one tangent per output. Without ``jvp`` forward mode
-    transposes ``backward``.
+    transposes ``backward``. A batch runs sample by sample; a ``vmap`` is not called.
     """
-
-    generate_vmap_rule: ClassVar[bool] = False
-    """Accepted; the samples of a batch are run one by one."""
 
     node_class: ClassVar[type[FunctionNode]]
 
@@ -509,14 +492,12 @@ class Function:
         )
 
     def __call__(self, *args: object, **kwargs: object) -> NoReturn:
-        raise RuntimeError(LEGACY)
+        raise RuntimeError(f"call {type(self).__name__}.apply, with a static forward")
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
         """Compute the outputs; nothing inside is recorded."""
-        raise NotImplementedError(
-            "You must implement the forward function for custom autograd.Function."
-        )
+        raise NotImplementedError("this Function has no forward")
 
     @staticmethod
     def setup_context(ctx: object, inputs: tuple[object, ...], output: object) -> Any:
@@ -526,10 +507,7 @@ class Function:
     @staticmethod
     def backward(ctx: FunctionCtx, *grad_outputs: Any) -> Any:
         """Return the gradients of the arguments from those of the outputs."""
-        raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom "
-            "autograd.Function to use it with backward mode AD."
-        )
+        raise NotImplementedError("this Function has neither backward nor vjp")
 
     vjp = backward
     """Another name that ``backward`` may have."""
@@ -537,15 +515,7 @@ class Function:
     @staticmethod
     def jvp(ctx: object, *grad_inputs: object) -> Any:
         """Return the tangents of the outputs from those of the arguments."""
-        raise NotImplementedError(
-            "You must implement the jvp function for custom autograd.Function to use "
-            "it with forward mode AD."
-        )
-
-    @staticmethod
-    def vmap(info: object, in_dims: object, *args: object) -> Any:
-        """Accept a rule for batches; the samples of a batch are run one by one."""
-        raise NotImplementedError("no rule for batches")
+        raise NotImplementedError("this Function has no jvp")
 
     @classmethod
     def apply(cls, *args: object, **kwargs: object) -> Any:

@@ -53,12 +53,10 @@ def jacobian(
         create_graph: make the result differentiable by the inputs.
         strict: raise where an output does not depend on an input.
         vectorize: accepted; it changes no result.
-        strategy: ``reverse-mode`` takes a pass per entry of the outputs,
-            ``forward-mode`` a pass per entry of the inputs.
+        strategy: "reverse-mode" or "forward-mode".
 
     Returns:
-        A block of shape ``output.shape + input.shape``; a tuple of blocks where the
-        inputs are a tuple, and a tuple of these where the outputs are.
+        A block of shape ``output.shape + input.shape``, nested as those are.
     """
     forward = _pushes(strategy)
     run = _Run(func, inputs, create_graph, strict, forward)
@@ -77,19 +75,8 @@ def hessian(
     vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
-    """Return the second derivatives of a function with one scalar output.
-
-    Args:
-        func: takes tensors, gives a tensor with one entry.
-        strict: raise where a first derivative does not depend on the inputs.
-        outer_jacobian_strategy: the mode of the second differentiation.
-
-    The others are those of `jacobian`.
-
-    Returns:
-        A block of shape ``input.shape + input.shape``; a tuple of tuples of blocks
-        where the inputs are a tuple.
-    """
+    """Return the second derivatives of a function with one scalar output, as blocks
+    of shape ``input.shape + input.shape``; the arguments are those of `jacobian`."""
     forward = _pushes(outer_jacobian_strategy)
     run = _Run(func, inputs, create_graph, strict, forward)
     with enable_grad():
@@ -104,18 +91,14 @@ def vjp(
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
-    """Return the outputs, and the product of ``v`` with the Jacobian.
+    """Return the outputs, and the product of ``v`` with the Jacobian, a part per input.
 
     Args:
-        func: takes tensors, gives a tensor or a tuple of tensors.
-        inputs: a tensor or a tuple of tensors.
         v: a cotangent per output, of its shape; may be left out where the only output
             has one entry.
-        create_graph: make both results differentiable by the inputs.
         strict: raise where no output depends on an input.
 
-    Returns:
-        What ``func`` gives, and a gradient per input, of its shape.
+    The others are those of `jacobian`.
 
     Raises:
         GradError: ``v`` does not fit the outputs.
@@ -137,14 +120,8 @@ def jvp(
 ) -> tuple[Any, Any]:
     """Return the outputs, and the product of the Jacobian with ``v``, by forward mode.
 
-    Args:
-        v: a tangent per input, of its shape; may be left out where the only input has
-            one entry.
-
-    The others are those of `vjp`.
-
-    Returns:
-        What ``func`` gives, and a tangent per output, of its shape.
+    ``v`` has a tangent per input, of its shape; it may be left out where the only input
+    has one entry. The others are those of `vjp`.
     """
     run = _Run(func, inputs, create_graph, strict)
     tangents = _vector(v, run.inputs, "input to the user-provided function is")
@@ -165,16 +142,8 @@ def vhp(
 ) -> tuple[Any, Any]:
     """Return the value, and ``v`` times the Hessian, by two reverse passes.
 
-    Args:
-        func: takes tensors, gives a tensor with one entry.
-        v: a vector per input, of its shape; may be left out where the only input has
-            one entry.
-        strict: raise where a first derivative does not depend on the inputs.
-
-    The others are those of `vjp`.
-
-    Returns:
-        What ``func`` gives, and a product per input, of its shape.
+    ``func`` gives a tensor with one entry; ``v`` has a vector per input, of its shape,
+    and may be left out where the only input has one entry.
 
     Raises:
         GradError: ``func`` gives no scalar, or ``v`` does not fit the inputs.

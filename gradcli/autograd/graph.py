@@ -91,12 +91,6 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
 _DISABLED: list[str] = []
 
 
-OUTSIDE = (
-    "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"
-    "in which the graph was originally recorded."
-)
-
-
 class Slot:
     """A node's stand-in for a value that it saves."""
 
@@ -124,13 +118,8 @@ class AllowMutation:
         return slot
 
     def unpack(self, slot: Slot) -> Tensor:
-        """Return the value as it was saved.
-
-        Raises:
-            AssertionError: the block has ended, or was cleared.
-        """
-        if slot not in self._values:
-            raise AssertionError(OUTSIDE)
+        """Return the value as it was saved, while the block lasts."""
+        assert slot in self._values, "allow_mutation_on_saved_tensors has ended"
         return self._values[slot]
 
     def before_change(self, raw: Raw) -> None:
@@ -156,9 +145,6 @@ def allow_mutation_on_saved_tensors() -> Iterator[AllowMutation]:
                 yield kept
         finally:
             kept.clear()
-
-
-MODES = ("all", "any")
 
 
 class MultiHandle:
@@ -193,26 +179,20 @@ def register_multi_grad_hook(
         ValueError: another mode.
         AssertionError: a tensor requires no gradient.
     """
-    if mode not in MODES:
-        raise ValueError(f"Expects mode to be one of {MODES} but got {mode}")
-    if any(t.edge is None for t in tensors):
-        raise AssertionError("Expected gradient function to be set")
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be 'all' or 'any' but got {mode}")
+    assert all(t.edge is not None for t in tensors), "a tensor requires no gradient"
     nodes = [output_at(t.edge)[0] for t in tensors]
     arrived: WeakKeyDictionary[Pass, dict[int, Tensor]] = WeakKeyDictionary()
-    awaited: WeakKeyDictionary[Pass, int] = WeakKeyDictionary()
 
     def arrive(index: int, g: Tensor) -> None:
         running = PASSES.running
         assert running is not None  # a tensor's hooks are called by a pass
-        if running not in arrived:
-            arrived[running] = {}
-            awaited[running] = sum(node in running.nodes for node in nodes)
-        found = arrived[running]
+        found = arrived.setdefault(running, {})
         found[index] = g
-        if mode == "any":
-            if len(found) == 1:
-                fn(g)
-        elif len(found) == awaited[running]:
+        if mode == "any" and len(found) == 1:
+            fn(g)
+        elif mode == "all" and len(found) == sum(n in running.nodes for n in nodes):
             del arrived[running]
             fn([found.get(each) for each in range(len(nodes))])
 

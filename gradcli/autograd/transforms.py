@@ -179,16 +179,11 @@ def grad_and_value(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> F
 def vjp(func: Func, *primals: object, has_aux: bool = False) -> Any:
     """Run ``func``, and return its output with the product by its Jacobian.
 
-    Args:
-        func: gives tensors, which may be nested; with ``has_aux``, a pair of them and
-            anything.
-        primals: its arguments, tensors or nested tensors.
-        has_aux: return ``(output, pull, aux)``.
+    ``pull(cotangents)``, of cotangents nested and shaped as the output is, gives a
+    tuple of gradients nested and shaped as the primals are. It may be called again.
 
     Returns:
-        ``(output, pull)``. ``pull(cotangents)``, of cotangents nested and shaped as the
-        output is, gives a tuple of gradients nested and shaped as the primals are; it
-        may be called repeatedly.
+        ``(output, pull)``; with ``has_aux``, ``(output, pull, aux)``.
 
     Raises:
         TypeError: an output is no tensor.
@@ -223,10 +218,7 @@ def jvp(
     """Run ``func``, and return its output with its Jacobian times ``tangents``.
 
     Args:
-        func: gives tensors, which may be nested; with ``has_aux``, a pair of them and
-            anything.
-        primals: its arguments, tensors or nested tensors, as a tuple.
-        tangents: nested and shaped as ``primals`` are.
+        primals, tangents: tuples that are nested and shaped alike.
         strict: refuse an output that does not depend on the primals.
         has_aux: return ``(output, tangent, aux)``.
 

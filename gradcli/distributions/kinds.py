@@ -127,10 +127,6 @@ class Distribution:
         """Return the entropy of the events, in nats."""
         raise NotImplementedError
 
-    def perplexity(self) -> Any:
-        """Return the exponential of the entropy."""
-        return self.entropy().exp()
-
     def expand(self, batch_shape: Any) -> Any:
         """Return the same distribution with a larger batch."""
         new = object.__new__(type(self))

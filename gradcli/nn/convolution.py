@@ -75,15 +75,10 @@ class _Conv(_ConvNd):
     """A convolution.
 
     Args:
-        in_channels: how many channels the input has.
-        out_channels: how many the output has.
-        kernel_size: the window's sizes.
-        stride: how far one window is from the next.
-        padding: how much is added at every side; "same": so much that the size is
-            kept; "valid": nothing.
+        padding: how much is added at every side; "same": so much that the size is kept;
+            "valid": nothing.
         dilation: how far one entry of a window is from the next.
         groups: channels are divided into this many groups that do not mix.
-        bias: whether to add a bias per output channel.
         padding_mode: what is added: "zeros", or entries from inside: "reflect",
             "replicate" or "circular", as `functional.pad` has them.
     """

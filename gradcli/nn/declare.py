@@ -26,6 +26,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from inspect import Parameter
 from operator import attrgetter
+from string import Formatter
 from typing import Any, ClassVar, TypeVar
 
 from ..engine.creation import empty
@@ -47,26 +48,20 @@ MODE = "training"
 
 
 def head(*left_out: str) -> Callable[[F], F]:
-    """Let a constructor set its parameters as attributes before its body runs.
-
-    Args:
-        left_out: parameters that are no attributes, beside the place of tensors.
-    """
+    """Let a constructor set its parameters as attributes before its body runs; those
+    that are ``left_out``, and the place of tensors, are none."""
 
     def declared(init: F) -> F:
-        signature = inspect.signature(init)
-        parameters = Parameters("", list(signature.parameters.values())[1:], own=1)
-        kept = [n for n in parameters.defaults if n not in (*PLACE, *left_out)]
+        shown = [*inspect.signature(init).parameters.values()][1:]
+        owner = init.__qualname__.partition(".")[0]
+        kept = [p.name for p in shown if p.name not in (*PLACE, *left_out)]
 
         @wraps(init)
         def run(self: object, *args: object, **kwargs: object) -> None:
-            mro: Any = type(self).__mro__
-            at = next(i for i, c in enumerate(mro) if vars(c).get("__init__") is run)
-            try:
-                given = parameters.bind(args, kwargs)
-            except TypeError as misfit:
-                raise TypeError(f"{_shown(mro[: at + 1])}.__init__{misfit}") from None
-            super(mro[at], self).__init__()
+            # Users see the class that is derived from a base which is not public.
+            kind = type(self).__name__ if owner.startswith("_") else owner
+            given = Parameters(f"{kind}.__init__", shown, own=1).bind(args, kwargs)
+            Module.__init__(self)  # type: ignore[arg-type]
             for name in kept:
                 object.__setattr__(self, name, given[name])
             init(self, **given)
@@ -74,12 +69,6 @@ def head(*left_out: str) -> Callable[[F], F]:
         return run  # type: ignore[return-value]  # with the constructor's signature
 
     return declared
-
-
-def _shown(classes: tuple[type, ...]) -> str:
-    """Name the class that users see: that of a constructor, or a public one below."""
-    public = [c.__name__ for c in classes if not c.__name__.startswith("_")]
-    return public[-1] if public else classes[-1].__name__
 
 
 def applying(
@@ -143,9 +132,12 @@ def saying(text: str, **usual: object) -> Callable[[Module], str]:
         usual: attributes that are shown only where they are not as usual; a tuple is
             where all of its entries are.
     """
+    names = [name for _, name, _, _ in Formatter().parse(text) if name]
 
     def extra_repr(self: Module) -> str:
-        values = _Attributes(self)
+        values = {name: getattr(self, name) for name in (*names, *usual)}
+        if "bias" in values and not isinstance(values["bias"], bool):
+            values["bias"] = values["bias"] is not None
         parts = [text.format_map(values)] if text else []
         for name, default in usual.items():
             value = values[name]
@@ -155,18 +147,6 @@ def saying(text: str, **usual: object) -> Callable[[Module], str]:
         return ", ".join(parts)
 
     return extra_repr
-
-
-class _Attributes(dict[str, object]):
-    """A module's attributes by name, a bias as whether there is one."""
-
-    def __init__(self, module: Module) -> None:
-        self.module = module
-
-    def __missing__(self, name: str) -> object:
-        value = getattr(self.module, name)
-        has_none_or_one = name == "bias" and not isinstance(value, bool)
-        return value is not None if has_none_or_one else value
 
 
 def add_parameters(
@@ -197,9 +177,6 @@ class Applied(Module):
     order              the constructor's parameters, where their order is another
     hidden             parameters of the function that the module leaves alone
     constructor_only   parameters that are settled there, and are no attributes
-
-    Of itself a module says all options by name, and ``inplace`` where it is set, unless
-    the family or the member has a text of its own.
     """
 
     function: ClassVar[Function]
@@ -221,10 +198,9 @@ class Applied(Module):
 
     def extra_repr(self) -> str:
         names = [n for n in self.options if n not in ("inplace", MODE)]
-        parts = [f"{name}={getattr(self, name)}" for name in names]
         if self.__dict__.get("inplace"):
-            parts.append("inplace=True")
-        return ", ".join(parts)
+            names.append("inplace")
+        return ", ".join([f"{name}={getattr(self, name)}" for name in names])
 
 
 def module(
@@ -269,9 +245,8 @@ def module(
     }
     if unknown := defaults.keys() - given.keys():
         raise TypeError(f"{name}: its function has no {', '.join(sorted(unknown))}")
-    taken = (
-        [n for n in given if n != MODE] if base.order is None else base.order.split()
-    )
+    taken = [n for n in given if n != MODE]
+    taken = taken if base.order is None else base.order.split()
     options = tuple([each for each in given if each not in base.constructor_only])
     members: Params = {
         "__doc__": (function.__doc__ or "").partition("\n\nParameters\n")[0],

@@ -104,12 +104,10 @@ class _NormBase(_Affine):
 
     Args:
         num_features: the number of channels.
-        eps: added to the variance.
         momentum: how far running statistics move towards a batch's; None: their
             average over all batches so far.
         affine: scale and shift by trained parameters afterwards.
         track_running_stats: keep statistics for evaluation.
-        bias: shift as well as scale.
     """
 
     ranks: ClassVar[tuple[int, ...]]

@@ -95,13 +95,7 @@ class _Recurrent(Module):
 
 
 class RNNCellBase(_Recurrent):
-    """One step of a recurrent network.
-
-    Args:
-        input_size: the length of an input.
-        hidden_size: the length of the state.
-        bias: whether to add biases.
-    """
+    """One step of a recurrent network, on an input (N, input_size)."""
 
     @head()
     def __init__(
@@ -157,14 +151,11 @@ class LSTMCell(RNNCellBase):
 
 
 class RNNBase(_Recurrent):
-    """A recurrent network along a sequence.
+    """A recurrent network along a sequence (L, N, input_size).
 
     Args:
-        input_size: the length of an input.
-        hidden_size: the length of the state.
         num_layers: how many layers; each runs on the output of the one before.
-        bias: whether to add biases.
-        batch_first: sequences come as (N, L, input_size), not (L, N, input_size).
+        batch_first: sequences come as (N, L, input_size).
         dropout: how much is dropped between layers in training.
         bidirectional: run backwards as well; outputs stand side by side.
 

@@ -40,9 +40,7 @@ class MultiheadAttention(Module):
 
     Args:
         embed_dim: the length of an entry, which the heads divide among them.
-        num_heads: how many heads.
         dropout: how much of the weights is dropped in training.
-        bias: whether projections have a bias.
         add_bias_kv, add_zero_attn: have to be False.
         kdim, vdim: the lengths of keys and of values; None: ``embed_dim``.
         batch_first: sequences come as (N, L, E), not (L, N, E).
@@ -181,11 +179,8 @@ class TransformerEncoderLayer(_Layer):
 
     Args:
         d_model: the length of an entry.
-        nhead: how many heads.
         dim_feedforward: the width of the hidden layer.
-        dropout: how much is dropped in training.
         activation: "relu", "gelu" or a function.
-        layer_norm_eps: added to variances.
         batch_first: sequences come as (N, L, E), not (L, N, E).
         norm_first: normalise what goes into each part, not what comes out.
         bias: whether linear layers and normalisations have a bias.
@@ -249,13 +244,9 @@ class _Stack(Module):
 
 
 class TransformerEncoder(_Stack):
-    """A stack of encoder layers.
+    """A stack of copies of an encoder layer, and a normalisation of its output.
 
-    Args:
-        encoder_layer: what is copied.
-        num_layers: how often.
-        norm: applied to the last layer's output.
-        enable_nested_tensor, mask_check: taken for PyTorch's sake.
+    ``enable_nested_tensor`` and ``mask_check`` are accepted; they change nothing.
     """
 
     def __init__(
@@ -272,13 +263,7 @@ class TransformerEncoder(_Stack):
 
 
 class TransformerDecoder(_Stack):
-    """A stack of decoder layers.
-
-    Args:
-        decoder_layer: what is copied.
-        num_layers: how often.
-        norm: applied to the last layer's output.
-    """
+    """A stack of copies of a decoder layer, and a normalisation of its output."""
 
     def __init__(
         self, decoder_layer: Module, num_layers: int, norm: Module | None = None
@@ -298,14 +283,8 @@ class TransformerDecoder(_Stack):
 
 
 class Transformer(Module):
-    """An encoder and a decoder, as in the paper.
-
-    Args:
-        d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps,
-            batch_first, norm_first, bias: those of the layers.
-        num_encoder_layers, num_decoder_layers: how many layers each stack has.
-        custom_encoder, custom_decoder: take the place of the stacks.
-    """
+    """An encoder and a decoder, as in the paper, or those that are given; the arguments
+    are those of the layers, and how many of them each stack has."""
 
     def __init__(
         self, d_model: int = 512, nhead: int = 8, num_encoder_layers: int = 6,

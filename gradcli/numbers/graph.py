@@ -127,6 +127,8 @@ def compute(
 def leaf_ball(graph: Graph, step: int) -> Ball:
     """Return the value of a leaf: an input's float is the exact number that it is."""
     leaf = graph.leaf(step)
+    if isinstance(leaf, Ball):
+        return leaf
     return ball(leaf if graph.name(step) == "symbol" else exact(leaf))
 
 

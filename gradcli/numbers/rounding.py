@@ -30,6 +30,7 @@ from .balls import (
     LEAVES,
     LINEAR,
     ONE,
+    START_BITS,
     STEPS,
     ZERO,
     Ball,
@@ -100,11 +101,12 @@ def _parts_of(name: str) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
 def numbers_moved(graph: Any, seed: int) -> Elsewhere:
     """Return a graph in which each of the program's numbers that are off by more than
     their own rounding lies at one end or the other of what it may be."""
-    draw = Random(seed)
-    moved = {
-        step: ball(exact(graph.leaf(step))) + draw.choice((-1, 1)) * ball(off)
-        for step, (off, _) in graph.lost.items() if off
-    }  # fmt: skip
+    draw, moved = Random(seed), {}
+    with working(START_BITS):
+        for step, (off, _) in graph.lost.items():
+            if off:
+                up = draw.choice((-1, 1)) * ball(off)
+                moved[step] = ball(graph.leaf(step)) + up
     return Elsewhere(graph, moved)
 
 

@@ -169,17 +169,12 @@ def _fitted(value: object, parameter: Tensor | None) -> Any:
     """Return a copy of saved state, with tensors of the parameter's type and device."""
     if isinstance(value, Tensor):
         copied = value.detach().clone()
-        if parameter is None:
-            return copied
-        if value.shape == () and parameter.shape != ():
+        if parameter is None or (value.shape == () and parameter.shape != ()):
             return copied
         return copied.to(parameter.device, parameter.dtype)
     if isinstance(value, dict):
-        return {
-            k: v.detach().clone() if k == "step" and isinstance(v, Tensor)
-            else _fitted(v, parameter)
-            for k, v in value.items()
-        }  # fmt: skip
+        return {k: _fitted(v, None if k == "step" else parameter)
+                for k, v in value.items()}  # fmt: skip
     if isinstance(value, list | tuple):
         return type(value)(_fitted(v, parameter) for v in value)
     return value

@@ -26,7 +26,7 @@ from .numbers import inline, number
 if TYPE_CHECKING:
     from ..answers.check import Check, Counterexample, Judged
     from ..answers.kinks import Kink, Kinks
-    from ..verify.kinks.report import Place, Side
+    from ..verify.kinks import Place, Side
     from ..verify.process.job import InputVerdict, Verification
 
 ROLES: Mapping[str, Role] = {

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from . import declared, entered, face
+from . import declared, face
 
 PACKAGE = Path(__file__).parents[1]
 
 
 def stubs() -> dict[Path, str]:
     """Return the text that every stub should have, by the file's path."""
-    texts = face.stubs() | declared.stubs() | entered.texts()
+    texts = face.stubs() | declared.stubs()
     return {PACKAGE / path: text for path, text in texts.items()}
 
 

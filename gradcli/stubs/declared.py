@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
-from .. import autograd, distributions, func, nn, optim
+from .. import autograd, distributions, func, nn, optim, random
 from ..nn import table as modules
 from ..nn.functional import table as functions
 from ..optim import table as optimizers
 from ..optim.lr_scheduler import table as schedules
 from ..utils import data
-from .written import parameters, stub
+from . import parameters, stub
 
 IMPORTS = """\
 from collections.abc import Callable, Iterable, Sequence
@@ -142,6 +142,7 @@ def stubs() -> dict[str, str]:
     return {
         "autograd/__init__.pyi": homes_stub(autograd),
         "func.pyi": homes_stub(func),
+        "random.pyi": homes_stub(random),
         "distributions/__init__.pyi": names_stub(distributions),
         "nn/functional/table.pyi": function_stubs(),
         "nn/table.pyi": class_stubs(modules),

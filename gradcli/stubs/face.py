@@ -20,10 +20,11 @@ from ..engine.operators import TRANSPOSES
 from ..engine.record import function
 from ..engine.signatures import SELF, keyword, listed
 from ..engine.tensor import Tensor
-from ..ops import ALIASES, FUNCTIONS, Composite, Fixed, overloads, plain_types
+from ..ops import ALIASES, FUNCTIONS, OPS, Composite, Fixed, Op, overloads, plain_types
 from ..ops import parameters as names_of
 from ..ops.basis import COMPARISONS
-from .written import parameters, stub
+from ..ops.families import NAMES
+from . import parameters, stub
 
 FACE: ModuleType = import_module("gradcli")
 """The package, imported so that the type checker does not read its stub."""
@@ -260,6 +261,41 @@ def members_stub(known: dict[str, str]) -> str:
     return stub(IMPORTS, lines)
 
 
+def in_order(family: str) -> Iterator[str]:
+    """Yield a family's names: its functions, each with its other spellings, then its
+    other rows; ``base.`` stands for all rows of a base that is no function."""
+    for name, entry in FUNCTIONS.items():
+        if entry.family == family:
+            yield name
+            yield from (alias for alias in entry.aliases if ALIASES[alias] == name)
+    rows = [op for op in OPS.values() if op.family == family]
+    further = [op for op in rows if op.name not in FUNCTIONS]
+    others = [op for op in further if getattr(_base(op), "family", "") != family]
+    yield from dict.fromkeys(op.name if _base(op) else f"{op.base}." for op in others)
+
+
+def _base(op: Op) -> Op | Composite | None:
+    """Return the function that a row belongs to, or None."""
+    return FUNCTIONS.get(op.base)
+
+
+def marked(name: str) -> str:
+    """Return a name with its mark: ``_`` if the function has an in-place form, ``!`` if
+    it is a function that users are not offered."""
+    if "." not in name and not public.is_public(name):
+        return f"{name}!"
+    return f"{name}_" if public.is_public(name) and public.has_in_place(name) else name
+
+
+def entered() -> str:
+    """Return the text of ``ops/entered.txt``: the names that each family enters, in the
+    order in which they are entered."""
+    return "".join(
+        f"{key}: {' '.join(map(marked, in_order(key.rpartition('.')[2])))}\n"
+        for key in NAMES
+    )
+
+
 def stubs() -> dict[str, str]:
     """Return the text of every stub that this module makes, by its path in gradcli."""
     return {
@@ -267,4 +303,5 @@ def stubs() -> dict[str, str]:
         "__init__.pyi": face(),
         "linalg.pyi": members_stub(public.linalg()),
         "special.pyi": members_stub(public.special()),
+        "ops/entered.txt": entered(),
     }

@@ -23,12 +23,7 @@ UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """Times that the runs of a statement took.
-
-    title           the statement, or the label that replaces it
-    number_per_run  the number of runs in each block
-    raw_times       the time of each block, in seconds
-    """
+    """The times of blocks of ``number_per_run`` runs of a statement, in seconds."""
 
     title: str
     number_per_run: int
@@ -61,8 +56,7 @@ class Timer:
     """A timer that runs a statement repeatedly and measures how long the runs take.
 
     Args:
-        stmt: the statement that is measured, as text.
-        setup: statements that are run once before each measurement, as text.
+        stmt, setup: the statement, and what is run once before each measurement.
         timer: a function that returns the current time, in seconds.
         globals: the values of the names that the statement uses.
         label: a text that is shown in place of the statement.

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import IO, Any
 
 from ..engine.dtypes import Size
@@ -38,11 +38,8 @@ PLAIN = (type(None), bool, int, float, str)
 ALONE = "tensor"
 """Name of a tensor that is saved by itself."""
 
-SERIES: dict[str, Callable[[list[Any]], Any]] = {
-    "list": list, "tuple": tuple, "size": Size
-}  # fmt: skip
-KINDS: dict[type, str] = {list: "list", tuple: "tuple", Size: "size"}
-DICTS: dict[str, Callable[[list[Any]], Any]] = {"dict": dict, "ordered": OrderedDict}
+SERIES: dict[str, Any] = {"list": list, "tuple": tuple, "size": Size}
+DICTS: dict[str, Any] = {"dict": dict, "ordered": OrderedDict}
 
 Target = str | os.PathLike[str] | IO[bytes]
 
@@ -168,20 +165,21 @@ def _taken_apart(obj: object) -> tuple[Any, dict[str, Tensor]]:
 
     def apart(value: object, place: tuple[str, ...]) -> Any:
         if isinstance(value, Tensor):
-            name = names.get(id(value)) or _free(".".join(place) or ALONE, tensors)
+            name = names.get(id(value)) or ".".join(place) or ALONE
+            while tensors.get(name, value) is not value:
+                name += "~"
             names[id(value)] = name
             tensors[name] = value
             return {"tensor": name, "requires_grad": value.requires_grad}
         if type(value) in PLAIN:
             return value
-        kind = KINDS.get(type(value))
-        if kind is not None and isinstance(value, list | tuple):
-            return {kind: [apart(v, (*place, str(i))) for i, v in enumerate(value)]}
+        for kind, series in SERIES.items():
+            if isinstance(value, list | tuple) and type(value) is series:
+                return {kind: [apart(v, (*place, str(i))) for i, v in enumerate(value)]}
         if isinstance(value, Mapping):
             kind = "ordered" if isinstance(value, OrderedDict) else "dict"
-            entries = value.items()
-            return {kind: [[_key(k, place), apart(v, (*place, str(k)))]
-                           for k, v in entries]}  # fmt: skip
+            pairs = [(_key(k), apart(v, (*place, str(k)))) for k, v in value.items()]
+            return {kind: pairs}
         raise TypeError(_refusal(".".join(place), value))
 
     return apart(obj, ()), tensors
@@ -209,24 +207,14 @@ def _put_together(shape: Any, tensors: Mapping[str, Tensor]) -> Any:
     raise ValueError(f"the file's note of its form has no kind {kind!r}")
 
 
-def _free(name: str, taken: Mapping[str, Tensor]) -> str:
-    """Return ``name``, or the first free one of ``name~2``, ``name~3`` and so on."""
-    found, number = name, 1
-    while found in taken:
-        number += 1
-        found = f"{name}~{number}"
-    return found
-
-
-def _key(key: object, place: tuple[str, ...]) -> object:
-    if type(key) in PLAIN:
-        return key
+def _key(key: object) -> object:
     if type(key) is tuple:
-        return {"tuple": [_key(part, place) for part in key]}
-    where = f" in {'.'.join(place)!r}" if place else ""
-    raise TypeError(
-        f"save takes names that are text or numbers, not {type(key).__name__}{where}"
-    )
+        return {"tuple": [_key(part) for part in key]}
+    if type(key) not in PLAIN:
+        raise TypeError(
+            f"save takes names that are text or numbers, not {type(key).__name__}"
+        )
+    return key
 
 
 def _refusal(place: str, value: object) -> str:

@@ -336,16 +336,10 @@ class _Search:
         extremes at the ends, and small slopes keep it near the value at the middle."""
         if self.job.cotangent is not None:
             return value
-        low, high = dict(ends), dict(ends)
-        for label, (a, b) in ends.items():
-            slope = slopes[label]
-            if slope >= 0:
-                low[label], high[label] = (a, a), (b, b)
-            elif slope <= 0:
-                low[label], high[label] = (b, b), (a, a)
-        if low != ends:
-            return meeting(value, (self._value(low, only)[0],
-                                   self._value(high, only)[1]))  # fmt: skip
+        least, most = corners(ends, slopes)
+        if least != ends:
+            found = self._value(least, only)[0], self._value(most, only)[1]
+            return meeting(value, found)
         middles = {label: (middle(*e),) * 2 for label, e in ends.items()}
         centre = interval(*self._value(middles, only))
         with working(START_BITS):
@@ -368,9 +362,10 @@ class _Search:
         wide = only.evaluation.moved(intervals(ends))
         reach = [ZERO] * len(steps)
         parts: dict[str, list[float]] = {}
-        least, most = [dict(ends) for _ in steps], [dict(ends) for _ in steps]
+        columns: dict[str, list[Ball]] = {}
         for label, e in ends.items():
             column = wide.bends(only.outputs, self.weights, steps, terms.symbols[label])
+            columns[label] = column
             self.steps += 4 * terms.steps
             with working(START_BITS):
                 away = interval(*e) - middles[label]
@@ -378,18 +373,14 @@ class _Search:
                 reach = [r + m for r, m in zip(reach, moved, strict=True)]
                 own = [slopes.get(label, ZERO) * away] * self.outputs + moved
             parts[label] = [to_float(size(m)) for m in own]
-            for k, change in enumerate(column):
-                if change >= 0 or change <= 0:
-                    first, last = e if change >= 0 else e[::-1]
-                    least[k][label], most[k][label] = (first,) * 2, (last,) * 2
         for k, label in enumerate(self.entries):
-            # A monotonic gradient has its extremes at two corners of the piece.
-            if all(low == high for low, high in least[k].values()):
-                corners = [self._slope(label, only, at) for at in (least[k], most[k])]
-                own_ends = corners[0][0], corners[1][1]
-                bounds[self.outputs + k] = meeting(bounds[self.outputs + k], own_ends)
             with working(START_BITS):
                 found = ends_of(at_centre[label] + reach[k])
+            least, most = corners(ends, {n: own[k] for n, own in columns.items()})
+            # A monotonic gradient has its extremes at two corners of the piece.
+            if all(low == high for low, high in least.values()):
+                first, last = (self._slope(label, only, at) for at in (least, most))
+                found = meeting(found, (first[0], last[1]))
             bounds[self.outputs + k] = meeting(bounds[self.outputs + k], found)
         return {
             label: max(
@@ -495,6 +486,19 @@ def ends_of(b: Ball) -> Ends:
     if ball(high) < b.upper():
         high = nextafter(high, inf)
     return low, high
+
+
+def corners(
+    ends: Mapping[str, Ends], slopes: Mapping[str, Ball]
+) -> tuple[dict[str, Ends], dict[str, Ends]]:
+    """Return the parts of a box where a number with these slopes is least and most."""
+    least, most = dict(ends), dict(ends)
+    for label, (low, high) in ends.items():
+        if slopes[label] >= 0:
+            least[label], most[label] = (low, low), (high, high)
+        elif slopes[label] <= 0:
+            least[label], most[label] = (high, high), (low, low)
+    return least, most
 
 
 def hull(a: Ends, b: Ends) -> Ends:

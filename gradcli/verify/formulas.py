@@ -187,17 +187,16 @@ def _forms(
         if part.is_Function or (part.is_Pow and not part.exp.is_Integer)
     }
     rewritings = [sympy.factor, sympy.expand] if expression.has(sympy.Add) else []
-    forms = [expression]
+    texts = {expression: formula(expression)}
     for rewrite in [*rewritings, *([sympy.simplify] if len(functions) > 1 else [])]:
         try:
             with attempt():
-                forms += more(rewrite(expression))
+                texts |= {form: formula(form) for form in more(rewrite(expression))}
         except OutOfTime:
             break
         except Exception:
             # SymPy could not rewrite it; the forms found before are kept.
             continue
-    texts = {form: formula(form) for form in forms}
     return {form: text for form, text in texts.items() if text and holds(form)}
 
 

@@ -499,7 +499,7 @@ class Check:
 
     @cached_property
     def _conventions(self) -> dict[frozenset[str | None], str]:
-        from .kinks.crossings import conventions
+        from .crossings import conventions
 
         return conventions(self.job)
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import gradcli as torch
-from gradcli.autograd import Function, grad
+from gradcli.autograd import grad
 from gradcli.autograd.forward_ad import dual_level, make_dual, unpack_dual
 
 
@@ -29,18 +27,3 @@ def test_a_tangent_that_requires_a_gradient_is_differentiable_too() -> None:
         dual = make_dual(torch.tensor(2.0), t)
         tangent = unpack_dual(dual * dual * dual).tangent
     assert grad(tangent, t)[0].item() == 12
-
-
-def test_a_custom_function_without_a_rule_is_transposed() -> None:
-    class Doubled(Function):
-        @staticmethod
-        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
-            return x * 2
-
-        @staticmethod
-        def backward(ctx: Any, g: torch.Tensor) -> torch.Tensor:
-            return g * 2
-
-    with dual_level():
-        dual = make_dual(torch.ones(2), torch.tensor([1.0, 5.0]))
-        assert unpack_dual(Doubled.apply(dual)).tangent.tolist() == [2, 10]

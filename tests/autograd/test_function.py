@@ -148,11 +148,11 @@ def test_what_is_missing_is_named() -> None:
         def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
             return x * 2
 
-    with pytest.raises(NotImplementedError, match="backward or vjp"):
+    with pytest.raises(NotImplementedError, match="neither backward nor vjp"):
         Forward.apply(leaf(1.0)).sum().backward()
-    with pytest.raises(NotImplementedError, match="forward function"):
+    with pytest.raises(NotImplementedError, match="no forward"):
         type("Empty", (Function,), {}).apply(leaf(1.0))
-    with pytest.raises(TypeError, match="can only save variables, but argument 1"):
+    with pytest.raises(TypeError, match="saves tensors, not"):
         torch.autograd.function.FunctionCtx().save_for_backward(leaf(1.0), 5)
 
 

@@ -9,8 +9,7 @@ bare names, of Python; the last statement stands on a line of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -24,10 +23,6 @@ class Line:
     @property
     def lines(self) -> tuple[str, ...]:
         return (self.text,)
-
-    def smaller(self) -> Iterator[tuple[Statement, ...]]:
-        """What may stand in its place, shorter."""
-        yield ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +41,6 @@ class Block:
     @staticmethod
     def _in(body: tuple[Line, ...]) -> tuple[str, ...]:
         return tuple(f"    {line.text}" for line in body)
-
-    def smaller(self) -> Iterator[tuple[Statement, ...]]:
-        yield ()
-        yield self.body
-        if self.otherwise:
-            yield self.otherwise
-            yield (replace(self, otherwise=()),)
-        if len(self.body) > 1:
-            yield (replace(self, body=self.body[1:]),)
 
 
 Statement = Line | Block

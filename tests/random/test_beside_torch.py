@@ -1,6 +1,6 @@
 """Random programs beside PyTorch: values, graphs, gradients, refusals.
 
-A difference that no departure explains fails, and is shown with a program made small.
+A difference that no departure explains fails, and is shown with its program.
 """
 
 from __future__ import annotations

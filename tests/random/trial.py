@@ -1,4 +1,4 @@
-"""Many programs in both libraries: counts, and each difference made small."""
+"""Many programs in both libraries: counts, and each difference."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from tests.random.compare import Difference, difference
 from tests.random.departures import departure, has_witness
 from tests.random.generate import random_program
 from tests.random.program import Program
-from tests.random.shrink import shrunk
 from tests.random.theirs import known
 
 CRASH = "PyTorch's process ends"
@@ -26,7 +25,7 @@ CRASH = "PyTorch's process ends"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A program that differs, made small; ``reason`` names the departure, if any."""
+    """A program that differs; ``reason`` names the departure, if any."""
 
     seed: int
     program: Program
@@ -35,7 +34,7 @@ class Found:
 
     @property
     def group(self) -> str:
-        """What differs, and the last function in the small program."""
+        """What differs, and the last function in the program."""
         if self.reason:
             return self.reason
         return f"{self.difference.what} of {last_call(self.program.text)}"
@@ -58,29 +57,13 @@ def compared(name: str, method: bool) -> bool:
     return has_witness(name) and known(name, method)
 
 
-def look_at(seed: int, small: bool = True) -> Found | None:
+def look_at(seed: int) -> Found | None:
     """What is different about the program of a number, if anything."""
     program = drawn(seed)
     found = difference(program)
     if found is None:
         return None
-    reason = departure(program, found)
-    if reason is not None or not small:
-        return Found(seed, program, found, reason)
-    kind = found.kind
-
-    def same(smaller: Program) -> bool:
-        again = difference(smaller)
-        return (
-            again is not None
-            and again.kind == kind
-            and departure(smaller, again) is None
-        )
-
-    program = shrunk(program, same)
-    again = difference(program)
-    assert again is not None
-    return Found(seed, program, again, None)
+    return Found(seed, program, found, departure(program, found))
 
 
 def work(seeds: list[int], answers: Connection) -> None:

@@ -9,7 +9,7 @@ that the checking process runs on a job of ``gradcli grad``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
@@ -180,18 +180,3 @@ def spellings(op: Op, spot: Spot) -> Iterator[str]:
 
 def literal(value: Any) -> str:
     return repr(value.tolist() if isinstance(value, np.ndarray) else value)
-
-
-def table(trials: Iterable[Trial]) -> list[str]:
-    """The count, and every survivor with its reason."""
-    trials = list(trials)
-    refuted = [t for t in trials if t.verdict == REFUTED]
-    return [
-        f"verification: refuted {len(refuted)} of {len(trials)} mutants",
-        f"survivors: {len(trials) - len(refuted)}",
-        *(
-            f"  {t.mutant}: {t.excuse or f'NOT EXPLAINED ({t.verdict})'}"
-            for t in trials
-            if t.verdict != REFUTED
-        ),
-    ]

@@ -9,7 +9,7 @@ import pytest
 
 from gradcli.numbers.balls import ball
 from gradcli.ops import FUNCTIONS
-from gradcli.verify.kinks.report import Field, Report, kinks_of, slope
+from gradcli.verify.kinks import Field, Report, kinks_of, slope
 from gradcli.verify.subject import unit
 
 from .jobs import claiming, job

@@ -23,7 +23,7 @@ from tests.laws.mutants import ONE, SIGN, SLICE, SWAPPED, Mutant
 from tests.processes import HANGS
 
 from .jobs import checked
-from .mutant_programs import Program, in_programs, programs, table, trial_of
+from .mutant_programs import Program, in_programs, programs, trial_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -47,11 +47,9 @@ def double_precision() -> Iterator[None]:
 
 @pytest.mark.parametrize("share", [SHARE, *nightly([1])])
 def test_every_mutant_of_an_elementwise_row_is_refuted_or_explained(
-    share: int, capsys: pytest.CaptureFixture[str]
+    share: int,
 ) -> None:
     trials = [trial_of(mutant) for mutant in in_programs()[::share]]
-    with capsys.disabled():
-        print("", *table(trials)[: 1 if share > 1 else None], sep="\n")
     assert [str(t.mutant) for t in trials if not t.explained] == []
 
 

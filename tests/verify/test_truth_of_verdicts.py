@@ -17,7 +17,7 @@ import pytest
 
 from gradcli.lang.run import evaluate
 from gradcli.verify import verify
-from gradcli.verify.kinks.report import kinks_of
+from gradcli.verify.kinks import kinks_of
 from gradcli.verify.process.job import REFUTED, ROUNDED, UNKNOWN, Block, Verification
 from tests.laws.mutants import all_mutants, planted
 

@@ -18,7 +18,6 @@ from inspect import Parameter, Signature, signature
 from typing import Any, cast
 
 from ...engine.changes import change
-from ...engine.errors import CallError
 from ...engine.public import writing
 from ...engine.record import call, function
 from ...engine.signatures import Parameters, documented, keyword, listed
@@ -95,13 +94,8 @@ def of_row(
     def run(*args: object, **kwargs: object) -> object:
         if known and kwargs:
             kwargs = {known.get(key, key): value for key, value in kwargs.items()}
-        try:
-            if out and "out" in kwargs:
-                return writing(name)(*args, **kwargs)
-            return apply(*args, **kwargs)
-        except CallError:
-            Parameters(shown, parameters).bind(args, kwargs)
-            raise
+        run_ = writing(name) if out and "out" in kwargs else apply
+        return run_(*args, **kwargs)
 
     return published(run, shown, parameters, name)
 
@@ -126,11 +120,7 @@ def changing(name: str, hidden: str = "") -> tuple[Function, Function]:
             kwargs = {}
         if inplace:
             return run_(*operands, **kwargs)
-        try:
-            return apply(*operands, **kwargs)
-        except CallError:
-            bind(tuple(operands), kwargs)
-            raise
+        return apply(*operands, **kwargs)
 
     def run_(input: Tensor, *args: object, **kwargs: object) -> Tensor:
         return change(input, lambda old: apply(old, *args, **kwargs))

@@ -37,12 +37,8 @@ class PackedSequence_(NamedTuple):
 class PackedSequence(PackedSequence_):
     """Entries of sequences, step after step; made by `pack_padded_sequence`.
 
-    Args:
-        data: the entries.
-        batch_sizes: how many sequences last to each step, on the CPU.
-        sorted_indices: which sequence of the batch stands at each position; None: they
-            came in order.
-        unsorted_indices: where each sequence stands.
+    ``batch_sizes`` says how many sequences last to each step; ``sorted_indices`` which
+    sequence of the batch stands at each position, None: they came in order.
     """
 
     __slots__ = ()
@@ -135,7 +131,6 @@ def pad_packed_sequence(
     """Undo `pack_padded_sequence`.
 
     Args:
-        sequence: packed.
         batch_first: give (B, T, ...), not (T, B, ...).
         padding_value: what short sequences are filled with.
         total_length: T; None: the longest sequence's.
@@ -169,13 +164,8 @@ def pad_sequence(
     sequences: Sequence[Tensor], batch_first: bool = False,
     padding_value: float = 0.0, padding_side: str = "right",
 ) -> Tensor:  # fmt: skip
-    """Join sequences (length, ...) to one tensor, short ones filled up.
-
-    Args:
-        sequences: tensors that differ in their first size alone.
-        batch_first: give (N, longest, ...), not (longest, N, ...).
-        padding_value: what short sequences are filled with.
-        padding_side: "right" or "left": where.
+    """Join sequences (length, ...) to one tensor (longest, N, ...), short ones filled
+    up at the "right" or the "left"; ``batch_first``: (N, longest, ...).
 
     Raises:
         RuntimeError: no sequences, or another side.

@@ -8,8 +8,7 @@ take the places of its own only while it runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...engine.record import call
@@ -41,22 +40,45 @@ def functional_call(
         ValueError: a name is in two of the dicts.
         RuntimeError: with ``strict``, a name is missing, or is not the module's.
     """
-    given = _merged(parameter_and_buffer_dicts)
-    slots = _slots(module)
-    known = {name: tensor for name, tensor in given.items() if name in slots}
-    tied = _tied(known, slots)
-    odd = {
-        "Unexpected": [name for name in given if name not in slots],
-        "Missing": [name for name in slots if name not in tied],
+    dicts = parameter_and_buffer_dicts
+    given: dict[str, Tensor] = {}
+    for part in [dicts] if isinstance(dicts, Mapping) else dicts:
+        if given.keys() & part.keys():
+            raise ValueError("a name appeared in multiple dictionaries")
+        given.update(part)
+    slots = {
+        f"{prefix}.{key}" if prefix else key: (table, key)
+        for prefix, owner in module.named_modules(remove_duplicate=False)
+        for table in (owner._parameters, owner._buffers)
+        for key, tensor in table.items()
+        if tensor is not None
     }
+    before: dict[str, Any] = {name: table[key] for name, (table, key) in slots.items()}
+    known = {name: tensor for name, tensor in given.items() if name in slots}
+    by_identity = {id(before[name]): tensor for name, tensor in known.items()}
+    tied = {n: by_identity[id(t)] for n, t in before.items() if id(t) in by_identity}
+    odd = {"Unexpected": given.keys() - slots, "Missing": slots.keys() - tied}
     if strict and any(odd.values()):
         raise RuntimeError(
             f"functional_call of {type(module).__name__}: "
-            + "; ".join(f"{what} key(s): {names}" for what, names in odd.items())
+            + "; ".join(
+                f"{what} key(s): {sorted(names)}" for what, names in odd.items()
+            )
         )
     positional = () if args is None else args if isinstance(args, tuple) else (args,)
-    with _replaced(slots, tied if tie_weights else known):
+    replaced = {**tied, **known} if tie_weights else known
+    try:
+        _put(slots, replaced)
         return module(*positional, **(kwargs or {}))
+    finally:
+        _put(slots, {name: before[name] for name in replaced})
+
+
+def _put(slots: Mapping[str, tuple[Any, str]], tensors: Mapping[str, Any]) -> None:
+    """Put tensors into the tables of parameters and buffers that have their names."""
+    for name, tensor in tensors.items():
+        table, key = slots[name]
+        table[key] = tensor
 
 
 def stack_module_state(
@@ -87,50 +109,3 @@ def _stacked(named: Sequence[Named]) -> dict[str, Tensor]:
         )
         found[name] = stacked.requires_grad_() if first.requires_grad else stacked
     return found
-
-
-def _merged(dicts: Named | Sequence[Named]) -> dict[str, Tensor]:
-    parts = [dicts] if isinstance(dicts, Mapping) else list(dicts)
-    merged: dict[str, Tensor] = {}
-    for part in parts:
-        twice = merged.keys() & part.keys()
-        if twice:
-            raise ValueError(f"{sorted(twice)} appeared in multiple dictionaries")
-        merged.update(part)
-    return merged
-
-
-Slot = tuple[Any, str]
-"""A module's table of parameters or buffers, and the name in it."""
-
-
-def _slots(module: Module) -> dict[str, Slot]:
-    """Find each parameter and buffer, under every name that it has."""
-    found: dict[str, Slot] = {}
-    for prefix, owner in module.named_modules(remove_duplicate=False):
-        for table in (owner._parameters, owner._buffers):
-            for name, tensor in table.items():
-                if tensor is not None:
-                    found[f"{prefix}.{name}" if prefix else name] = table, name
-    return found
-
-
-def _tied(given: Named, slots: Mapping[str, Slot]) -> dict[str, Tensor]:
-    """Give what was given also under the other names of the same tensors."""
-    own = {name: id(table[key]) for name, (table, key) in slots.items()}
-    by_identity = {own[name]: tensor for name, tensor in given.items()}
-    found = {name: by_identity[i] for name, i in own.items() if i in by_identity}
-    return found | {**given}
-
-
-@contextmanager
-def _replaced(slots: Mapping[str, Slot], given: Named) -> Iterator[None]:
-    before = [(slots[name], slots[name][0][slots[name][1]]) for name in given]
-    try:
-        for name, tensor in given.items():
-            table, key = slots[name]
-            table[key] = tensor
-        yield
-    finally:
-        for (table, key), tensor in before:
-            table[key] = tensor

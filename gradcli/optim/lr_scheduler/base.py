@@ -169,12 +169,10 @@ class ReduceLROnPlateau(LRScheduler):
     """A schedule that lowers rates when a measure no longer improves.
 
     Args:
-        optimizer: the optimizer whose rates are changed.
         mode: "min" or "max", what counts as better.
         factor: the factor, below 1, by which rates are multiplied.
         patience: the number of epochs without improvement before rates fall.
-        threshold: how much better an improvement is at least.
-        threshold_mode: "rel" or "abs".
+        threshold, threshold_mode: how much better an improvement is, "rel" or "abs".
         cooldown: epochs after a reduction in which none are counted.
         min_lr: the lowest rate, one for all groups or one for each.
         eps: the smallest change of a rate that is made.
@@ -236,18 +234,13 @@ class OneCycleLR(LRScheduler):
     where the rate is highest.
 
     Args:
-        optimizer: the optimizer whose rates are changed.
         max_lr: the highest rate, one number or one for each group.
         total_steps: the number of steps; None: ``epochs * steps_per_epoch``.
-        epochs, steps_per_epoch: numbers whose product is the number of steps.
         pct_start: the share of the steps in which the rate rises.
         anneal_strategy: "cos" or "linear".
-        cycle_momentum: whether the momentum moves against the rate.
-        base_momentum, max_momentum: the lowest and highest momentum.
-        div_factor: the rate begins at ``max_lr/div_factor``.
-        final_div_factor: the rate ends at its beginning divided by this.
+        div_factor, final_div_factor: the rate begins at ``max_lr/div_factor``, and ends
+            at that divided by ``final_div_factor``.
         three_phase: whether the rate falls as fast as it rose, and then to its end.
-        last_epoch: the step to go on from; -1: the beginning.
 
     Raises:
         ValueError: the options contradict each other, or a step is beyond the last one.

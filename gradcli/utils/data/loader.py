@@ -28,7 +28,6 @@ class DataLoader:
     """An iterable of the batches of a set; every iteration is one pass over the set.
 
     Args:
-        dataset: a set of items by position, or an `IterableDataset`.
         batch_size: items per batch; None: items are given one by one.
         shuffle: take the items in a new random order in each pass.
         sampler: an iterable of positions, used in place of ``shuffle``.
@@ -36,12 +35,10 @@ class DataLoader:
         num_workers: no workers are started, and a warning says so: items are loaded in
             the process that asks for them, in the same order.
         collate_fn: joins a list of items to a batch.
-        pin_memory: accepted as in PyTorch; it changes no result.
         drop_last: leave out a last batch that is smaller.
         timeout, worker_init_fn, multiprocessing_context, prefetch_factor,
             persistent_workers: options of workers, refused with ``num_workers=0``.
-        generator: draws the random numbers; None: the default generator.
-        in_order, pin_memory_device: accepted as in PyTorch; they change nothing.
+        pin_memory, in_order, pin_memory_device: accepted; they change nothing.
 
     Raises:
         ValueError: options contradict each other, or need workers.

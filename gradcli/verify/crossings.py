@@ -20,30 +20,37 @@ if the method does not converge, no point is returned.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Collection,
+    Container,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from math import isfinite
 from typing import TYPE_CHECKING, Final
 
-from ...engine.modes import MODE
-from ...lang.errors import Span
-from ...lang.exactly import ExactFactory, ExactLibrary
-from ...numbers.balls import Ball, ball, to_float, working
-from ...numbers.decided import bounds_of, ratio
-from ...numbers.graph import Elsewhere, Evaluation
-from ...numbers.namespace import ObjectNamespace
-from ...numbers.system import Number
-from ...numbers.terms import Term, Terms
-from ...ops import Op
-from ..formulas import shown
-from ..process.budget import OutOfTime
-from ..process.job import Job
-from ..subject import OnTerms, exact_output, on_terms
+from ..engine.modes import MODE
+from ..lang.errors import Span
+from ..lang.exactly import ExactFactory, ExactLibrary
+from ..numbers.balls import Ball, apply, ball, to_float, working
+from ..numbers.decided import bounds_of, ratio
+from ..numbers.graph import Elsewhere, Evaluation
+from ..numbers.namespace import ObjectNamespace
+from ..numbers.system import Number
+from ..numbers.terms import Term, Terms
+from ..ops import Op
+from .formulas import shown
+from .process.budget import OutOfTime
+from .process.job import Job
+from .subject import OnTerms, exact_output, on_terms
 
 if TYPE_CHECKING:
-    from ...engine import Tensor
+    from ..engine import Tensor
 
 MAX_QUOTED_CHARACTERS: Final = 40
 
@@ -218,10 +225,17 @@ class Point:
 
 
 class _Middles(Evaluation):
-    """An evaluation of a graph elsewhere, on numbers without bounds."""
+    """An evaluation of these steps of a graph elsewhere, on numbers without bounds."""
+
+    def __init__(self, graph: Elsewhere, steps: list[int]) -> None:
+        super().__init__(graph)
+        self._steps = steps
+
+    def below(self, roots: Iterable[int], known: Container[int] = ()) -> list[int]:
+        return self._steps
 
     def _applied(self, bits: int, name: str, args: Sequence[Ball]) -> Ball:
-        return super()._applied(bits, name, args).mid()
+        return args[0] if name == "stop" else apply(name, *args).mid()
 
     def slope(self, step: int, position: int, bits: int) -> Ball:
         return super().slope(step, position, bits).mid()
@@ -233,12 +247,13 @@ class Gap:
     def __init__(self, terms: Terms, ends: Crossing, entries: Collection[int]) -> None:
         self.ends = [ends.left.serial, ends.right.serial]
         self._terms = terms
-        below = terms.evaluation.below(self.ends)
-        self.start: Location = {s: terms.leaf(s) for s in below if s in entries}
+        self._below = terms.evaluation.below(self.ends)
+        self.start: Location = {s: terms.leaf(s) for s in self._below if s in entries}
 
     def at(self, location: Mapping[int, Ball], bits: int) -> tuple[Ball, _Middles]:
         """Return the gap at a location, and the evaluation there."""
-        found = _Middles(Elsewhere(self._terms, location, all_carry=True))
+        elsewhere = Elsewhere(self._terms, location, all_carry=True)
+        found = _Middles(elsewhere, self._below)
         left, right = found.values(self.ends, bits)
         return (left - right).mid(), found
 

@@ -21,17 +21,17 @@ from math import fsum, inf, isfinite, isnan, nan
 from random import Random
 from typing import Final
 
-from ...engine import Tensor
-from ...lang.exactly import ExactFactory, ExactLibrary
-from ...numbers.balls import Ball, ball, text, to_float, working
-from ...numbers.namespace import ObjectArray, ObjectNamespace
-from ...numbers.rounding import unit_roundoff
-from ...numbers.system import Balls
-from ..formulas import shown
-from ..process.budget import Budget
-from ..process.job import Job
-from ..subject import OnTerms, exact_output, objects, unit
+from ..engine import Tensor
+from ..lang.exactly import ExactFactory, ExactLibrary
+from ..numbers.balls import Ball, ball, text, to_float, working
+from ..numbers.namespace import ObjectArray, ObjectNamespace
+from ..numbers.rounding import unit_roundoff
+from ..numbers.system import Balls
 from .crossings import WIDE_BITS, Crossing, Gap, Point, meeting, meetings, watched
+from .formulas import shown
+from .process.budget import Budget
+from .process.job import Job
+from .subject import OnTerms, exact_output, objects, unit
 
 MAX_ENTRIES_AT_KINK: Final = 100
 
