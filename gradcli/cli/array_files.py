@@ -8,7 +8,7 @@ Invariant: a name of no known format is refused before any work.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import PurePath
 from typing import IO, TYPE_CHECKING, Final
@@ -42,17 +42,31 @@ def check_format(path: str) -> str:
     return suffix_of(path, WRITERS, "file of matrices")
 
 
-def write_block(path: str, block: Block) -> None:
-    """Write a block to a file in the format of its suffix.
+def places(
+    path: str, names: Iterable[str], what: str, otherwise: str
+) -> dict[str, str]:
+    """Return the file of each block or gradient by its name; refuse several of one
+    place, with another way out beside a place for each."""
+    names = [*names]
+    if len(names) > 1 and NAME not in path:
+        stem, dot, suffix = path.rpartition(".")
+        message = f"--out writes one {what}, and there are {len(names)}: "
+        hint = f"{otherwise}, or let {{}} stand for the names: --out {stem}-{{}}{dot}"
+        raise wrong("E590", message + ", ".join(names), hint + suffix)
+    return {name: path.replace(NAME, name) for name in names}
 
-    Raises:
-        ProgramError: the file cannot be written.
-        TooManyEntries: the block with its zeros is too large.
-    """
+
+def write_blocks(path: str, blocks: Mapping[tuple[str, ...], Block]) -> list[str]:
+    """Write each block to a file in the format of its suffix; return their paths."""
     suffix = check_format(path)
-    if suffix == ARRAY:
-        check_size(block.output.numel() * block.x.numel())
-    _write(path, lambda file: WRITERS[suffix](file, block))
+    named = {"-".join(by): block for by, block in blocks.items()}
+    files = places(path, named, "block", "choose one input with --wrt")
+    for name, block in named.items():
+        if suffix == ARRAY:
+            check_size(block.output.numel() * block.x.numel())
+        written: Callable[..., None] = WRITERS[suffix]
+        _write(files[name], partial(written, block=block))
+    return [*files.values()]
 
 
 def write_gradients(path: str, found: Gradients) -> dict[str, str]:
@@ -63,18 +77,11 @@ def write_gradients(path: str, found: Gradients) -> dict[str, str]:
         value = host(found.run.output.raw)
         _write(path, lambda file: np.savez(file, value=value, **parts))
         return {name: f"{path}:grad_{name}" for name in known}
-    if len(known) > 1 and NAME not in path:
-        raise wrong(
-            "E590",
-            f"--out writes one gradient to a .npy, and there are {len(known)}: "
-            f"{', '.join(known)}",
-            f"write all of them to {PurePath(path).with_suffix(ARCHIVE)}, or let {{}} "
-            "in the name stand for the input's",
-        )
-    places = {name: path.replace(NAME, name) for name in known}
+    archive = f"write all of them to {PurePath(path).with_suffix(ARCHIVE)}"
+    files = places(path, known, "gradient to a .npy", archive)
     for name, raw in known.items():
-        _write(places[name], partial(np.save, arr=raw))
-    return places
+        _write(files[name], partial(np.save, arr=raw))
+    return files
 
 
 def _write(path: str, put: Callable[[IO[bytes]], None]) -> None:

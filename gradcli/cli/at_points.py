@@ -43,8 +43,8 @@ from ..render.notes import ways_notes
 from ..render.progress import Bar, wants_bar
 from .ending import before_exit
 from .executors import Done, Task, header, results, workers
-from .groups import Many
 from .limits import once, renew
+from .option_groups import Many
 from .output import Printer, form, note, standard_output, tell_at_once
 from .problems import Exit, wrong
 

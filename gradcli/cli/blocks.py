@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from .checking import Check, show_checked
 from .forms import Forms, joined
-from .groups import Matrices
+from .option_groups import Matrices
 from .options import Request
 from .output import Printer, form
 from .problems import typed, wrong
@@ -70,7 +70,11 @@ def answer(
     if matrices.form == "dense":
         found.refuse_too_many()
     with run.explained():
-        files = matrices.write(found.by)
+        files = None
+        if matrices.out is not None:
+            from .array_files import write_blocks
+
+            files = write_blocks(matrices.out, found.by)
         view = found.view(matrices.form, files, matrices.spy)
     code = forms.code_of(run, view.command)
     labels = {block.by[-1]: draw.verdict_label(view, block) for block in view.blocks}

@@ -25,8 +25,8 @@ from ..render import jsons
 from ..render.line import BLANK
 from ..render.progress import Bar, wants_bar
 from .ending import before_exit
-from .groups import Choice
 from .limits import once, renew
+from .option_groups import Choice
 from .output import Printer, form, note
 from .problems import Exit, wrong
 

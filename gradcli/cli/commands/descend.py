@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..groups import Choice
+from ..option_groups import Choice
 from ..options import VERIFIES_NOTHING, Request, without
 from ..sources import question_of
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from ..checking import Check, show_checked
 from ..forms import Forms, joined, program_of_gradients
-from ..groups import Many
 from ..limits import MAX_DIGITS, MAX_ORDER
+from ..option_groups import Many
 from ..options import Request, Requirement, was_typed
 from ..output import Printer, form, note, tell_trouble
 from ..problems import typed, wrong

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..blocks import answer
 from ..forms import Forms
-from ..groups import Matrices
+from ..option_groups import Matrices
 from ..options import Request, Requirement
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from ..blocks import answer
 from ..forms import Forms
-from ..groups import Matrices
+from ..option_groups import Matrices
 from ..options import Request, Requirement
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from ..groups import Many
+from ..option_groups import Many
 from ..options import (
     NEEDS_ALL_VALUES,
     PRINTS_NOTHING_SHORTER,

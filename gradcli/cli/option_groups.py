@@ -13,10 +13,7 @@ from .output import form
 from .problems import typed, wrong
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ..answers.derivatives import Form
-    from ..engine.jacobian import Block
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,27 +116,6 @@ class Matrices:
             from .array_files import check_format
 
             check_format(self.out)
-
-    def write(self, blocks: Mapping[tuple[str, ...], Block]) -> list[str] | None:
-        """Write the blocks; return the file of each, or None if none was asked for."""
-        if self.out is None:
-            return None
-        from .array_files import NAME, write_block
-
-        names = ["-".join(by) for by in blocks]
-        if len(names) > 1 and NAME not in self.out:
-            stem, dot, suffix = self.out.rpartition(".")
-            raise wrong(
-                "E590",
-                f"--out writes one block, and there are {len(names)}: "
-                f"{', '.join(names)}",
-                f"choose one input with --wrt, or let {{}} stand for the names: "
-                f"--out {stem}-{{}}{dot}{suffix}",
-            )
-        files = [self.out.replace(NAME, name) for name in names]
-        for path, block in zip(files, blocks.values(), strict=True):
-            write_block(path, block)
-        return files
 
 
 @dataclass(frozen=True, slots=True)
