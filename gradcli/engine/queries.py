@@ -25,19 +25,9 @@ def is_tensor(obj: object) -> bool:
     return isinstance(obj, Tensor)
 
 
-def numel(input: Tensor) -> int:
-    """Return the number of entries."""
-    return input.numel()
-
-
-def is_floating_point(input: Tensor) -> bool:
-    """Return whether the tensor's entries are floats."""
-    return input.is_floating_point()
-
-
-def is_inference(input: Tensor) -> bool:
-    """Return whether the tensor was made in inference mode."""
-    return input.is_inference()
+numel = Tensor.numel
+is_floating_point = Tensor.is_floating_point
+is_inference = Tensor.is_inference
 
 
 def equal(input: Tensor, other: Tensor) -> bool:
