@@ -148,11 +148,7 @@ def vhp(
     Raises:
         GradError: ``func`` gives no scalar, or ``v`` does not fit the inputs.
     """
-    run = _Run(func, inputs, create_graph, strict)
-    vector = _vector(v, run.inputs, "input to the user-provided function is")
-    with enable_grad():
-        found = pull(run.gradient(), run.inputs, vector, create_graph)
-    return run.as_outputs(run.outputs), run.as_inputs(filled(found, run.inputs))
+    return _product(_Run(func, inputs, create_graph, strict), v, forward=False)
 
 
 def hvp(
@@ -164,11 +160,16 @@ def hvp(
 ) -> tuple[Any, Any]:
     """Return the value, and the Hessian times ``v``, by forward over reverse; what it
     takes and gives is what `vhp` does."""
-    run = _Run(func, inputs, create_graph, strict)
+    return _product(_Run(func, inputs, create_graph, strict), v, forward=True)
+
+
+def _product(run: _Run, v: object, forward: bool) -> tuple[Any, Any]:
+    """Return the value of a function, and its Hessian times a vector."""
     vector = _vector(v, run.inputs, "input to the user-provided function is")
     with enable_grad():
-        product = push(run.gradient(), run.inputs, vector, create_graph)
-    return run.as_outputs(run.outputs), run.as_inputs(product)
+        given = run.gradient(), run.inputs, vector, run.create_graph
+        found: Sequence[Tensor | None] = push(*given) if forward else pull(*given)
+    return run.as_outputs(run.outputs), run.as_inputs(filled(found, run.inputs))
 
 
 class _Run(Trace):

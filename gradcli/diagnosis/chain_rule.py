@@ -20,7 +20,8 @@ with the fewest wrong paths is taken.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, combinations, starmap
 from typing import Any
@@ -31,8 +32,8 @@ from ..engine import Node
 from ..engine.walk import accumulate, added, inputs_first
 from ..views.claims import Diagnosis
 from ..views.graph import raw_partials
-from ..views.survey import Path, Survey, along, below
-from .evidence import Evidence, Sample, Texts, gather
+from ..views.survey import Path, Survey, below, met
+from .evidence import Evidence, Sample, Texts
 from .hypotheses import (
     CLOSE,
     Array,
@@ -58,6 +59,18 @@ MAX_OUTPUT_ENTRIES = 64
 """Largest number of an output's entries for which a pass is run from each."""
 
 # reverse passes with one change
+
+TOLERANCE = 1e-7
+"""Largest relative distance of a gradient from a sum of contributions that it fits."""
+
+MAX_PATHS = 24
+"""Largest number of paths to an input that are told one by one."""
+
+MAX_WRONG = 2
+"""Largest number of edges that a claim may have wrong."""
+
+MAX_CUTS = 1_000
+"""Largest number of reverse passes at one point in which an edge is cut."""
 
 Sent = Iterable[tuple[object, Any]]
 
@@ -124,6 +137,68 @@ def explains(graphs: Sequence[Graph], change_of: Callable[[Graph], Change]) -> b
         if not same(found, graph.given):
             return False
     return True
+
+
+Way = tuple[int, int]
+"""Type of an edge of a graph: the position of its node, and its number there."""
+
+
+def ways(nodes: Sequence[Any]) -> Iterator[tuple[Way, Any]]:
+    """Yield the edges between nodes, outputs first."""
+    for place in reversed(range(len(nodes))):
+        held = nodes[place].edges if isinstance(nodes[place], Node) else ()
+        for nr, edge in enumerate(held):
+            if edge is not None:
+                yield (place, nr), edge
+
+
+def cutting(cut: Sequence[Way], graph: Graph) -> Change:
+    """Return the change in which some edges send nothing."""
+    nodes = graph.nodes
+    dropped = {(nodes[place], nr) for place, nr in cut}
+
+    def change(edge: Any, total: object) -> Sent | None:
+        if all(edge is not node for node, _ in dropped):
+            return None
+        held = [nr for nr, e in enumerate(edge.edges) if e is not None]
+        pairs = zip(held, below(edge, total), strict=False)
+        return [sent for nr, sent in pairs if (edge, nr) not in dropped]
+
+    return change
+
+
+def wrong_parts(
+    graphs: Sequence[Graph], most: int = 1
+) -> Iterator[list[tuple[Way, float]]]:
+    """Yield the choices of up to ``most`` edges, each with the constant in front of
+    what comes through it, other than 1, that give the given derivative at every
+    point."""
+    edges = [way for way, _ in ways(graphs[0].nodes)]
+    if len(edges) * len(graphs[0].rows) > MAX_CUTS:
+        return
+    whole = np.concatenate([g.true.ravel() for g in graphs])
+    given = np.concatenate([g.given.ravel() for g in graphs])
+    scale = TOLERANCE * max(largest(given), largest(whole))
+    parts: dict[Way, Array] = {}
+    for way in edges:
+        with suppress(Exception):
+            # Another branch makes a graph with other edges.
+            rest = [g.gradient(cutting([way], g)).ravel() for g in graphs]
+            part = whole - np.concatenate(rest)
+            if min(largest(part), largest(whole - part)) > scale:
+                parts[way] = part
+    for count in range(1, most + 1):
+        for chosen in combinations(parts, count):
+            matrix = np.stack([parts[way] for way in chosen], axis=1)
+            found, _, rank, _ = np.linalg.lstsq(matrix, given - whole, rcond=1e-9)
+            near = largest(matrix @ found - (given - whole)) <= scale
+            every = largest(whole - matrix.sum(1)) <= scale
+            plain = (abs(abs(found) - 1) <= TOLERANCE * 10).all()
+            wrong = (abs(found) > TOLERANCE * 10).all() and (plain or not every)
+            if near and rank == count and wrong:
+                yield list(zip(chosen, (1 + found).tolist(), strict=True))
+        if len(parts) > MAX_PATHS:
+            return
 
 
 def _graphs(evidence: Evidence) -> list[Graph]:
@@ -371,137 +446,62 @@ def _product(a: Candidate, b: Candidate) -> Candidate:
 
 # paths with a wrong constant in front
 
-TOLERANCE = 1e-7
-"""Largest relative distance of a claim from a sum of contributions that it fits."""
-
-MAX_PATHS = 24
-"""Largest number of paths to an input that are followed one by one."""
-
-EQUATIONS_PER_CONSTANT = 3
-"""Number of equations that are wanted for each unknown constant."""
-
-MAX_WRONG_PATHS = 3
-"""Largest number of paths that a claim may have wrong."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bundle:
-    """Paths whose contributions are multiples of each other and share a constant."""
-
-    paths: tuple[Path, ...]
-    total: Array
-
 
 def wrong_path(evidence: Evidence) -> Diagnosis | None:
     """Return the diagnosis of paths whose contributions the claim has wrong."""
-    claim = evidence.claim
-    if len(claim.by) != 1 or claim.expression is None or not claim.is_complete:
+    graphs = _graphs(evidence)
+    root, end = evidence.samples[0].target.edge, graphs[0].end if graphs else None
+    if not graphs:
         return None
-    paths = _paths(evidence, evidence.samples[0])
-    if paths is None:
+    survey = Survey(root, np.ones(tuple(evidence.samples[0].target.shape)), [end])
+    if not 1 < survey.counts.get(end, 0) <= MAX_PATHS:
         return None
-    per_sample = evidence.samples[0].true.size or 1
-    wanted = -(-EQUATIONS_PER_CONSTANT * len(paths) // per_sample) + 1
-    enough = evidence
-    if wanted > len(evidence.samples):
-        samples = gather(evidence.task, claim, wanted, evidence.until)
-        enough = replace(evidence, samples=samples)
-    columns, sides = _columns(enough, paths), enough.sides
-    if columns is None or not sides:
-        return None
-    claimed = np.concatenate([np.ravel(grid) for _, grid in sides])
-    bundles = _bundles(paths, columns)
-    sizes = [largest(bundle.total) for bundle in bundles]
-    if not 0 < 2 * len(bundles) <= len(claimed) or min(sizes) <= TOLERANCE * max(sizes):
-        # A sum that cancels leaves only rounding errors, which any constant fits.
-        return None
+    paths = sorted(survey.heaviest(end))
     texts = Texts(evidence, evidence.samples[0])
-    labels = dict(zip(paths, texts.unique(paths, claim.by[0]), strict=True))
-    for count in range(1, min(len(bundles), MAX_WRONG_PATHS) + 1):
-        for wrong in combinations(range(len(bundles)), count):
-            found = _constants(bundles, wrong, claimed)
-            mistakes = [_mistake(texts, labels, bundles[k], a) for k, a in found]
-            known = [mistake for mistake in mistakes if mistake is not None]
-            if found and len(known) == len(found):
-                return Diagnosis(
-                    known[0].cause,
-                    "; ".join(mistake.text for mistake in known),
-                    "; ".join(mistake.repair for mistake in known),
-                )
+    labels = dict(zip(paths, texts.unique(paths, evidence.claim.by[0]), strict=True))
+    for wrong in wrong_parts(graphs, MAX_WRONG):
+        evidence.check()
+        through = [
+            [
+                path
+                for path in paths
+                if (graphs[0].nodes[place], nr)
+                in [(step.node, step.nr) for step in met(root, path)]
+            ]
+            for (place, nr), _ in wrong
+        ]
+        met_ones = [path for several in through for path in several]
+        if len(met_ones) > len(set(met_ones)):
+            continue
+        constants = [c for _, c in wrong]
+        mistakes = [
+            _mistake(texts, labels, several, c)
+            for several, c in zip(through, constants, strict=True)
+        ]
+        known = [mistake for mistake in mistakes if mistake is not None]
+        if len(known) == len(mistakes):
+            told = Diagnosis(
+                known[0].cause,
+                "; ".join(mistake.text for mistake in known),
+                "; ".join(mistake.repair for mistake in known),
+            )
+            # Paths that are missing have a name if a variable stands for them.
+            left_out = len(met_ones) > 1 and max(map(abs, constants)) <= TOLERANCE * 10
+            return (left_out and taken_for_constant(evidence)) or told
     return None
 
 
-def _paths(evidence: Evidence, sample: Sample) -> list[Path] | None:
-    """Return all paths in a fixed order; None if there are too many, or none."""
-    root, end = sample.target.edge, sample.inputs[evidence.claim.by[0]].edge
-    if root is None or sample.target.numel() > MAX_OUTPUT_ENTRIES:
-        return None
-    ones = np.ones(tuple(sample.target.shape))
-    survey = Survey(root, ones, [end])
-    if not 0 < survey.counts.get(end, 0) <= MAX_PATHS:
-        return None
-    return sorted(survey.heaviest(end))
-
-
-def _columns(evidence: Evidence, paths: list[Path]) -> list[Array] | None:
-    """Return each path's contribution, all samples in a row; None if graphs differ."""
-    parts: list[list[Array]] = [[] for _ in paths]
-    for sample in evidence.samples:
-        evidence.check()
-        # Another branch makes another graph, with paths of its own.
-        if _paths(evidence, sample) != paths:
-            return None
-        for column, path in zip(parts, paths, strict=True):
-            for seeds in _units(sample):
-                ((root, unit),) = seeds.items()
-                column.append(np.ravel(along(root, unit, path)))
-    return [np.concatenate(column) for column in parts]
-
-
-def _bundles(paths: Sequence[Path], columns: Sequence[Array]) -> list[Bundle]:
-    bundles: list[Bundle] = []
-    for path, column in zip(paths, columns, strict=True):
-        for k, bundle in enumerate(bundles):
-            if constant_factor([(column, bundle.total)]) is not None:
-                both = bundle.total + column
-                bundles[k] = Bundle((*bundle.paths, path), both)
-                break
-        else:
-            bundles.append(Bundle((path,), column))
-    return [bundle for bundle in bundles if largest(bundle.total)]
-
-
-def _constants(
-    bundles: Sequence[Bundle], wrong: Sequence[int], claimed: Array
-) -> list[tuple[int, float]]:
-    """Return the constants, none of them 1, in front of some contributions with which
-    the sum of all is the claim; none if it is not."""
-    sizes = [largest(bundle.total) for bundle in bundles]
-    matrix = np.stack([bundles[k].total / sizes[k] for k in wrong], axis=1)
-    rest = claimed - sum(b.total for k, b in enumerate(bundles) if k not in wrong)
-    found, _, rank, _ = np.linalg.lstsq(matrix, rest, rcond=1e-9)
-    scale = max(largest(claimed), *sizes)
-    if rank < len(wrong) or largest(matrix @ found - rest) > TOLERANCE * scale:
-        return []
-    constants = [(k, float(a / sizes[k])) for k, a in zip(wrong, found, strict=True)]
-    near = TOLERANCE * 10
-    plain = all(min(abs(a), abs(a - 2)) <= near for _, a in constants)
-    if len(wrong) == len(bundles) and not plain:
-        return []
-    return [] if any(abs(a - 1) <= near for _, a in constants) else constants
-
-
 def _mistake(
-    texts: Texts, labels: dict[Path, str], bundle: Bundle, a: float
+    texts: Texts, labels: dict[Path, str], paths: Sequence[Path], a: float
 ) -> Diagnosis | None:
     constant = simple_number(a) if abs(a) > TOLERANCE * 10 else 0
     if constant is None:
         return None
-    names = list(dict.fromkeys(labels[path] for path in bundle.paths))
+    names = list(dict.fromkeys(labels[path] for path in paths))
     one = len(names) == 1
     path = f"the path{'' if one else 's'} {' and '.join(names)}"
     if constant == 0:
-        terms = [texts.product(path) for path in bundle.paths]
+        terms = [texts.product(path) for path in paths]
         what = " + ".join(t for t in terms if t is not None)
         if None in terms:
             what = "what it contributes" if one else "what they contribute"

@@ -435,18 +435,11 @@ class _Compiler:
     def _close(self, count: int, at: Span) -> None:
         self.emit(lambda _, machine: machine.close_modes(count), at)
 
-    def visit_Break(self, node: syntax.Break) -> None:
-        self._leave(node, self.loops[-1].after)
-
-    def visit_Continue(self, node: syntax.Continue) -> None:
-        self._leave(node, self.loops[-1].again)
-
-    def _leave(self, node: syntax.Statement, label: Label) -> None:
+    def visit_Word(self, node: syntax.Word) -> None:
         """Emit a jump to a loop's label, after closing the modes opened in the loop."""
-        inside = self.modes - self.loops[-1].modes
-        if inside:
-            self._close(inside, node.span)
-        self.jump(label, node.span)
-
-    def visit_Pass(self, node: syntax.Pass) -> None:
-        pass
+        if node.word == "pass":
+            return
+        loop = self.loops[-1]
+        if self.modes > loop.modes:
+            self._close(self.modes - loop.modes, node.span)
+        self.jump(loop.after if node.word == "break" else loop.again, node.span)

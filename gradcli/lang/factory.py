@@ -10,6 +10,7 @@ depend on the seed and a name alone, so a new input does not change the draws of
 """
 
 from collections.abc import Callable
+from functools import cached_property, partial
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -191,19 +192,15 @@ class Draws:
     """The random generator of one stream, which can start again from the beginning."""
 
     def __init__(self, factory: Factory, stream: str) -> None:
-        self._factory = factory
-        self._stream = stream
-        self._generator: Generator | None = None
+        self._start = partial(factory.stream, stream)
 
-    @property
+    @cached_property
     def generator(self) -> "Generator":
-        if self._generator is None:
-            self._generator = self._factory.stream(self._stream)
-        return self._generator
+        return self._start()
 
     def restart(self) -> None:
         """Return to the first random number of the stream."""
-        self._generator = None
+        self.__dict__.pop("generator", None)
 
 
 def _as_float(number: float) -> float:

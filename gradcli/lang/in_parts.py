@@ -90,12 +90,8 @@ class RunInParts(Run):
 
 def run_in_parts(prepared: Prepared, fusion: Fusion | None = None) -> RunInParts | None:
     """Run a prepared program part by part, and return the run; None if it cannot, or if
-    a result is not finite: then a whole run is needed to find where that began.
-
-    Args:
-        prepared: the program and its inputs.
-        fusion: a report, to which the region or the reason is added.
-    """
+    a result is not finite: then a whole run is needed to find where that began. The
+    region or the reason is added to the report ``fusion``."""
     fusion = Fusion() if fusion is None else fusion
     answer = in_parts(prepared, {})
     if isinstance(answer, Obstacle):

@@ -199,7 +199,8 @@ class Machine:
         Raises:
             ProgramError: the value cannot be an operand.
         """
-        value = self.as_vector(value)
+        if isinstance(value, list):
+            value = self.as_vector(value)
         if isinstance(value, _WITHOUT_OPERATORS):
             kind = described(value)
             inside = isinstance(value, (list, tuple))
@@ -209,9 +210,9 @@ class Machine:
             self.foreign.add(type(value))
         return value
 
-    def as_vector(self, value: object) -> object:
-        """Return the vector that the library makes of a list, or else the value."""
-        made = self.library.vector(value) if isinstance(value, list) else None
+    def as_vector(self, value: list[object]) -> object:
+        """Return the vector that the library makes of a list, or else the list."""
+        made = self.library.vector(value)
         return value if made is None else made
 
     def truth(self, value: object) -> bool:
@@ -348,11 +349,8 @@ class Machine:
 
 def running_at(frame: FrameType | None) -> tuple[Span, str] | None:
     """Return the span and the text of the program's step that a thread is running; None
-    if it runs no program.
-
-    Args:
-        frame: the newest frame of the thread, which must not run meanwhile.
-    """
+    if it runs no program. ``frame`` is the newest frame of the thread, which must not
+    run meanwhile."""
     while frame is not None:
         if frame.f_code is Machine.run.__code__:
             code, position = map(frame.f_locals.get, ("code", "position"))

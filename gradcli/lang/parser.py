@@ -29,11 +29,6 @@ _NOT_ASSIGNABLE: dict[type[syntax.Expression], tuple[str, str]] = {
     ),
     syntax.MethodCall: ("a call cannot be assigned to", _A_NAME),
 }
-_SINGLE: dict[str, type[syntax.Statement]] = {
-    "pass": syntax.Pass,
-    "break": syntax.Break,
-    "continue": syntax.Continue,
-}
 _NO_FUNCTIONS = "functions are not defined: write"
 _NO_TARGET = ("this cannot be assigned to", "only a name can stand on the left of '='")
 _NO_EQUATION = "to compare, write '=='; an equation is not solved: write left - (right)"
@@ -131,13 +126,13 @@ class _Parser(ExpressionParser):
             return self.compound[kind]()
         if kind in FOREIGN_WORDS:
             raise self.foreign_word()
-        if kind not in _SINGLE:
+        if kind not in ("break", "continue", "pass"):
             return self._assignment()
         self.take()
         if kind != "pass" and not self.loops:
             hint = "it belongs inside a 'for' or a 'while'"
             raise self.fail("E212", f"'{kind}' outside a loop", token.span, hint)
-        return _SINGLE[kind](token.span)
+        return syntax.Word(token.span, kind)
 
     def _assignment(self) -> Steps[syntax.Statement]:
         start = self.token.start

@@ -121,7 +121,6 @@ def prepare(
     """Return a program, compiled, with its inputs.
 
     Args:
-        source: the program's text.
         bindings: values of inputs; the other inputs are drawn at random.
         wrt: the inputs that gradients are taken for; None: all, except those read from
             files if there are others.

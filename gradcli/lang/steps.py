@@ -31,17 +31,33 @@ def operation(
 ) -> Step:
     """Return a step that writes an operation's value, and reports it to the library as
     the value of the text at ``span``, if that is given."""
+    first, second = (*reads, 0, 0)[:2]
     gather = _gather(reads)
 
-    def silent(registers: Registers, machine: Machine) -> None:
-        registers[out] = function(machine, *gather(registers))
+    def of_two(registers: Registers, machine: Machine) -> object:
+        return function(machine, registers[first], registers[second])
 
-    def step(registers: Registers, machine: Machine) -> None:
-        result = function(machine, *gather(registers))
+    def of_many(registers: Registers, machine: Machine) -> object:
+        return function(machine, *gather(registers))
+
+    value = of_two if len(reads) == 2 else of_many
+
+    def silent(registers: Registers, machine: Machine) -> None:
+        registers[out] = value(registers, machine)
+
+    def of_one(registers: Registers, machine: Machine) -> None:
+        result = function(machine, registers[first])
         machine.on_result(result, span)
         registers[out] = result
 
-    return silent if span is None else step
+    def step(registers: Registers, machine: Machine) -> None:
+        result = value(registers, machine)
+        machine.on_result(result, span)
+        registers[out] = result
+
+    if span is None:
+        return silent
+    return of_one if len(reads) == 1 else step
 
 
 def call(
@@ -51,31 +67,34 @@ def call(
     span: Span,
     find: Callable[[Machine, Any], Callable[..., object]] | None,
 ) -> Step:
-    """Return a step that calls a function with the operands behind the first.
-
-    Args:
-        reads: the registers of the operands.
-        names: the names under which the last operands are passed.
-        span: the text of the call, which the library is told.
-        find: returns the function from the first operand; None: that is the function.
-    """
+    """Return a step that calls a function with the operands behind the first, the last
+    of them under ``names``; ``find`` returns the function from the first operand, which
+    is the function itself without it."""
     first, *others = reads
     count = len(others) - len(names)
     gather, gather_named = _gather(others[:count]), _gather(others[count:])
 
     def step(registers: Registers, machine: Machine) -> None:
-        function = registers[first]
-        if find is not None:
-            function = find(machine, function)
-        if names:
-            named = dict(zip(names, gather_named(registers), strict=True))
-            result = function(*gather(registers), **named)
-        else:
-            result = function(*gather(registers))
+        result = registers[first](*gather(registers))
         machine.on_result(result, span)
         registers[out] = result
 
-    return step
+    def found(registers: Registers, machine: Machine) -> None:
+        assert find is not None
+        result = find(machine, registers[first])(*gather(registers))
+        machine.on_result(result, span)
+        registers[out] = result
+
+    def named(registers: Registers, machine: Machine) -> None:
+        function = registers[first] if find is None else find(machine, registers[first])
+        last = dict(zip(names, gather_named(registers), strict=True))
+        result = function(*gather(registers), **last)
+        machine.on_result(result, span)
+        registers[out] = result
+
+    if names:
+        return named
+    return step if find is None else found
 
 
 def _gather(reads: Sequence[int]) -> Callable[[Registers], tuple[object, ...]]:
@@ -215,8 +234,10 @@ def unary(sign: str) -> Operation:
 def method(name: str) -> Callable[[Machine, object], Callable[..., object]]:
     """Return a function that gives the method `name` of a value."""
 
-    def found(machine: Machine, operand: object) -> Callable[..., object]:
-        library, value = machine.library, machine.as_vector(operand)
+    def found(machine: Machine, value: object) -> Callable[..., object]:
+        library = machine.library
+        if isinstance(value, list):
+            value = machine.as_vector(value)
         if name in METHODS_LEFT_OUT:
             message = f"'.{name}()' is not called here"
             raise ProgramError("E106", message, hint=METHODS_LEFT_OUT[name])
@@ -238,8 +259,10 @@ def method(name: str) -> Callable[[Machine, object], Callable[..., object]]:
 def attribute(name: str) -> Operation:
     """Return an operation that gives the attribute `name` of its operand."""
 
-    def value_of(machine: Machine, operand: object) -> object:
-        library, value = machine.library, machine.as_vector(operand)
+    def value_of(machine: Machine, value: object) -> object:
+        library = machine.library
+        if isinstance(value, list):
+            value = machine.as_vector(value)
         found, result = library.attribute(value, name)
         if found:
             return result

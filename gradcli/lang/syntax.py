@@ -227,16 +227,10 @@ class With(Statement):
     body: Block
 
 
-class Break(Statement):
-    """The statement `break`."""
+class Word(Statement):
+    """The statement `break`, `continue` or `pass`."""
 
-
-class Continue(Statement):
-    """The statement `continue`."""
-
-
-class Pass(Statement):
-    """The statement `pass`."""
+    word: str
 
 
 class Note(NamedTuple):

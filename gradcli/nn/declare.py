@@ -61,7 +61,9 @@ def head(*left_out: str) -> Callable[[F], F]:
             # Users see the class that is derived from a base which is not public.
             kind = type(self).__name__ if owner.startswith("_") else owner
             given = Parameters(f"{kind}.__init__", shown, own=1).bind(args, kwargs)
-            Module.__init__(self)  # type: ignore[arg-type]
+            mro: Any = type(self).__mro__
+            at = next(i for i, c in enumerate(mro) if vars(c).get("__init__") is run)
+            super(mro[at], self).__init__()
             for name in kept:
                 object.__setattr__(self, name, given[name])
             init(self, **given)

@@ -18,7 +18,7 @@ methods that it may override, and its children theirs.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from ..engine import dtypes
@@ -32,7 +32,6 @@ from .hooks import Hook, Hooks, Shelf, put
 from .parameter import Parameter
 
 M = TypeVar("M", bound="Module")
-Found = TypeVar("Found")
 
 INDENT = "  "
 """The step by which a child's text is further in than its owner's."""
@@ -149,13 +148,7 @@ class Module:
     def register_buffer(
         self, name: str, tensor: Tensor | None, persistent: bool = True
     ) -> None:
-        """Enter a tensor that belongs to the module's state and is not trained.
-
-        Args:
-            name: its attribute's name.
-            tensor: what it holds, or None.
-            persistent: whether it is part of `state_dict`.
-        """
+        """Enter a tensor that is not trained; ``persistent``: `state_dict` has it."""
         self._enter("_buffers", name, tensor)
         short_lived = self._non_persistent_buffers_set
         (short_lived.discard if persistent else short_lived.add)(name)
@@ -199,8 +192,7 @@ class Module:
 
     def modules(self) -> Iterator[Module]:
         """Iterate over this module and all below it, without their names."""
-        for _, module in self.named_modules():
-            yield module
+        return (module for _, module in self.named_modules())
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """Iterate over the modules directly below this one, each once, with names."""
@@ -212,48 +204,36 @@ class Module:
 
     def children(self) -> Iterator[Module]:
         """Iterate over the modules directly below this one."""
-        for _, child in self.named_children():
-            yield child
+        return (child for _, child in self.named_children())
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
         """Iterate over parameters with dotted names; a shared one comes once."""
-        return self._named_members(
-            lambda module: module._parameters.items(), prefix, recurse, remove_duplicate
-        )
+        return self._members("_parameters", prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """Iterate over all parameters, as an optimizer takes them."""
-        for _, parameter in self.named_parameters(recurse=recurse):
-            yield parameter
+        return (p for _, p in self.named_parameters(recurse=recurse))
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
         """Iterate over all buffers with dotted names."""
-        return self._named_members(
-            lambda module: module._buffers.items(), prefix, recurse, remove_duplicate
-        )
+        return self._members("_buffers", prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """Iterate over all buffers."""
-        for _, buffer in self.named_buffers(recurse=recurse):
-            yield buffer
+        return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
-    def _named_members(
-        self, get_members_fn: Callable[[Any], Iterable[tuple[str, Found]]],
-        prefix: str = "", recurse: bool = True, remove_duplicate: bool = True,
-    ) -> Iterator[tuple[str, Found]]:  # fmt: skip
-        """Iterate over what a function finds in this module and in all below it."""
+    def _members(
+        self, table: str, prefix: str, recurse: bool, remove_duplicate: bool
+    ) -> Iterator[tuple[str, Any]]:
+        """Iterate over a table's members of this module, or of all below it too."""
         seen: set[int] = set()
-        walk = (
-            self.named_modules(None, prefix, remove_duplicate)
-            if recurse
-            else [(prefix, self)]
-        )
-        for path, module in walk:
-            for name, member in get_members_fn(module):
+        every = self.named_modules(None, prefix, remove_duplicate)
+        for path, module in every if recurse else [(prefix, self)]:
+            for name, member in module.__dict__[table].items():
                 if member is None or (remove_duplicate and id(member) in seen):
                     continue
                 seen.add(id(member))
@@ -268,19 +248,11 @@ class Module:
         return _below("_modules", self, target) if target else self
 
     def get_parameter(self, target: str) -> Parameter:
-        """Return the parameter with a dotted name.
-
-        Raises:
-            AttributeError: there is none.
-        """
+        """Return the parameter with a dotted name, as `get_submodule` does."""
         return _below("_parameters", self, target)  # type: ignore[no-any-return]
 
     def get_buffer(self, target: str) -> Tensor:
-        """Return the buffer with a dotted name.
-
-        Raises:
-            AttributeError: there is none.
-        """
+        """Return the buffer with a dotted name, as `get_submodule` does."""
         return _below("_buffers", self, target)  # type: ignore[no-any-return]
 
     def apply(self: M, fn: Callable[[Any], object]) -> M:
@@ -319,11 +291,8 @@ class Module:
     # type and device
 
     def _apply(self: M, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> M:
-        """Apply ``fn`` to what every parameter, gradient and buffer holds.
-
-        Args:
-            recurse: do so in the modules below this one first.
-        """
+        """Apply ``fn`` to what every parameter, gradient and buffer holds; with
+        ``recurse`` in the modules below first."""
         if recurse:
             for child in self.children():
                 child._apply(fn)
@@ -498,15 +467,11 @@ class Module:
         strict: bool = True,
         assign: bool = False,
     ) -> _IncompatibleKeys:
-        """Take over the values of a state.
+        """Take over tensors by dotted name; return the missing and unexpected names.
 
         Args:
-            state_dict: tensors by dotted name.
-            strict: whether its names have to be exactly the module's own.
+            strict: whether the names have to be exactly the module's own.
             assign: put the given tensors in place rather than copy their values.
-
-        Returns:
-            The missing and the unexpected names.
 
         Raises:
             RuntimeError: names or shapes do not match; all of them are listed.
@@ -518,12 +483,11 @@ class Module:
         keys = _IncompatibleKeys([], [])
         problems: list[str] = []
         _load(self, OrderedDict(state_dict), "", assign, keys, problems)
-        if strict:
-            named = (
-                ("Missing", keys.missing_keys),
-                ("Unexpected", keys.unexpected_keys),
-            )
-            problems[:0] = [_listed(what, names) for what, names in named if names]
+        named = {"Missing": keys.missing_keys, "Unexpected": keys.unexpected_keys}
+        for what, names in reversed(named.items()) if strict else ():
+            if names:
+                quoted = ", ".join(f'"{name}"' for name in names)
+                problems.insert(0, f"{what} key(s) in state_dict: {quoted}. ")
         if problems:
             lines = "\n\t".join(problems)
             raise RuntimeError(
@@ -602,11 +566,7 @@ def _demand(table: str, name: str, value: object) -> None:
 
 
 def _below(table: str, owner: Any, target: str) -> Any:
-    """Return the member of a table that has a dotted name below a module.
-
-    Raises:
-        AttributeError: there is none.
-    """
+    """Return the member of a table that has a dotted name below a module."""
     path, dot, name = target.rpartition(".")
     if dot:
         owner = _below("_modules", owner, path)
@@ -633,11 +593,6 @@ def _load(
             _load(child, part, below, assign, keys, problems)
 
 
-def _listed(what: str, names: list[str]) -> str:
-    quoted = ", ".join(f'"{name}"' for name in names)
-    return f"{what} key(s) in state_dict: {quoted}. "
-
-
 def _take(
     owner: object, name: str, tensor: Tensor, full: str, given: object, assign: bool
 ) -> str:
@@ -655,15 +610,15 @@ def _take(
             "from checkpoint, the shape in current model is "
             f"{tensor.shape!r}."
         )
-    with no_grad():
-        if not assign:
+    if not assign:
+        with no_grad():
             tensor.copy_(given)
-            return ""
-        if isinstance(tensor, Parameter) and not isinstance(given, Parameter):
-            given = Parameter(given.detach(), tensor.requires_grad)
-        elif isinstance(tensor, Parameter):
-            given.requires_grad_(tensor.requires_grad)
-        setattr(owner, name, given)
+        return ""
+    if isinstance(tensor, Parameter):
+        if not isinstance(given, Parameter):
+            given = Parameter(given.detach())
+        given.requires_grad_(tensor.requires_grad)
+    setattr(owner, name, given)
     return ""
 
 

@@ -512,10 +512,8 @@ def unfolded(call: Call, input: Array, kernel_size: Sizes, dilation: Sizes = 1,
            "mode) tensor with possibly 0 batch size and other non-zero dimensions for "
            "input, but got: {}", list(shape))
     counts = counted(shape[-2:], *how)
-    refuse(min(counts) < 1, "Given input with spatial size {}, kernel_size={}, "
-           "dilation={}, padding={}, calculated shape of the array of sliding blocks "
-           "as {}, but its components must be at least one.", shape[-2:], *how[:3],
-           tuple([max(n, 0) for n in counts]))
+    refuse(min(counts) < 1, "im2col: no window of {} fits into a picture of {}", how[0],
+           shape[-2:])
     return call("im2col.default", input, *how)
 
 
@@ -534,9 +532,7 @@ def folded(call: Call, input: Array, output_size: Sizes, kernel_size: Sizes,
     batch = len(shape) - RANK
     demand_multiple(f"Size of input's dimension {batch}", shape[batch], prod(kernel))
     tall, wide = (max(n, 0) for n in counted(size, *how))
-    at, have = batch + 1, shape[batch + 1]
-    refuse(tall * wide != have, "Given output_size={}, kernel_size={}, dilation={}, "
-           "padding={}, stride={}, expected size of input's dimension {} to match the "
-           "calculated number of sliding blocks {} * {} = {}, but got input.size({})="
-           "{}.", size, *how, at, tall, wide, tall * wide, at, have)
+    have = shape[batch + 1]
+    refuse(tall * wide != have, "col2im: {} columns for {} windows over a picture of "
+           "{}", have, tall * wide, size)
     return call("col2im.default", input, size, *how)

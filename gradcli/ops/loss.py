@@ -546,9 +546,7 @@ def kl_div(call: Call, x: Array, target: Array, reduction: str = "mean",
 def margin_ranking_loss(call: Call, input1: Array, input2: Array, target: Array,
                         margin: float = 0.0, reduction: str = "mean") -> Array:
     refuse(not len(input1.shape) == len(input2.shape) == len(target.shape),
-           "margin_ranking_loss : All input tensors should have same dimension but got "
-           "sizes: input1: {}, input2: {}, target: {}", list(input1.shape),
-           list(input2.shape), list(target.shape))
+           "margin_ranking_loss : All input tensors should have same dimension")
     order = call("add.Scalar", -target * (input1 - input2), margin)
     return averaged(call, call("clamp_min", order, 0), reduction)
 

@@ -205,7 +205,9 @@ def fused(name: str, node: str, product: str, left: ArrayRule, right: ArrayRule,
              lambda xp, g, y, x, a, b, beta=1, alpha=1:
              left(xp, scaled(g, alpha), a, b),
              lambda xp, g, y, x, a, b, beta=1, alpha=1:
-             right(xp, scaled(g, alpha), a, b)))
+             right(xp, scaled(g, alpha), a, b)),
+        jvp=lambda xp, t, y, x, a, b, beta=1, alpha=1: scaled(t[0], beta) + scaled(
+            xp.call(product, t[1], b) + xp.call(product, a, t[2]), alpha))
     def fwd(xp: Namespace, x: Array, a: Array, b: Array, beta: float = 1,
             alpha: float = 1) -> Array:
         y = scaled(xp.call(product, a, b), alpha)

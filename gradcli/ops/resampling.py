@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache, partial
 from math import floor, isfinite
@@ -38,7 +37,6 @@ from .op import (
     NOT_WIDE,
     PACKED,
     WHOLES,
-    Case,
     Rule,
     case,
     function,
@@ -270,10 +268,8 @@ def pad(call: Call, x: Array, pad: Sizes, mode: str = "constant",
     rank, dims = len(widths) // 2, len(x.shape)
     refuse(mode not in BORDERS, "Unrecognised padding mode {}", mode, kind=KindError)
     refuse(rank not in (1, 2, 3) or dims not in (rank + 1, rank + 2),
-           "Padding size {} is not supported for {}D input tensor.\nSupported "
-           "combinations for non-constant padding:\n  - 2D or 3D input: padding size = "
-           "2 (pads last dimension)\n  - 3D or 4D input: padding size = 4 (pads last 2 "
-           "dimensions)\n  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)",
+           "Padding size {} is not supported for {}D input tensor: modes other than "
+           "constant pad the last one, two or three dimensions behind the channels",
            len(widths), dims, kind=KindError)
     return BORDERS[mode](call, x, widths)
 
@@ -448,40 +444,27 @@ def lines_of(name: str, xp: Namespace, size: Shape, output_size: Wanted,
 
 
 def rows_of_filter(name: str, rank: int, line: str) -> None:
-    """Enter a row of resampling by the filter ``line``, and its transpose."""
+    """Enter a row of resampling by the filter ``line``, and its transpose; lookups of
+    the nearest entry take no notice of ``align_corners``."""
     title = f"{name.title().replace('_', '')}Backward"
     shape, grown = (1, 1, 2, 3, 2)[:rank + 2], (3, 5, 4)[:rank]
     aligns, lines = "nearest" not in name, partial(lines_of, line)
 
-    def cornered(made: Case, corners: bool) -> Case:
-        """Return a case with ``align_corners``, if the row has that parameter."""
-        params = made.params | {"align_corners": corners}
-        return replace(made, params=params) if aligns else made
-
     row(f"{name}.vec", node=f"{title}0", jvp=LINEAR, memory=PACKED,
-        fwd=(lambda xp, x, output_size, align_corners=False, scale_factors=None:
-             gathered(xp, x, lines(xp, x.shape, output_size, scale_factors,
-                                   align_corners)))
-        if aligns else (
-            lambda xp, x, output_size, scale_factors=None:
-            gathered(xp, x, lines(xp, x.shape, output_size, scale_factors))),
+        fwd=lambda xp, x, output_size, align_corners=False, scale_factors=None:
+        gathered(xp, x, lines(xp, x.shape, output_size, scale_factors, align_corners)),
         refuses=NOT_WIDE if "_aa" in line else WHOLES if aligns else NEAREST,
         formula="y[p] = sum(w[p, q]*x[q])",
         vjp=(lambda xp, g, y, x, **how:
              xp.call(f"{name}.backward", g, x.shape, **how),),
         cases=[case(shape, output_size=grown),
-               cornered(case(shape, output_size=None, scale_factors=(2.6,) * rank),
-                        False),
-               cornered(case((1, 1, *(4,) * rank), output_size=(2,) * rank), True)])
+               case(shape, output_size=None, scale_factors=(2.6,) * rank),
+               case((1, 1, *(4,) * rank), output_size=(2,) * rank,
+                    align_corners=aligns)])
     row(f"{name}.backward", node=f"{title}Backward0", jvp=LINEAR, memory=PACKED,
-        fwd=(lambda xp, x, input_sizes, output_size, align_corners=False,
-             scale_factors=None: spread(xp, x, lines(
-                 xp, input_sizes, output_size, scale_factors, align_corners),
-                                        input_sizes))
-        if aligns else (
-            lambda xp, x, input_sizes, output_size, scale_factors=None:
-            spread(xp, x, lines(xp, input_sizes, output_size, scale_factors),
-                   input_sizes)),
+        fwd=lambda xp, x, input_sizes, output_size, align_corners=False,
+        scale_factors=None: spread(xp, x, lines(
+            xp, input_sizes, output_size, scale_factors, align_corners), input_sizes),
         formula="y[q] = sum(w[p, q]*g[p])",
         vjp=(lambda xp, g, y, x, input_sizes, **how: xp.call(f"{name}.vec", g, **how),),
         cases=[case((*shape[:2], *grown), input_sizes=shape, output_size=grown)])
@@ -553,6 +536,4 @@ def interpolate(call: Call, input: Array, size: Sizes | None = None,
     if min((*input.shape[1:], *made)) < 1:
         raise ShapeError(f"interpolate: input {list(input.shape)} cannot become "
                          f"{list(made)}: sizes should be greater than 0")
-    if mode in UNALIGNED:
-        return call(name, input, sizes, factors)
     return call(name, input, sizes, bool(align_corners), factors)

@@ -50,7 +50,7 @@ from .reduce import (
     size_over,
     spread,
 )
-from .types import Array, ArrayRule, Call, Dims, Namespace, Operand, Result
+from .types import Array, ArrayRule, Call, Dims, Namespace, Result
 
 # fmt: off
 
@@ -408,47 +408,19 @@ def observations(call: Call, name: str, x: Array) -> Array:
     return x if len(x.shape) == 2 else call("view", x, (1, count_of(x.shape)))
 
 
-def check_weights(call: Call, name: str, w: Array, whole: bool, x: Array) -> None:
-    """Raise unless the weights are one number, not negative, per observation, and
-    integers if ``whole``, else floats."""
-    demand_rank(f"cov: {name}", w, 0, 1)
-    if holds("f", w) is whole:
-        raise EngineError(f"cov(): {name} are {'integers' if whole else 'floats'}")
-    if count_of(w.shape) != x.shape[1]:
-        raise ShapeError(f"cov(): {count_of(w.shape)} {name} for {x.shape[1]} "
-                         "observations")
-    if bool(call("any", call("lt", w, 0))):
-        raise EngineError(f"cov(): {name} cannot be negative")
-
-
-@function("cov", operands=("x", "fweights", "aweights"),
+@function("cov", operands=("x",),
           formula="(x - mean(x)) @ (x - mean(x)).T / (n - correction)",
-          doc="The covariances of variables, whose observations are columns; with "
-              "fweights each is counted so often, aweights say how much each counts.",
+          doc="The covariances of variables, whose observations are columns.",
           also=("covariance",),
           cases=[case((3, 4)), case((4,)), case((2, 3), correction=0)])
-def cov(call: Call, x: Array, *, correction: int = 1, fweights: Array | None = None,
-        aweights: Array | None = None) -> Array:
+def cov(call: Call, x: Array, *, correction: int = 1) -> Array:
     if holds("b", x):
         raise EngineError("cov(): bool dtype is not supported for input")
     x = observations(call, "cov", x)
-    w: Array | None = None
-    for name, given, whole in (("fweights", fweights, True),
-                               ("aweights", aweights, False)):
-        if given is not None:
-            check_weights(call, name, given, whole, x)
-            w = given if w is None else w * given
-    weighted = x if w is None else x * w
-    plain = call("new_full", call("detach", x), (), x.shape[1])
-    total = plain if w is None else call("sum", w)
-    mean = call("sum", weighted, 1) / total
-    less: Operand = correction
-    if aweights is not None and w is not None and correction:
-        less = call("sum", w * aweights) * correction / total
-    divisor = call("clamp_min", total - less, 0)
-    x = x - call("unsqueeze", mean, 1)
-    weighted = x if w is None else x * w
-    return call("squeeze", call("mm", x, call("t", weighted)) / divisor)
+    count = call("new_full", call("detach", x), (), x.shape[1])
+    x = x - call("unsqueeze", call("sum", x, 1) / count, 1)
+    divisor = call("clamp_min", count - correction, 0)
+    return call("squeeze", call("mm", x, call("t", x)) / divisor)
 
 
 @function("corrcoef", operands=("x",),

@@ -25,15 +25,23 @@ from typing import Any, Final
 import numpy as np
 
 from ..autograd.function import Function, FunctionCtx
-from ..diagnosis.chain_rule import Change, Graph, explains, passing_over
-from ..diagnosis.hypotheses import Pair, largest, number_text, same, simple_number
+from ..diagnosis.chain_rule import (
+    TOLERANCE,
+    Change,
+    Graph,
+    cutting,
+    explains,
+    passing_over,
+    ways,
+    wrong_parts,
+)
+from ..diagnosis.hypotheses import Pair, number_text, same, simple_number
 from ..engine.dtypes import float64
 from ..engine.modes import MODE, enable_grad
 from ..engine.node import Node
 from ..engine.record import call as call_of
 from ..engine.tensor import Tensor
 from ..views.claims import Diagnosis
-from ..views.survey import below
 from .checker import Checked, Plan
 from .function_call import Both, Call, matrices
 from .tolerances import Change as Changed
@@ -128,9 +136,6 @@ MAX_STEPS: Final = 80
 MAX_INNER: Final = 3
 """Largest number of successive steps whose derivatives may be missing together."""
 
-FITS: Final = 1e-7
-"""Largest relative distance of a part of a gradient that fits it."""
-
 MOVES: Final = frozenset({"CloneBackward0", "ViewBackward0"})
 """Names of nodes that only move values and have no derivative worth naming."""
 
@@ -168,10 +173,6 @@ def recorded(
     return leaves, [made for y, made in pairs if y.edge is not None]
 
 
-Way = tuple[int, int]
-"""Type of an edge of a graph: the position of its node, and its number there."""
-
-
 class Steps:
     """The recorded steps of a custom function's forward at all points, by one input.
 
@@ -196,7 +197,7 @@ class Steps:
             block = point.blocks[name]
             sides = row @ block.true, row @ block.given
             self.graphs.append(Graph([seeds], leaves[name].edge, *sides))
-        self.first = list(reversed(self.graphs[0].nodes))
+        self.first = self.graphs[0].nodes
 
     def fit(self) -> bool:
         """Tell whether the recorded graphs have the same few steps, and the derivative
@@ -233,10 +234,10 @@ def _lone_use(steps: Steps) -> Diagnosis | None:
     """Return the diagnosis of an input with several uses of which one alone counts."""
     end, nodes = steps.graphs[0].end, steps.first
     copies = [e for e in nodes if end in getattr(e, "edges", ())]
-    uses = [way for way, edge in _ways(nodes) if edge in copies]
+    uses = [way for way, edge in ways(nodes) if edge in copies]
     for place, nr in uses if len(uses) > 2 else ():
         others = [use for use in uses if use != (place, nr)]
-        if explains(steps.graphs, partial(_without, others)):
+        if explains(steps.graphs, partial(cutting, others)):
             return Diagnosis(
                 "batch", f"{steps.by} has only one part of what is to be added up: of "
                 f"{len(uses)} uses of {steps.name} the one in "
@@ -246,32 +247,9 @@ def _lone_use(steps: Steps) -> Diagnosis | None:
     return None
 
 
-def _ways(nodes: Sequence[Any]) -> Iterator[tuple[Way, Any]]:
-    """Yield the edges between nodes, by the position of the node and the number."""
-    for place, node in enumerate(nodes):
-        for nr, edge in enumerate(node.edges if isinstance(node, Node) else ()):
-            if edge is not None:
-                yield (place, nr), edge
-
-
-def _without(ways: Sequence[Way], graph: Graph) -> Change:
-    """Return the change that cuts some edges."""
-    nodes = list(reversed(graph.nodes))
-    cut = {(id(nodes[place]), nr) for place, nr in ways}
-
-    def change(edge: Any, total: object) -> Any:
-        if not any(i == id(edge) for i, _ in cut):
-            return None
-        held = [nr for nr, e in enumerate(edge.edges) if e is not None]
-        pairs = zip(held, below(edge, total), strict=False)
-        return [sent for nr, sent in pairs if (id(edge), nr) not in cut]
-
-    return change
-
-
 def _inner(steps: Steps) -> Diagnosis | None:
     """Return the diagnosis of successive steps whose derivatives are missing."""
-    for place, node in enumerate(steps.first):
+    for place, node in reversed(list(enumerate(steps.first))):
         passed: list[Any] = []
         end = node
         while len(passed) < MAX_INNER and isinstance(end, Node) and _single(end):
@@ -297,7 +275,7 @@ def _single(node: Any) -> Any:
 
 def _passing(place: int, length: int, graph: Graph) -> Change:
     """Return the change that skips successive steps from a position on."""
-    start = end = list(reversed(graph.nodes))[place]
+    start = end = graph.nodes[place]
     for _ in range(length):
         end = _single(end)
     return passing_over(start, end)
@@ -305,24 +283,13 @@ def _passing(place: int, length: int, graph: Graph) -> Change:
 
 def _branch(steps: Steps) -> Diagnosis | None:
     """Return the diagnosis of a part of the sum over paths with a wrong factor."""
-    given = np.concatenate([g.given for g in steps.graphs])
-    whole = np.concatenate([g.true for g in steps.graphs])
-    scale = max(largest(given), largest(whole))
-    found: list[tuple[float, Any, Any]] = []
-    for way, edge in _ways(steps.first):
-        changed = [g.gradient(_without([way], g)) for g in steps.graphs]
-        rest = np.concatenate(changed)
-        part = whole - rest
-        if min(largest(part), largest(rest)) <= FITS * scale:
-            continue
-        c = float(part @ (given - rest)) / float(part @ part)
-        if largest(rest + c * part - given) <= FITS * scale:
-            found.append((c, steps.first[way[0]], edge))
-    near = simple_number(found[0][0]) if found else None
+    found = [way for (way,) in wrong_parts(steps.graphs)]
     if not found:
         return None
-    c, node, child = found[0]
-    if abs(c) <= FITS:
+    (place, nr), c = found[0]
+    node = steps.first[place]
+    child, near = node.edges[nr], simple_number(c)
+    if abs(c) <= TOLERANCE:
         told = child if isinstance(child, Node) else node
         if type(told).__name__ in MOVES:
             told = node
@@ -334,7 +301,7 @@ def _branch(steps: Steps) -> Diagnosis | None:
         )  # fmt: skip
     if near is None:
         return None
-    where = steps.words(node if c < 0 else found[-1][1])
+    where = steps.words(node if c < 0 else steps.first[found[-1][0][0]])
     if near == -1:
         return Diagnosis(
             "sign", f"{steps.by} has the wrong sign in one part of it, which goes "

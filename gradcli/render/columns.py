@@ -182,11 +182,8 @@ def columns_to(file: IO[bytes], suffix: str, names: Sequence[str]) -> Iterator[C
 
 
 def format_of(path: str) -> str:
-    """Return the suffix of a file's name, which names its format.
-
-    Raises:
-        ProgramError: the format is unknown, or needs a package that is not installed.
-    """
+    """Return the suffix of a file's name, which names its format; raise ProgramError if
+    it is unknown, or needs a package that is not installed."""
     suffix = splitext(path)[1].lower()
     if suffix not in KINDS:
         hint = f"its name ends with one of {', '.join(KINDS)}"
@@ -199,15 +196,9 @@ def format_of(path: str) -> str:
 
 @contextmanager
 def open_columns(path: str, names: Sequence[str]) -> Iterator[Columns]:
-    """Write columns to a file in the format that its name's suffix says.
-
-    Args:
-        path: the file; it appears when all is written.
-        names: the names of the columns.
-
-    Raises:
-        ProgramError: the format is not known, or the file cannot be written.
-    """
+    """Write columns to a file, which appears when all is written, in the format that
+    its name's suffix says; raise ProgramError if that is not known or the file cannot
+    be written."""
     suffix = format_of(path)
     try:
         with replacing(path) as file, columns_to(file, suffix, names) as columns:
@@ -218,11 +209,8 @@ def open_columns(path: str, names: Sequence[str]) -> Iterator[Columns]:
 
 
 def _numbers(names: Sequence[str], columns: Sequence[Any]) -> list[Any]:
-    """Return the columns as arrays with one number for each row.
-
-    Raises:
-        ProgramError: a row has more than one number in a column.
-    """
+    """Return the columns as arrays with one number for each row; raise ProgramError if
+    a row has more than one number in a column."""
     for name, column in zip(names, columns, strict=True):
         if np.ndim(column) > 1:
             shape = list(np.shape(column)[1:])

@@ -153,15 +153,9 @@ def curve(
     width: int,
     ends: tuple[str, str] | None = None,
 ) -> Iterator[Line]:
-    """Yield the curve with its axes; at least two numbers must be finite.
-
-    Args:
-        numbers: the heights in order, evenly spaced; in a plot some may be NaN.
-        name: the name of the numbers, for the heading.
-        width: the columns that are available.
-        ends: the first and the last place of a plot, as text; None: these are steps
-            from 0 on.
-    """
+    """Yield the curve with its axes; at least two numbers must be finite. In a plot
+    some may be NaN, and ``ends`` are the texts of the first and the last place; if
+    None, these are steps from 0 on."""
     known = [number for number in numbers if isfinite(number)]
     low, high = least, most = min(known), max(known)
     if ends is not None:
@@ -189,14 +183,8 @@ def _room_beside(marks: Sequence[str], width: int) -> int:
 def _framed(
     picture: Sequence[str], columns: int, marks: Sequence[str], ends: Sequence[str]
 ) -> Iterator[Line]:
-    """Yield the rows of a picture between its axes.
-
-    Args:
-        picture: the rows, without blanks at their ends.
-        columns: the width of the picture.
-        marks: the texts beside the first row and the last one.
-        ends: the texts below the first column and the last one.
-    """
+    """Yield the rows of a picture between its axes: ``marks`` stand beside the first
+    row and the last one, ``ends`` below the first column and the last one."""
     margin = max(map(len, marks))
     for nr, row in enumerate(picture):
         mark = {0: marks[0], len(picture) - 1: marks[1]}.get(nr, "")
@@ -214,15 +202,9 @@ def dotted(
     rows: int,
     limits: tuple[float, float] | None = None,
 ) -> list[str]:
-    """Return the rows of a curve from the top, each a text of dot characters.
-
-    Args:
-        heights: the numbers to draw; NaN leaves a gap.
-        columns: characters across.
-        rows: characters up.
-        limits: the heights of the lowest and the highest dot; None: those of the
-            numbers.
-    """
+    """Return the rows of a curve from the top, each a text of dot characters; NaN
+    leaves a gap. ``limits`` are the heights of the lowest and the highest dot, those of
+    the numbers if None."""
     top, across = rows * DOTS_UP - 1, columns * DOTS_ACROSS
     levels = _levels(_spread(heights, across, limits), top, limits)
     dots = np.zeros((top + 1, across), dtype=np.int64)

@@ -50,13 +50,8 @@ def size_of(shape: Sequence[int]) -> str:
 def answer(
     view: GradView, layout: Layout, files: Mapping[str, str] = NO_FILES
 ) -> Iterator[Line]:
-    """Yield the output, the gradients and the graph's steps; the verdicts come later.
-
-    Args:
-        view: the output, the inputs and the gradients.
-        layout: the room that there is.
-        files: the file that holds a gradient in place of its numbers, by input.
-    """
+    """Yield the output, the gradients and the graph's steps; the verdicts come later. A
+    gradient that is in one of ``files``, by input, is not written out."""
     output = printable(view.output.name)
     yield from value_lines(output, view.output.value, layout)
     for given in view.inputs:

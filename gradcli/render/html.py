@@ -54,13 +54,8 @@ def text(name: str) -> str:
 
 
 def begun(title: str, styles: str, script: str = "") -> Iterator[str]:
-    """Yield the lines of a page up to the opening of its body.
-
-    Args:
-        title: the title of the page, escaped.
-        styles: the style sheet.
-        script: the script that the page may run; empty: none.
-    """
+    """Yield the lines of a page up to the opening of its body; the title is escaped,
+    and an empty script is none."""
     runs = f"script-src '{_hash(script)}'; " if script else ""
     policy = f"default-src 'none'; {runs}style-src '{_hash(styles)}'; {NOWHERE}"
     yield "<!DOCTYPE html>"

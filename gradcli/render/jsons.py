@@ -28,12 +28,8 @@ SCHEMA = "gradcli/1"
 
 
 def entries(view: Any, *hidden: str) -> dict[str, Any]:
-    """Return an answer, or a part of one, as the keys and values of its object.
-
-    Args:
-        view: the answer; its fields' metadata is explained in `views/fields.py`.
-        hidden: further fields that are left out.
-    """
+    """Return an answer, or a part of one, as the keys and values of its object, without
+    ``hidden`` fields; `views/fields.py` explains the fields' metadata."""
     found: dict[str, Any] = {}
     if not is_dataclass(view):
         return {key: getattr(view, key) for key in view.json_keys()}

@@ -85,14 +85,9 @@ def dim(text: str) -> Line:
 def aligned(
     rows: Iterable[Sequence[Part]], count: int, hang: str = "    ", most: int = 1 << 30
 ) -> Iterator[Line]:
-    """Yield a line per row; its first ``count`` parts are as wide as in the other rows.
-
-    Args:
-        rows: the parts of each line, with the blanks between them.
-        count: how many parts are padded; a row may have more, which follow as they are.
-        hang: the indentation of the rest of a line that is too wide.
-        most: the largest width that a part is padded to, in columns.
-    """
+    """Yield a line per row; its first ``count`` parts are as wide as in the other rows,
+    up to ``most`` columns, and the others follow as they are. ``hang`` is the
+    indentation of the rest of a line that is too wide."""
     texts = [tuple(row) for row in rows]
     columns = zip(*(row[:count] for row in texts), strict=True)
     widths = [min(most, max(len(text) for text, _ in column)) for column in columns]

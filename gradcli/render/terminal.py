@@ -7,6 +7,7 @@ and its rest is indented by the line's ``hang``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
@@ -24,6 +25,8 @@ MAX_PAGE_COLUMNS = 88
 """Largest width of a page of the documentation, in columns."""
 
 _UNBOUNDED = 1 << 30
+
+_BEHIND_BLANKS = re.compile("(?<= )(?=[^ ])")
 
 
 class TerminalWriter:
@@ -102,10 +105,5 @@ def _trimmed(piece: list[Part]) -> list[Part]:
 def _words(parts: Iterable[Part]) -> Iterator[Part]:
     """Yield the parts cut behind each run of blanks."""
     for text, role in parts:
-        start = 0
-        for at in range(1, len(text)):
-            if text[at - 1] == " " and text[at] != " ":
-                yield text[start:at], role
-                start = at
-        if start < len(text):
-            yield text[start:], role
+        for word in filter(None, _BEHIND_BLANKS.split(text)):
+            yield word, role

@@ -63,13 +63,9 @@ MAX_VALUES = 8
 def verdict_lines(
     verification: Verification, labels: Mapping[str, str], what: str
 ) -> Iterator[Line]:
-    """Yield the verdict on each gradient with its evidence, conditions and a summary.
-
-    Args:
-        verification: the verdicts.
-        labels: the label of the derivative by each input.
-        what: "gradients" or "blocks", for the summary.
-    """
+    """Yield the verdict on each gradient with its evidence, conditions and a summary;
+    ``labels`` names the derivative by each input, ``what`` is "gradients" or
+    "blocks"."""
     rows = verification.inputs
     if rows:
         yield BLANK

@@ -72,13 +72,9 @@ _preferred: dict[str, str | int] = {"colour": "auto", "width": 0}
 
 
 def prefer(colour: str = "auto", width: int = 0, theme: Theme = "auto") -> None:
-    """Set the looks that hold where the environment does not decide.
-
-    Args:
-        colour: "auto" if it depends on the stream, "always" or "never".
-        width: columns of a terminal; 0: as many as it has.
-        theme: the colours, one of those in `theme.py`.
-    """
+    """Set the looks that hold where the environment does not decide: colour "auto",
+    which depends on the stream, "always" or "never"; the width of a terminal in
+    columns, 0 for as many as it has; the theme."""
     from .theme import chosen
 
     chosen.name = theme

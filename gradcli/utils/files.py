@@ -178,7 +178,9 @@ def _taken_apart(obj: object) -> tuple[Any, dict[str, Tensor]]:
                 return {kind: [apart(v, (*place, str(i))) for i, v in enumerate(value)]}
         if isinstance(value, Mapping):
             kind = "ordered" if isinstance(value, OrderedDict) else "dict"
-            pairs = [(_key(k), apart(v, (*place, str(k)))) for k, v in value.items()]
+            pairs = [
+                (_key(k, place), apart(v, (*place, str(k)))) for k, v in value.items()
+            ]
             return {kind: pairs}
         raise TypeError(_refusal(".".join(place), value))
 
@@ -207,12 +209,13 @@ def _put_together(shape: Any, tensors: Mapping[str, Tensor]) -> Any:
     raise ValueError(f"the file's note of its form has no kind {kind!r}")
 
 
-def _key(key: object) -> object:
+def _key(key: object, place: tuple[str, ...]) -> object:
     if type(key) is tuple:
-        return {"tuple": [_key(part) for part in key]}
+        return {"tuple": [_key(part, place) for part in key]}
     if type(key) not in PLAIN:
         raise TypeError(
-            f"save takes names that are text or numbers, not {type(key).__name__}"
+            f"save takes names that are text or numbers, not {type(key).__name__} in "
+            f"{'.'.join(place)!r}"
         )
     return key
 

@@ -122,21 +122,3 @@ def test_a_graph_recorded_before_is_said_to_be() -> None:
         set_detect_anomaly(True),
     ):
         y.backward()
-
-
-def test_custom_functions_are_traced() -> None:
-    class Bad(Function):
-        @staticmethod
-        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
-            return x * 2
-
-        @staticmethod
-        def backward(ctx: Any, g: torch.Tensor) -> torch.Tensor:
-            return g * float("nan")
-
-    def use(x: torch.Tensor) -> torch.Tensor:
-        return Bad.apply(x)
-
-    error, text = told(use, leaf(1.0))
-    assert error.startswith("Function 'BadBackward' returned nan values in its 0th")
-    assert "return Bad.apply(x)" in text

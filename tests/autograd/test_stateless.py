@@ -58,7 +58,7 @@ def test_names_that_do_not_fit_are_refused(net: nn.Module) -> None:
     own = dict(net.named_parameters())
     with pytest.raises(RuntimeError, match=r"Unexpected key\(s\): ..w.."):
         functional_call(net, {**own, "w": torch.ones(1)}, x, strict=True)
-    with pytest.raises(RuntimeError, match=r"Missing key\(s\): ..0.weight'"):
+    with pytest.raises(RuntimeError, match=r"Missing key\(s\): .*'0.weight'"):
         functional_call(net, {}, x, strict=True)
     with pytest.raises(ValueError, match="multiple dictionaries"):
         functional_call(net, ({"0.bias": x}, {"0.bias": x}), x)

@@ -341,6 +341,23 @@ class Gelu(Function):
         return g * (0.5 * (1 + torch.erf(x / math.sqrt(2))) + x * bell)
 
 
+class Scaled(Function):
+    """Wrong by the factor 1/sqrt(3), a number that Python rounds."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        return x * x.numel() ** -0.5
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        return g
+
+
+def test_a_wrong_gradient_beside_a_number_that_python_rounded_is_refuted() -> None:
+    (found,) = verify(Scaled.apply, (leaf(0.3, 1.0, 2.0),), prove=False).inputs
+    assert (found.verdict, found.witness) == ("refuted", "balls")
+
+
 @pytest.mark.parametrize("x", [-30.0, -9.0, -0.7517915246935645, 1.0, 9.0, 12.0])
 def test_a_root_that_python_rounded_in_forward_refutes_nothing(x: float) -> None:
     proof = verify(Gelu.apply, (leaf(x),), prove=False)

@@ -36,13 +36,6 @@ finite = arrays.arrays(
 
 
 @given(array=finite)
-def test_numpy_s_own_format_round_trips(tmp_path_factory, array) -> None:
-    path = tmp_path_factory.mktemp("npy") / "a.npy"
-    np.save(path, array)
-    np.testing.assert_array_equal(read_file(str(path)), array)
-
-
-@given(array=finite)
 def test_json_round_trips(tmp_path_factory, array) -> None:
     path = tmp_path_factory.mktemp("json") / "a.json"
     path.write_text(json.dumps(array.tolist()))

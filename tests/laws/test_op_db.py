@@ -140,6 +140,8 @@ FEW_DIGITS = Excepted(
     ("value",),
 )
 
+OF_WEIGHTS = ("fweights", "aweights")
+
 EXCEPTED: dict[str, tuple[Excepted, ...]] = {
     **{f"special.bessel_{name}": (FEW_DIGITS,) for name in ("j0", "j1", "y0", "y1")},
     "special.airy_ai": (FEW_DIGITS,),
@@ -157,6 +159,15 @@ EXCEPTED: dict[str, tuple[Excepted, ...]] = {
             lambda s: not s.input.detach().count_nonzero(),
             ("second derivative",),
         ),
+    ),
+    "cov": (
+        refused(
+            "observations have no weights of their own",
+            lambda s: any(s.kwargs.get(w) is not None for w in OF_WEIGHTS),
+        ),
+    ),
+    "rsub": (
+        refused("there is no factor of an operand", lambda s: "alpha" in s.kwargs),
     ),
     "nn.functional.batch_norm": (
         refused(

@@ -6,17 +6,13 @@ import json
 import math
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.processes import HANGS
+from tests.reference.recorded_programs import RECORDS
 
-RECORDS = [
-    json.loads(line)
-    for line in (Path(__file__).parent / "torch-2.13.jsonl").read_text().splitlines()
-]
 TOLERANCE = 1e-12
 
 

@@ -66,11 +66,13 @@ class Result:
     """An array that a program returns.
 
     texts  its entries in C order; None: it is the step of the same name
+    by     the names of the inputs that it is a derivative by; none: it is the value
     """
 
     name: str
     shape: tuple[int, ...]
     texts: tuple[str, ...] | None = None
+    by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,14 +106,8 @@ def arranged(
     kept: Iterable[Tree] = (),
 ) -> tuple[Step, ...]:
     """Return the steps that compute the outputs; each output is a step of its name.
-
-    Args:
-        outputs: names and trees of the outputs.
-        called: names of other trees, by serial.
-        dialect: the language that the steps are written in.
-        names: gives further names.
-        kept: trees that must become steps, in order, even if nothing uses them.
-    """
+    Some other trees are ``called`` by names, by serial; those that are ``kept`` become
+    steps, in order, even if nothing uses them."""
     forced = {tree.serial for tree in kept}
     first = dict(called)
     first |= {tree.serial: name for name, tree in reversed(outputs)}
@@ -146,13 +140,9 @@ class Page:
         self, called: Mapping[int, str], forced: Collection[int] = (),
         inline: Collection[int] = (),
     ) -> None:  # fmt: skip
-        """Write all trees, and make steps of those that need a name.
-
-        Args:
-            called: names of trees, by serial; such a tree becomes a step.
-            forced: serials of trees that become steps in any case.
-            inline: serials of trees that do not become steps because they have a name.
-        """
+        """Write all trees, and make steps of those that need a name: trees that are
+        ``called`` by one, by serial, and those that are ``forced``, but not those that
+        stay ``inline`` because they have a name."""
         for tree in self._trees:
             self._write(tree)
             serial = tree.serial
@@ -311,7 +301,7 @@ class Wanted:
             [each for _, each in outputs], found.called, self._dialect(inputs),
             found.names, found.draws if own else (),
         )  # fmt: skip
-        results = [(by, Result(name, tree.shape)) for by, (name, tree) in outputs]
+        results = [Result(name, t.shape, by=by) for by, (name, t) in outputs]
         return self._described(inputs, steps, results, found.decisions, True)
 
     def _by_entries(self) -> Written:
@@ -328,7 +318,7 @@ class Wanted:
         page = Page(self._dialect(found.inputs), names, roots)
         page.write({})
         results = [
-            (by, Result(name, shape, tuple(page.entry(tree) for tree in trees)))
+            Result(name, shape, tuple(map(page.entry, trees)), tuple(by))
             for name, (by, shape, trees) in zip(called, blocks, strict=True)
         ]
         pivots = PIVOTS if found.pivoted else ()
@@ -340,7 +330,7 @@ class Wanted:
         self,
         inputs: tuple[tuple[str, tuple[int, ...]], ...],
         steps: tuple[tuple[str, str], ...],
-        results: Sequence[tuple[tuple[str, ...], Result]],
+        results: Sequence[Result],
         decisions: Iterable[Tree],
         on_arrays: bool,
         notes: tuple[str, ...] = (),
@@ -348,9 +338,9 @@ class Wanted:
         """Return the steps with comments on their inputs, their results and
         conditions."""
         renamed = [
-            f"{result.name} is the gradient by {by[0]}"
-            for by, result in results
-            if by and self.kind == "gradient" and result.name != f"{by[0]}_grad"
+            f"{each.name} is the gradient by {each.by[0]}"
+            for each in results
+            if self.kind == "gradient" and each.by and each.name != f"{each.by[0]}_grad"
         ]
         source = self.run.source.strip().split("\n")
         about = [
@@ -361,13 +351,13 @@ class Wanted:
         for (name, shape), given in zip(inputs, self.run.inputs, strict=True):
             other = "" if name == given.name else f" (here for {printable(given.name)})"
             about.append(f"in   {name}: {_shape(shape)}{other}")
-        for by, result in results:
-            meaning = _meaning(by, printable(self.output))
-            about.append(f"out  {result.name}: {meaning}, {_shape(result.shape)}")
+        for each in results:
+            meaning = _meaning(each.by, printable(self.output))
+            about.append(f"out  {each.name}: {meaning}, {_shape(each.shape)}")
         return Written(
             self.kind, tuple(about), (*self.notes, *notes),
             tuple(conditions(decisions)), tuple(renamed), inputs, steps,
-            tuple(result for _, result in results), on_arrays,
+            tuple(results), on_arrays,
         )  # fmt: skip
 
 
@@ -381,11 +371,7 @@ def program(
         TooLong: the program would have too many parts.
     """
     made = Wanted(run, "gradcli", cotangent=cotangent, notes=notes).written()
-    asked = [given.name for given in run.inputs if given.requires_grad]
-    named = {
-        name: result.name for name, result in zip(asked, made.results[-len(asked) :],
-                                                  strict=True)
-    }  # fmt: skip
+    named = {result.by[0]: result.name for result in made.results}
     return Program(tuple(LANGUAGE.program(made)), named)
 
 

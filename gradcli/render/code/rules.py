@@ -216,22 +216,10 @@ def _tree(
     result: str = RESULT,
 ) -> Tree | None:
     """Return the cotangent that goes along an edge of a node that is not elementwise,
-    as its rule makes it from names.
-
-    Args:
-        node: decides shapes and indices by its saved values, but no number of the
-            result.
-        nr: the number of the edge.
-        called: the names of the inputs.
-        cotangent: the name of the cotangent that arrives.
-        result: the name of the node's result.
-
-    Returns:
-        None where the node has several outputs, or the inputs are too large.
-
-    Raises:
-        CANNOT_SAY: the rule cannot be written.
-    """
+    as its rule makes it from the names of the inputs, of the cotangent and of the
+    result; None where the node has several outputs or the inputs are too large. The
+    node's saved values decide shapes and indices, but no number of the result. Raise
+    one of `CANNOT_SAY` where the rule cannot be written."""
     op, raw = node.op, node.raw_inputs()
     if op.returns != 1 or op.vjp is None or len(raw) > MAX_OPERANDS:
         return None

@@ -103,15 +103,8 @@ def heights(numbers: Host) -> tuple[float, float]:
 
 
 def plot(view: Curve | Field, theme: Theme = "auto") -> Iterator[str]:
-    """Yield the lines of a document.
-
-    Args:
-        view: the curve or the field to draw.
-        theme: the colours.
-
-    Raises:
-        ImportError: contourpy is missing, which a field needs.
-    """
+    """Yield the lines of a document; raise ImportError if contourpy is missing, which a
+    field needs."""
     return _curve(view, theme) if isinstance(view, Curve) else _field(view, theme)
 
 

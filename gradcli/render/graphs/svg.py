@@ -70,16 +70,8 @@ shade means the same in every picture."""
 
 
 def svg(picture: Picture, heated: bool = False, theme: Theme = "auto") -> Iterator[str]:
-    """Yield the lines of a document.
-
-    Args:
-        picture: the picture to draw.
-        heated: whether boxes are coloured by the size of their gradients.
-        theme: the colours.
-
-    Raises:
-        ImportError: igraph is missing.
-    """
+    """Yield the lines of a document, its boxes coloured by the size of their gradients
+    if ``heated``; raise ImportError if igraph is missing."""
     scene = scene_of(picture)
     placed = place_scene(scene)
     used = {box.decade for box in scene.boxes if box.decade} if heated else set()
@@ -174,15 +166,9 @@ def drawn(
     live: bool = False,
     prefix: str = "",
 ) -> Iterator[str]:
-    """Yield the lines, their labels and the boxes, in this order.
-
-    Args:
-        scene: the boxes and lines to draw.
-        placed: the places of the boxes and lines.
-        heated: whether boxes have the CSS class of their decade.
-        live: whether a reader of the page can select boxes.
-        prefix: begins every name, so that names differ in one document.
-    """
+    """Yield the lines, their labels and the boxes, in this order. A reader of the page
+    can select boxes that are ``live``; ``prefix`` begins every name, so that names
+    differ in one document."""
     for nr, (link, points) in enumerate(zip(scene.links, placed.bends, strict=True)):
         yield from _line(link, points, placed.labels[nr], f"{prefix}e{nr}", scene, live)
     for nr, (box, middle) in enumerate(zip(scene.boxes, placed.boxes, strict=True)):

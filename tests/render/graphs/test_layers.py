@@ -81,6 +81,12 @@ def test_a_long_line_goes_straight_past_boxes_of_any_width() -> None:
     assert len({round(point.x, 6) for point in around[1:-1]}) == 1
 
 
+def test_a_box_below_another_is_reached_by_a_straight_line() -> None:
+    placed = place([(200.0, 40.0), (90.0, 40.0)], [Line(0, 1, 20.0)])
+    (points,) = placed.bends
+    assert len({round(point.x, 6) for point in points}) == 1
+
+
 def test_what_needs_no_crossing_stands_in_the_order_of_its_lines() -> None:
     lines = [Line(0, n, 10.0) for n in range(1, 12)]
     placed = place([(60.0, 40.0)] * 12, lines)

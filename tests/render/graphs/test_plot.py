@@ -91,6 +91,16 @@ def test_a_derivative_is_drawn_where_there_is_a_value() -> None:
         assert float(points[0].split(",")[0]) > 84 + 612 / 4
 
 
+def test_a_curve_goes_through_its_kinks() -> None:
+    x = np.linspace(-1, 1, 10)
+    root = curve(x, abs(x), np.sign(x), KinkMark(0.0, "abs(x)", 0.0))
+    (dot,) = root.iter(f"{SVG}circle")
+    line = next(root.iter(f"{SVG}polyline")).get("points") or ""
+    near = [tuple(map(float, p.split(","))) for p in line.split()]
+    at = float(dot.get("cx", 0)), float(dot.get("cy", 0))
+    assert any(p == pytest.approx(at, abs=0.06) for p in near)
+
+
 def test_what_is_cut_off_and_what_is_not_there_is_said() -> None:
     x = np.linspace(-1, 1, 400)
     root = curve(x, 1 / x, np.full(400, np.nan))

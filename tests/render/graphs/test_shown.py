@@ -86,3 +86,8 @@ def test_without_igraph_the_text_is_shown_and_a_crowd_is_refused(
     monkeypatch.setattr(shown, "MAX_BOXES", 3)
     with pytest.raises(ValueError, match="too large to look at"):
         found.svg()
+
+
+def test_what_is_no_tensor() -> None:
+    with pytest.raises(TypeError, match="takes a tensor, not float"):
+        torch.graph(1.0)  # type: ignore[arg-type]
