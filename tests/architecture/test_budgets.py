@@ -18,7 +18,7 @@ def budgets() -> dict[str, int]:
     """The last number of each row of the table, by the row's name."""
     section = (PACKAGE / "README.md").read_text().partition("## Budgets\n")[2]
     rows = re.findall(
-        r"^\| ([\w ]+) \| [\d,]+ \| ([\d,]+) \|$", section.partition("\n## ")[0], re.M
+        r"^\| ([\w ]+) \| ([\d,]+) \|$", section.partition("\n## ")[0], re.M
     )
     return {name: int(budget.replace(",", "")) for name, budget in rows}
 
