@@ -316,6 +316,14 @@ row("nansum", formula="sum(x where x is a number)",
          xp.where(xp.isnan(x), 0, spread(xp, g, x, dim, keepdim)),), cases=WHOLE + OVER,
     casts=True)
 
+function("nanmean", lambda call, x, dim=None, keepdim=False:
+         call("div", call("nansum", x, dim, keepdim),
+              call("sum", call("as_type_of", call("logical_not", call("isnan", x)), x),
+                   dim, keepdim)),
+         doc="Mean of the entries that are not NaN.", formula="mean(x, dim)",
+         cases=[case((3, 4)), case((3, 4), dim=0), case((3, 4), dim=1, keepdim=True)],
+         casts=True)
+
 # products
 
 def others(xp: Namespace, x: Array, dim: int) -> Array:
