@@ -110,7 +110,7 @@ class Excepted(NamedTuple):
     words: tuple[str, ...]
 
 
-REFUSAL = ("CallError", "ShapeError", "ValueError", "ValueRangeError")
+REFUSAL = ("CallError", "PositionError", "ShapeError", "ValueError", "ValueRangeError")
 
 
 def refused(why: str, which: Callable[[Any], bool]) -> Excepted:
@@ -160,11 +160,17 @@ EXCEPTED: dict[str, tuple[Excepted, ...]] = {
     "cov": (
         refused(
             "observations have no weights of their own",
-            lambda s: any(s.kwargs.get(w) is not None for w in OF_WEIGHTS),
+            lambda s: any(w in s.kwargs for w in OF_WEIGHTS),
         ),
     ),
     "rsub": (
         refused("there is no factor of an operand", lambda s: "alpha" in s.kwargs),
+    ),
+    "take_along_dim": (
+        refused(
+            "a position below 0 is refused, as gather does; PyTorch counts it round",
+            lambda s: bool((s.args[0] < 0).any()),
+        ),
     ),
     "nn.functional.batch_norm": (
         refused(
