@@ -70,8 +70,8 @@ def centred(xp: Namespace, x: Array, dim: Dims) -> Array:
 
 
 def over(total: Array, x: Array, dim: Dims, correction: float) -> Array:
-    """Return ``total`` divided as a sum of squares; 0 / 0 is NaN in every number
-    system, and the divisor for no entries always 0."""
+    """Return ``total``, a sum of squares, divided by ``size - correction``; 0 / 0 is
+    NaN in every number system, and without entries the divisor is 0."""
     count = size_over(x, dim)
     degrees = max(count - correction, 0) if count else 0
     return total / degrees if degrees else total * float("inf")
