@@ -27,6 +27,7 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import chain, count
 from os import getpid
+from signal import SIG_IGN, SIGINT, signal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -220,6 +221,8 @@ _task: Callable[[object], object]
 def _begin(task: Callable[[Any], Any], parent: int) -> None:
     global _task
     _task = task
+    # Ctrl-C in a terminal reaches all processes: the parent tells of it and ends them.
+    signal(SIGINT, SIG_IGN)
     end_with(parent)
 
 

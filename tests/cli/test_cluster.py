@@ -7,6 +7,7 @@ import os
 import pickle
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Executor, Future
 from pathlib import Path
@@ -183,6 +184,27 @@ def test_a_killed_process_changes_no_byte(gradcli: Run, table: str) -> None:
     children[-1].kill()
     out, err = there.communicate(timeout=HANGS)
     assert (there.returncode, out, err) == (here.status, here.out, here.err)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are the system's")
+def test_ctrl_c_in_a_terminal_is_told_once(table: str) -> None:
+    words = ["grad", PROGRAM, "--table", table, "--cluster", "local:2"]
+    with subprocess.Popen(
+        [*COMMAND, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+        start_new_session=True,
+    ) as there:
+        assert there.stderr is not None
+        assert "part00.csv, line 5" in there.stderr.readline()
+        time.sleep(0.5)  # The pipe is full, and the processes wait for blocks.
+        os.killpg(there.pid, signal.SIGINT)
+        _, err = there.communicate(timeout=HANGS)
+    assert there.returncode == 130
+    assert err.splitlines()[-1].startswith("interrupted: ")
+    assert "Traceback" not in err
 
 
 def test_an_error_of_a_row_comes_back_with_its_place(
