@@ -11,10 +11,11 @@ is recorded (`create_graph`), or if tangents are computed along with its cotange
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
+from contextvars import copy_context
 from functools import cache
 from sys import getrefcount
-from threading import Lock, local
+from threading import Lock, Thread, local
 from typing import Any
 
 from ..ops.op import RESULT, Rule
@@ -45,6 +46,10 @@ from .tensor import Tensor, lifted, ones_for, rebuild, with_edge
 from .versions import CLOCK, is_lent
 from .walk import between
 
+MAX_PASSES_IN_A_THREAD = 20
+"""Largest number of nested reverse passes in one thread: each takes some of Python's
+stack, as a backward that runs a pass does."""
+
 
 class _Passes(local):
     """The innermost running pass of each thread."""
@@ -62,12 +67,13 @@ class Pass:
     the nodes that it will run.
     """
 
-    __slots__ = ("__weakref__", "nodes", "outer", "whole")
+    __slots__ = ("__weakref__", "depth", "nodes", "outer", "whole")
 
     def __init__(self, whole: bool) -> None:
         self.whole = whole
         self.nodes: Container[object] = ()
         self.outer = PASSES.running
+        self.depth: int = 0 if self.outer is None else self.outer.depth + 1
 
     def __enter__(self) -> Pass:
         PASSES.running = self
@@ -75,6 +81,25 @@ class Pass:
 
     def __exit__(self, *problem: object) -> None:
         PASSES.running = self.outer
+
+
+def _in_a_thread(run: Callable[[], None]) -> None:
+    """Run a pass in a new thread, with the caller's context, and wait for its end."""
+    mode, problems = dict(MODE.__dict__), list[BaseException]()
+
+    def away() -> None:
+        MODE.__dict__.update(mode)
+        try:
+            run()
+        except BaseException as problem:  # raised again where the pass was asked for
+            problems.append(problem)
+
+    context = copy_context()
+    thread = Thread(target=context.run, args=(away,))
+    thread.start()
+    thread.join()
+    if problems:
+        raise problems[0]
 
 
 INSIDE = (
@@ -200,6 +225,11 @@ def _run(
 ) -> None:
     """Run a pass that ends at all leaves, or at ``only``, or sets the values of
     ``captured`` to the cotangents that arrive at its keys."""
+    outer = PASSES.running
+    if outer is not None and outer.depth >= MAX_PASSES_IN_A_THREAD:
+        options = retain_graph, create_graph, captured, only
+        _in_a_thread(lambda: _run(outputs, cotangents, *options))
+        return
     arrived: Arrived = {}
     on_tensors = create_graph or MODE.rebuild is not None
     for output, cotangent in zip(outputs, cotangents, strict=True):

@@ -43,7 +43,7 @@ from .node import (
 from .raw import Give, Raw
 from .rules import Parts
 from .tensor import Tensor, constant, rebuild
-from .versions import version, version_at
+from .versions import moved, version, version_at
 
 CHANGED = (
     "one of the variables needed for gradient computation has been modified by an "
@@ -72,6 +72,9 @@ def demand_unchanged(
     edges = input_edges(node)
     for slot in parts.inputs:
         _demand(raw[slot], node.born, edges.get(slot))
+    now = tuple([moved(x, edges.get(slot)) for slot, x in enumerate(raw)])
+    if any(a is not b for a, b in zip(raw, now, strict=True)):
+        node.saved = now[0] if isinstance(node, UnaryNode) else now
     wrote = getattr(node, "wrote", node.born)
     for nr, part in enumerate(y if isinstance(y, tuple) else (y,)):
         if parts.reads(nr):

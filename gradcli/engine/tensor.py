@@ -23,7 +23,7 @@ from .modes import MODE
 from .namespace import Namespace
 from .node import AccumulateGrad, Edge, Node, Port, output_at, used_parts
 from .raw import Raw
-from .versions import is_lent, owner, version
+from .versions import is_lent, note_move, owner, version
 
 NOT_FOR_BACKWARD = (
     "Inference tensors cannot be saved for backward. Please do not use Tensors created "
@@ -307,11 +307,13 @@ class Tensor(Methods):
                 "data set to a tensor that requires gradients must be floating point "
                 "or complex dtype"
             )
-        changes = self._version
+        changes, before = self._version, self.raw
         self.raw, self.xp = value.xp.apart(value._shareable()), value.xp
         self.__dict__["_changes_before"] = changes
         if isinstance(self.edge, AccumulateGrad):
             self.edge.raw, self.edge.xp = self.raw, self.xp
+        if self.edge is not None:
+            note_move(self.edge, before, self.raw)
 
     def detach_(self) -> Tensor:
         """Take the tensor out of the graph, in place, and return it.

@@ -13,7 +13,11 @@ of that memory is younger.
 from __future__ import annotations
 
 from collections import deque
-from weakref import ref
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakKeyDictionary, ref
+
+import numpy as np
 
 from .raw import Raw
 
@@ -159,3 +163,24 @@ def version_at(raw: Raw, time: int) -> int:
     if history is None:
         return 0
     return history.count - sum(1 for t in history.times if t > time)
+
+
+_moves: WeakKeyDictionary[Any, list[tuple[Callable[[], Raw | None], Raw]]]
+_moves = WeakKeyDictionary()
+"""Arrays that a tensor had, and the one that it has now, by the tensor's edge."""
+
+
+def note_move(edge: Any, before: Raw, now: Raw) -> None:
+    """Note that a tensor was given other memory, as by ``x.data = y``. A pass then
+    reads the new memory in place of the values that were saved."""
+    held: Callable[[], Raw | None] = lambda: before
+    earlier = [each for each, _ in _moves.get(edge, ()) if each() is not None]
+    earlier.append(ref(before) if type(before) is np.ndarray else held)
+    _moves[edge] = [(each, now) for each in earlier]
+    CLOCK.now += 1
+
+
+def moved(raw: Raw, edge: Any) -> Raw:
+    """Return the present array of an edge's tensor if ``raw`` was one, else ``raw``."""
+    found = _moves.get(edge, ()) if edge is not None and _moves else ()
+    return next((now for held, now in found if held() is raw), raw)

@@ -240,7 +240,7 @@ def added(*terms: Array | Literal[False]) -> Array:
 
 
 def dropped(xp: Namespace, y: Array, x: Array, dim: Dims, keepdim: bool) -> Array:
-    """Return a result with kept dimensions, but without them unless ``keepdim``."""
+    """Return ``y``, which has the reduced dimensions; drop them unless ``keepdim``."""
     if keepdim:
         return y
     gone = dims_of(x.shape, dim)

@@ -5,7 +5,7 @@ is the first, else ``other``; other inputs keep the formula's name. An output is
 ``result``, or ``result0``, ``result1`` and so on if there are several. The tables here
 list every row for which that is not so.
 
-    inputs_of("addcmul.default")                 # ("self", "tensor1", "tensor2")
+    inputs_of("addcmul.default", 3)              # ("self", "tensor1", "tensor2")
 """
 
 from __future__ import annotations

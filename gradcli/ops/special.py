@@ -1,4 +1,4 @@
-"""Special functions: of errors, gamma, Bessel, Airy, and integrals that PyTorch lacks.
+"""Special functions: error, gamma, Bessel and Airy functions, integrals, polynomials.
 
     row("erf", node="ErfBackward0", ..., fwd=lambda xp, x: xp.erf(x), ...)
 
@@ -321,8 +321,8 @@ smooth("i1e", lambda xp, y, x: xp.i0e(x) - xp.sign(x) * y - ratio(
 def _entered(name: str, doc: str, slope: Partial, low: float, high: float = 5.0, *,
              formula: str = "", fwd: ArrayRule | None = None, saves: str = "x",
              **facts: Any) -> None:
-    """Enter a row of a function in ``torch.special``, which is by default that of the
-    namespace."""
+    """Enter a row for a function of ``torch.special``; ``fwd`` is by default the
+    namespace's function of the same name."""
     row(name, node=node_of(f"special_{name}"), doc=doc, formula=formula or f"{name}(x)",
         special=name, refuses=HALF, partials=(slope,), in_place=False, saves=saves,
         fwd=fwd or (lambda xp, x: getattr(xp, name)(x)), **facts,

@@ -1,4 +1,4 @@
-"""Variances, covariances, medians, modes, counts, sorting, quantiles, differences.
+"""Variances, covariances, medians, counts, sorting, quantiles, differences.
 
 Invariant: a variance is computed from the entries minus their mean, never as a
 difference of large sums. Equal entries keep their order when they are sorted, in either
@@ -66,8 +66,8 @@ def centred(xp: Namespace, x: Array, dim: Dims) -> Array:
 
 
 def over(total: Array, x: Array, dim: Dims, correction: float) -> Array:
-    """Return ``total`` divided as a sum of squares; 0 / 0 is NaN in every number
-    system, and the divisor for no entries always 0."""
+    """Return ``total``, a sum of squares, divided by ``size - correction``; 0 / 0 is
+    NaN in every number system, and without entries the divisor is 0."""
     count = size_over(x, dim)
     degrees = max(count - correction, 0) if count else 0
     return total / degrees if degrees else total * float("inf")
@@ -201,9 +201,6 @@ def median(name: str, node: str, find: ArrayRule, doc: str) -> None:
 
 median("median", "Median", middle, "The lower median")
 median("nanmedian", "Nanmedian", present_middle, "The lower median of what is not NaN")
-
-# the most frequent entry
-
 
 # tests and counts, which have no gradient
 
@@ -511,6 +508,3 @@ def _trapezoid(
     left, right = sides(call, y, d)
     areas = (left + right) * gaps(call, abscissas(call, "trapezoid", x, y, d), d)
     return call("div.Scalar", call("sum", areas, d), 2)
-
-
-# -- slopes between points of a grid --------------------------------------------------

@@ -201,6 +201,23 @@ def test_integers_carry_no_tangent() -> None:
         assert forward_ad.unpack_dual(info).tangent is None
 
 
+def test_a_saved_tensor_is_what_its_data_is_when_a_pass_reads_it() -> None:
+    x = torch.tensor(3.0, requires_grad=True)
+    z = x**3
+    x.data = torch.tensor(2.0)
+    z.backward()
+    assert x.grad.item() == 12.0
+    y = x * 2
+    z = y * y
+    y.data = torch.tensor(27.0)
+    assert torch.autograd.grad(z, x)[0].item() == 108.0
+    held = x.detach()
+    w = torch.tensor(1.0, requires_grad=True)
+    z = held * w
+    x.data = torch.tensor(5.0)
+    assert torch.autograd.grad(z, w)[0].item() == 2.0
+
+
 class Pair(NamedTuple):
     first: Any
     second: Any
