@@ -268,6 +268,8 @@ def processes(task: Callable[[Any], Any], number: int) -> Iterator[Workers]:
     def started() -> ProcessPoolExecutor:
         return ProcessPoolExecutor(number, context, _begin, (task, getpid()))
 
+    own, deaths = started(), 0
+
     def submit(item: object) -> Future[Any]:
         nonlocal own, deaths
         while True:
@@ -282,7 +284,6 @@ def processes(task: Callable[[Any], Any], number: int) -> Iterator[Workers]:
                 own.shutdown()
                 own = started()
 
-    own, deaths = started(), 0
     try:
         yield Workers(submit, lambda: BLOCKS_PER_PROCESS * number)
     finally:
