@@ -26,7 +26,7 @@ _HOMES = {
     "is_inference_mode_enabled",
     "autograd.grad_mode": "no_grad set_grad_enabled",
     "engine.creation": "tensor as_tensor asarray zeros ones full empty eye "
-    "arange linspace logspace range triu_indices "
+    "arange linspace logspace range tril_indices triu_indices "
     "zeros_like ones_like full_like empty_like from_numpy from_dlpack "
     "FloatTensor DoubleTensor HalfTensor LongTensor IntTensor ShortTensor CharTensor "
     "ByteTensor BoolTensor",
@@ -34,10 +34,10 @@ _HOMES = {
     "get_rng_state set_rng_state rand randn randint randperm rand_like randn_like "
     "normal bernoulli multinomial",
     "engine.queries": "is_tensor is_inference equal allclose numel is_floating_point "
-    "finfo "
+    "promote_types result_type finfo iinfo "
     "broadcast_shapes where nonzero unique conj real imag is_complex isin "
     "searchsorted bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift "
-    "bitwise_right_shift gcd",
+    "bitwise_right_shift gcd lcm",
     "utils.files": "save load",
     "autograd.anomaly_mode": "is_anomaly_enabled",
     "autograd.vmap": "vmap",

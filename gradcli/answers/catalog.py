@@ -1,6 +1,6 @@
 """The table of operations as pages: what each function is, and the nodes it records.
 
-Invariant: everything that a page shows is read from the function's row.
+Invariant: a page shows only what stands in the function's row and in `SPELLINGS`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Invariant: a text is in the language's own syntax, or None where no formula was found;
 ``missing`` then says why.
 
-    (view,) = of_gradients(gradients, verification.inputs)
+    (view,) = formulas_of(gradients, verification.inputs)
     view.label(0, 1)        # "dL/dx[1]"
     view.nested()           # ["2*x[0]", "2*x[1]"]
 """
@@ -31,12 +31,12 @@ FIRST: Final = ("d", "/d")
 class FormulaView:
     """One block of derivatives as formulas.
 
-    The output, whose name is empty if the program gives it none, or in a Hessian an
-    input is differentiated by an input. ``around`` has the texts before both names,
-    ``d`` and ``/d``, or ``d2L/d`` and `` d``; ``rows`` and ``columns`` have the indices
-    of their entries: ``[0]``, ``[0,1]``, empty for a scalar. There are ``texts`` row by
-    row, None where no formula was found, and the same as LaTeX, in which names stand
-    between U+E000 and U+E001.
+    ``of`` is differentiated by ``by``, an input: the output, whose name is empty if the
+    program gives it none, or in a Hessian an input. ``around`` has the texts before
+    both names, ``d`` and ``/d``, or ``d2L/d`` and `` d``; ``rows`` and ``columns`` have
+    the indices of their entries: ``[0]``, ``[0,1]``, empty for a scalar. There are
+    ``texts`` row by row, None where no formula was found, and the same as LaTeX, in
+    which names stand between U+E000 and U+E001.
     """
 
     output: str
@@ -125,7 +125,7 @@ def _view(
     verdicts: Mapping[str, InputVerdict],
     start: int = 0,
 ) -> FormulaView:
-    """Return a block's formulas, which begin at a row of what the verdict has."""
+    """Return a block's formulas, which begin at row ``start`` of the verdict's."""
     found = verdicts.get(names[1])
     first = start * prod(shape)
     positions = range(first, first + prod((*lead, *shape)))

@@ -91,7 +91,7 @@ class BlockView:
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """The blocks of a derivative, before they are numbers.
+    """The blocks of a derivative, as the engine computed them.
 
     by       the blocks, by the names of their inputs
     columns  for each input, the blocks that make its claim, one under the other

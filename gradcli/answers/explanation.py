@@ -145,8 +145,8 @@ def explain(
 ) -> tuple[StepView, ...]:
     """Run the backward pass of ``output`` and return every step of it.
 
-    Leaves accumulate their gradients, and saved values are freed, unless ``options`` of
-    `Tensor.backward` say otherwise, which runs the pass unless ``run`` does. Numbers
+    The pass is run by ``run``, by default `Tensor.backward`; leaves accumulate their
+    gradients, and saved values are freed, unless its ``options`` say otherwise. Numbers
     and arrays are ``shown`` as plain numbers or in another form.
     """
     watch = _Watch(output, cotangent, names, view, shown)

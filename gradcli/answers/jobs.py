@@ -45,7 +45,7 @@ def job_for(
 ) -> Job:
     """Return a job of the program, the point and the engine's numbers by input.
 
-    ``kind`` is ``gradient``, ``jacobian`` or ``hessian``; without a cotangent it is
+    ``kind`` is ``gradient``, ``jacobian`` or ``hessian``; the cotangent is by default
     ones. With ``formulas`` every entry is wanted as a formula; without ``numbers`` the
     job has only the shapes of the point's numbers.
     """
@@ -82,9 +82,9 @@ def gradient_job(
     formulas: bool = False,
     however_many: bool = True,
 ) -> tuple[Job, str | None]:
-    """Return the job that checks gradients as claims, None for zero, and why it is too
-    large; such a job has its numbers only if it is to have them ``however_many`` they
-    are."""
+    """Return the job that checks gradients as claims, None for zero, and the reason if
+    it has too many numbers; it then has shapes alone. With ``however_many`` it has its
+    numbers always, and there is no reason."""
     inputs = {i.name: i.tensor for i in run.inputs}
     asked = [inputs[name] for name in grads]
     many = too_many([*inputs.values(), *asked, run.output])
@@ -109,8 +109,8 @@ def block_of(tensor: Tensor, numbers: bool = True) -> Numbers:
 
 
 def claim(blocks: Sequence[Block], seed: int) -> Numbers:
-    """Return the numbers of blocks with equally many columns, one under the other; of
-    a large one a sample that the seed draws."""
+    """Return the numbers of blocks with equally many columns, one under the other; if
+    they are too many, a sample that the seed draws."""
     columns = blocks[0].x.numel()
     starts = [0, *accumulate(block.output.numel() for block in blocks)]
     shape = (starts[-1], *blocks[0].x.shape)

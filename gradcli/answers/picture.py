@@ -1,4 +1,4 @@
-"""Pictures of a graph: its values, gradients, rules and folds.
+"""Pictures of a graph: its values, gradients and rules, and the parts that repeat.
 
 Invariant: a picture is the graph, node for node and edge for edge; values and gradients
 stand at the node that made, or received, them.
@@ -50,8 +50,8 @@ class GraphFile:
 @dataclass(frozen=True, slots=True)
 class PictureNode:
     """A node with what is known of it: the value that it made, the whole gradient that
-    arrives, the formula of its operation, for each edge that of the gradient along it,
-    and, if it is an input, the verdict on its gradient."""
+    arrives, the formula of its operation, the formulas of the gradients along its edges
+    (``rules``) and, if it is an input, the verdict on its gradient."""
 
     node: NodeView
     value: Brief | None
@@ -102,9 +102,9 @@ def picture_of(
     rule: Rule,
     folded: bool = True,
 ) -> Picture:
-    """Return a picture of a graph whose backward pass has not run, with the values by
-    edge that `values` found and each node's ``rule`` for each edge; ``folded`` parts
-    that repeat may be drawn as one."""
+    """Return a picture of a graph whose backward pass has not run: ``made`` has values
+    by edge, as `values` returns them, ``rule`` gives the formula along an edge; if
+    ``folded``, parts that repeat may be drawn as one."""
     below = inputs_first([output.edge]) if view.root is not None else ()
     engine_nodes: dict[int, Any] = {id(e): e for e in below if not isinstance(e, Port)}
     nodes = []

@@ -3,7 +3,7 @@
 Invariant: the check is of another program: its inputs are moved along the vector by a
 step, and it is differentiated by that step.
 
-    found = product(question, "hessian", ["x=[1,0]"])       # of "(x**4).sum()", x=[1,2]
+    found = product(question, "hessian", ["x=[1,0]"], False)    # (x**4).sum(), x=[1,2]
     found.products[0].value                                 # [12.0, 0.0]
 """
 

@@ -1,7 +1,7 @@
 """Questions: a program, the values of its inputs, and how it is to be run.
 
-To differentiate by a value on the way, the program is run once; then the assignment is
-cut from its text, and the name is an input with the value that it had.
+To differentiate by an intermediate value, the program is run once; then the assignment
+of the value is cut from the program's text, and its name is an input with that value.
 
 Invariant: a question is frozen; the numbers of an answer come from its run
 (`gradcli.lang.run`), and remarks on that run go to ``tell``.
@@ -52,7 +52,7 @@ class Question:
     program      the program's text
     values       the values of its inputs
     of           the variable that is the output; None: the last statement's value
-    wrt          names to differentiate by; None: all inputs but data
+    wrt          names to differentiate by; None: all inputs but those read from files
     shapes       the shapes of inputs without a value
     seed         the seed of random values
     strict       whether an input without a value is an error
@@ -86,8 +86,8 @@ class Question:
     ) -> Run:
         """Run the program, and return the run.
 
-        ``trace`` is called with each statement, ``library`` makes what the program
-        calls, if not the functions on tensors; ``differentiate`` tells whether
+        ``trace`` is called with each statement; ``library`` makes the functions that
+        the program calls, by default those on tensors; ``differentiate`` tells whether
         derivatives are going to be asked for.
         """
         return self._told(
@@ -95,9 +95,9 @@ class Question:
         )
 
     def run_in_parts(self, fusion: Fusion | None) -> Run:
-        """Return the run of a program of which only value and gradients are wanted, in
-        parts where its arrays are large enough; ``fusion`` records why others are
-        not."""
+        """Run the program for its value and gradients alone, in parts if its arrays are
+        large enough, and return the run; ``fusion`` records why it is not run in
+        parts."""
         program = self._prepared()
         run = None
         large = any(i.tensor.numel() >= MIN_ENTRIES for i in program.inputs)

@@ -3,9 +3,9 @@
 A task and its results can be sent between processes; the results of a block depend on
 that block alone.
 
-Invariants: results come in the order of the blocks, each once; an error comes after all
-results before it. Only a few blocks for each worker are in progress at any time, so
-that memory does not grow with the table.
+Invariants: results come in the order of the blocks, each once, even if workers die; an
+error comes after all results before it. Only a few blocks for each worker are in
+progress at any time, so that memory does not grow with the table.
 
     with workers("local:4", task) as four:
         for done in four.in_order(blocks):
@@ -27,6 +27,7 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import chain, count
 from os import getpid
+from signal import SIG_IGN, SIGINT, signal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,6 +50,9 @@ BLOCKS_PER_PROCESS = 2
 
 BLOCKS_PER_WORKER = 3
 """Number of blocks in progress for each worker of a cluster."""
+
+MAX_DEATHS = 8
+"""Largest number of processes of this machine that may die before that is an error."""
 
 CONNECT_SECONDS = 10
 """Most time that a cluster may take to answer, in seconds."""
@@ -169,35 +173,38 @@ class Workers(NamedTuple):
 
     def in_order(self, items: Iterable[object]) -> Iterator[Any]:
         """Yield the results of items, in their order."""
-        waiting: deque[Future[Any]] = deque()
+        waiting: deque[tuple[object, Future[Any]]] = deque()
         failure: ProgramError | None = None
         rest = iter(items)
         while True:
             try:
-                waiting.append(self.submit(next(rest)))
+                item = next(rest)
+                waiting.append((item, self.submit(item)))
             except StopIteration:
                 break
             except ProgramError as error:
                 failure = error
                 break
-            except (BrokenExecutor, CancelledError) as error:
+            except CancelledError as error:
                 failure = self.lost(error)
                 if failure is None:
                     raise
                 break
-            while waiting and (len(waiting) > self.ahead() or waiting[0].done()):
-                yield self._result(waiting.popleft())
+            while waiting and (len(waiting) > self.ahead() or waiting[0][1].done()):
+                yield self._result(*waiting.popleft())
         while waiting:
-            yield self._result(waiting.popleft())
+            yield self._result(*waiting.popleft())
         if failure is not None:
             raise failure
 
-    def _result(self, future: Future[Any]) -> Any:
+    def _result(self, item: object, future: Future[Any]) -> Any:
         while True:
             try:
                 return future.result(LOOK_SECONDS)
             except ProgramError:
                 raise
+            except BrokenExecutor:
+                future = self.submit(item)
             except Exception as error:
                 lost = self.lost(error)
                 if lost is not None:
@@ -214,6 +221,8 @@ _task: Callable[[object], object]
 def _begin(task: Callable[[Any], Any], parent: int) -> None:
     global _task
     _task = task
+    # Ctrl-C in a terminal reaches all processes: the parent tells of it and ends them.
+    signal(SIGINT, SIG_IGN)
     end_with(parent)
 
 
@@ -247,23 +256,36 @@ def workers(
 
 @contextmanager
 def processes(task: Callable[[Any], Any], number: int) -> Iterator[Workers]:
-    """Yield processes of this machine."""
+    """Yield processes of this machine, which are started again when one of them dies:
+    what they had is computed again."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_all_start_methods, get_context
-
-    def lost(error: Exception) -> ProgramError | None:
-        if not isinstance(error, BrokenExecutor):
-            return None
-        hint = "is there enough memory? ask for fewer processes"
-        return ProgramError("E403", "--cluster: a process has died", hint=hint)
 
     # A forked process has the imported libraries already.
     copied = "fork" in get_all_start_methods()
     context = get_context("fork" if copied else "spawn")
-    own = ProcessPoolExecutor(number, context, _begin, (task, getpid()))
+
+    def started() -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(number, context, _begin, (task, getpid()))
+
+    own, deaths = started(), 0
+
+    def submit(item: object) -> Future[Any]:
+        nonlocal own, deaths
+        while True:
+            try:
+                return own.submit(_apply, item)
+            except BrokenExecutor:
+                if deaths == MAX_DEATHS:
+                    message = f"--cluster: {deaths + 1} processes have died"
+                    hint = "is there enough memory? ask for fewer processes"
+                    raise ProgramError("E403", message, hint=hint) from None
+                deaths += 1
+                own.shutdown()
+                own = started()
+
     try:
-        ahead = BLOCKS_PER_PROCESS * number
-        yield Workers(lambda item: own.submit(_apply, item), lambda: ahead, lost)
+        yield Workers(submit, lambda: BLOCKS_PER_PROCESS * number)
     finally:
         own.shutdown(cancel_futures=True)
 

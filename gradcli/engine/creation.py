@@ -316,6 +316,12 @@ def eye(type_: dtype | None, n: int, m: int | None = None) -> Host:
 
 
 @constructor
+def tril_indices(type_: dtype | None, row: int, col: int, offset: int = 0) -> Host:
+    """Return rows and columns of a matrix's entries on and below a diagonal."""
+    return np.array(np.tril_indices(row, offset, col), (type_ or dtypes.int64).name)
+
+
+@constructor
 def triu_indices(type_: dtype | None, row: int, col: int, offset: int = 0) -> Host:
     """Return rows and columns of a matrix's entries on and above a diagonal."""
     return np.array(np.triu_indices(row, offset, col), (type_ or dtypes.int64).name)

@@ -204,7 +204,7 @@ ELSEWHERE = {
     "_become_alias:become_alias _floats_of:floats_of",
     "operators": "where",
     "queries": "equal allclose nonzero unique conj is_complex bitwise_and bitwise_or "
-    "bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift gcd",
+    "bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift gcd lcm",
     "inplace": "zero_ fill_ copy_ fill_diagonal_ resize_ resize_as_ set_ squeeze_ "
     "unsqueeze_ transpose_ __setitem__ __iadd__ "
     "__isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __iand__ __ior__ "

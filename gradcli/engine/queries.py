@@ -14,7 +14,7 @@ from .dtypes import dtype as Type
 from .dtypes import named as named_type
 from .errors import EngineError
 from .methods import named
-from .promote import result_of
+from .promote import promoted, result_of
 from .public import with_out
 from .record import function
 from .tensor import Tensor, constant, raw_of
@@ -197,6 +197,16 @@ def broadcast_shapes(*shapes: Any) -> Size:
     return Size(broadcast_shape(*[(s,) if isinstance(s, int) else s for s in shapes]))
 
 
+def promote_types(type1: Type, type2: Type) -> Type:
+    """Return the smallest type that holds the numbers of both."""
+    return named_type(promoted(np.dtype(type1.name), np.dtype(type2.name)).name)
+
+
+def result_type(tensor1: object, tensor2: object) -> Type:
+    """Return the type of a result of arithmetic between two tensors or numbers."""
+    return named_type(result_of([raw_of(tensor1), raw_of(tensor2)]).name)
+
+
 class finfo:
     """The limits of a type of floats."""
 
@@ -212,7 +222,10 @@ class finfo:
     def __init__(self, type: Type | None = None) -> None:
         chosen = DEFAULT.dtype if type is None else to_dtype(type)
         if not chosen.is_floating_point:
-            raise TypeError("torch.finfo() requires a floating point input type.")
+            raise TypeError(
+                "torch.finfo() requires a floating point input type. Use torch.iinfo "
+                "to handle integer types."
+            )
         self.dtype, self.bits = chosen.name, 8 * chosen.itemsize
         for name in ("resolution", "min", "max", "eps", "smallest_normal", "tiny"):
             setattr(self, name, float(getattr(np.finfo(chosen.name), name)))
@@ -221,6 +234,28 @@ class finfo:
         limits = {n: v for n, v in vars(self).items() if n not in ("dtype", "bits")}
         facts = [f"{name}={value:.6g}" for name, value in limits.items()]
         return f"finfo({', '.join(facts)}, dtype={self.dtype})"
+
+
+class iinfo:
+    """The limits of a type of integers."""
+
+    dtype: str
+    bits: int
+    min: int
+    max: int
+
+    def __init__(self, type: Type) -> None:
+        if type.code[0] not in "iu":
+            raise TypeError(
+                "torch.iinfo() requires an integer input type. Use torch.finfo to "
+                "handle floating point types."
+            )
+        self.dtype, self.bits = type.name, 8 * type.itemsize
+        held = np.iinfo(type.name)
+        self.min, self.max = int(held.min), int(held.max)
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
 
 
 def conj(input: Tensor) -> Tensor:
@@ -265,6 +300,7 @@ UFUNCS = {
         "right_shift", "integers with their bits moved down by ``other``; signs stay",
     ),
     "gcd": ("gcd", "the greatest common divisor, which is never negative"),
+    "lcm": ("lcm", "the least common multiple, which is never negative"),
 }  # fmt: skip
 """NumPy's name of each function of two integers, and what it returns."""
 
@@ -306,6 +342,7 @@ bitwise_xor = _of_two("bitwise_xor")
 bitwise_left_shift = _of_two("bitwise_left_shift")
 bitwise_right_shift = _of_two("bitwise_right_shift")
 gcd = _of_two("gcd")
+lcm = _of_two("lcm")
 
 
 @with_out

@@ -1,7 +1,8 @@
 """Limits of the language; the name of each has its unit.
 
-An exceeded limit is an error whose code begins with `E4`; its exit status is 4 and its
-hint says what to do. The limit on the memory of a result is in `gradcli.ops.checks`.
+A program beyond a limit is an error whose code begins with `E4`; its exit status is 4
+and its hint says what to do. Messages and quotations are shortened to their limits. The
+limit on the memory of a result is in `gradcli.ops.checks`.
 """
 
 MAX_PROGRAM_BYTES = 2_000_000

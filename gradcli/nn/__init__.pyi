@@ -70,10 +70,12 @@ from .table import Fold as Fold
 from .table import GELU as GELU
 from .table import GLU as GLU
 from .table import GRU as GRU
+from .table import GaussianNLLLoss as GaussianNLLLoss
 from .table import Hardshrink as Hardshrink
 from .table import Hardsigmoid as Hardsigmoid
 from .table import Hardswish as Hardswish
 from .table import Hardtanh as Hardtanh
+from .table import HingeEmbeddingLoss as HingeEmbeddingLoss
 from .table import HuberLoss as HuberLoss
 from .table import InstanceNorm1d as InstanceNorm1d
 from .table import InstanceNorm2d as InstanceNorm2d
@@ -95,6 +97,7 @@ from .table import NLLLoss as NLLLoss
 from .table import PairwiseDistance as PairwiseDistance
 from .table import PixelShuffle as PixelShuffle
 from .table import PixelUnshuffle as PixelUnshuffle
+from .table import PoissonNLLLoss as PoissonNLLLoss
 from .table import RReLU as RReLU
 from .table import ReLU as ReLU
 from .table import ReLU6 as ReLU6

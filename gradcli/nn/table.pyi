@@ -444,6 +444,27 @@ class SoftMarginLoss(_Loss):
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
     def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
 
+class PoissonNLLLoss(_Loss):
+    log_input: bool
+    full: bool
+    eps: float
+    reduction: str
+    def __init__(self, log_input: bool = True, full: bool = False, size_average: bool | None = None, eps: float = 1e-08, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
+    def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
+
+class HingeEmbeddingLoss(_Loss):
+    margin: float
+    reduction: str
+    def __init__(self, margin: float = 1.0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
+    def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
+
+class GaussianNLLLoss(_Loss):
+    full: bool
+    eps: float
+    reduction: str
+    def __init__(self, *, full: bool = False, eps: float = 1e-06, reduction: str = 'mean') -> None: ...
+    def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor: ...
+
 class MarginRankingLoss(_Loss):
     margin: float
     reduction: str

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
 MAX_EIGENVALUE_BITS: Final = 1 << 13
-"""Highest precision of eigenvalues, in bits: what would be lost beyond it is 0 in every
+"""Highest precision of eigenvalues, in bits: an error in the last of them is 0 in every
 type of float."""
 
 Ball: TypeAlias = arb

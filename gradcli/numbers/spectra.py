@@ -104,8 +104,8 @@ def _of_middle(middle: Any) -> list[Any]:
 
 
 def _of_moved(middle: Any) -> tuple[list[Any], Any]:
-    """Return the eigenvalues of a matrix near ``middle``, moved by half of the bits so
-    that they differ, and a bound of its distance."""
+    """Return the eigenvalues of ``middle`` after its diagonal is moved, by half of the
+    precision, so that they differ, and a bound of the distance."""
     n, size = middle.nrows(), _norm(middle)
     step = (size * arb(2) ** -(ctx.prec // 2)).mid()
     steps = [[k * step if j == k else 0 for j in range(n)] for k in range(n)]
@@ -247,8 +247,8 @@ def exponential_in_floats(place: Any, *entries: Any) -> Any:
 
 
 def rounding_of_exponential(args: Any) -> list[Any]:
-    """Return a bound of an entry's rounding, in units and as a list of one: the error
-    for a scaled matrix, and of squaring it again. Takes floats, or columns of them."""
+    """Return, in a list, a bound of an entry's rounding, in units of rounding: that for
+    the scaled matrix and that of squaring. Takes floats, or columns of them."""
     place, *entries = args
     a = _matrices(entries)
     n = a.shape[-1]

@@ -327,6 +327,11 @@ def doubled(call: Call, x: Array) -> Array:
     return call("to_copy.default", x, "float64", None, (name, None))
 
 
+function("float_power", lambda call, a, exponent:
+         call("pow", doubled(call, a), doubled(call, exponent)),
+         doc="Power in double precision.", formula="a ** b",
+         cases=[case((3, 4), (4,), low=0.5)])
+
 function("square", lambda call, x: call("pow.Tensor_Scalar", x, exponent=2),
          doc="The square.", formula="x**2",
          cases=[case((3, 4)), case(())], in_place=True, also=("sqr",),

@@ -206,6 +206,11 @@ def _diag(call: Call, x: Array, diagonal: int = 0) -> Array:
     raise ShapeError(f"diag(): Supports 1D or 2D tensors. Got {x.ndim}D")
 
 
+function("diagflat", lambda call, x, offset=0:
+         call("diag_embed", call("ravel", x), offset), operands=("x",),
+         formula="diag(flatten(x))",
+         doc="All entries as a diagonal matrix.", cases=[case((2, 2))])
+
 # -- padding, windows, repeats --------------------------------------------------------
 
 

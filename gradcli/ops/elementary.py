@@ -9,7 +9,7 @@ it has the dtype of input arrays, and is exact for symbols.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from .arithmetic import is_number
 from .checks import ValueRangeError, refuse
@@ -99,6 +99,17 @@ of_floats("logaddexp", latex=r"\log(e^{{{0}}} + e^{{{1}}})", formula="log(e**a +
     sym=lambda sp, a, b: sp.log(sp.exp(a) + sp.exp(b)))
 
 
+# PyTorch's derivatives.yaml, logaddexp2.
+@of_floats("logaddexp2", latex=r"\log_2(2^{{{0}}} + 2^{{{1}}})",
+    formula="log2(2**a + 2**b)", doc="Base-2 logarithm of a sum of powers of two.",
+    partials=(lambda xp, y, a, b: xp.sigmoid((a - b) * ln(xp, y, 2)),
+              lambda xp, y, a, b: xp.sigmoid((b - a) * ln(xp, y, 2))), cases=PAIR,
+    saves="a b y")
+def log2_of_sum(xp: Namespace, a: Array, b: Array) -> Array:
+    apart = xp.maximum(a, b) + xp.log1p(xp.exp2(-xp.abs(a - b))) / ln(xp, a - b, 2)
+    return xp.where(xp.eq(a, b), a + 1, apart)
+
+
 # a*log(b), where 0*log(b) is 0 for every b other than NaN
 
 
@@ -148,6 +159,43 @@ function("xlogy", lambda call, a, b:
          special="xlogy", domain="b > 0", sym=lambda sp, a, b: a * sp.log(b))
 
 
+# PyTorch's derivatives.yaml, special_xlog1py.
+@row("xlog1py.Tensor", node="SpecialXlog1PyBackward0", latex=r"{0} \log(1 + {1})",
+    formula="a*log(1 + b)", doc="Product with log1p; 0 where the factor is 0.",
+    kink="at a = 0 and b <= -1 the derivative by a is 0; by b it is a/(1 + b)",
+    partials=(
+        lambda xp, y, a, b: xp.log1p(
+            xp.where(xp.logical_and(xp.eq(a, 0), xp.le(b, -1)), 0, b)),
+        lambda xp, y, a, b: a / (1 + b)),
+    vjp=(lambda xp, g, y, a, b: xp.where(
+            xp.logical_and(xp.eq(a, 0), xp.le(b, -1)), 0, xp.xlog1py(g, b)),
+         lambda xp, g, y, a, b: g * (a / (1 + b))),
+    cases=[case((3, 4), (4,), low=0.2), case((), (2,), low=0.2)])
+def x_log1p(xp: Namespace, a: Array, b: Array) -> Array:
+    nothing = xp.logical_and(xp.eq(a, 0), xp.logical_not(xp.isnan(b)))
+    return xp.where(nothing, 0, a * xp.log1p(b))
+
+
+row("xlog1py.Scalar_Self", node="SpecialXlog1PyBackward1", latex=r"c \log(1 + {0})",
+    formula="number*log(1 + x)",
+    fwd=lambda xp, x, number: x_log1p(xp, xp.new_full(x, (), number), x),
+    partials=(lambda xp, y, x, number: number / (1 + x),),
+    cases=[case((3,), low=-0.5, number=2), case((), low=0.5, number=-0.5)])
+
+row("xlog1py.Scalar_Other", node="SpecialXlog1PyBackward2", latex=r"{0} \log(1 + c)",
+    formula="x*log(1 + other)", kink="at x = 0 the derivative is 0 for numbers <= -1",
+    fwd=lambda xp, x, other: x_log1p(xp, x, xp.new_full(x, (), other)),
+    partials=(lambda xp, y, x, other: log_beside(xp, x, 1 + other),),
+    vjp=(lambda xp, g, y, x, other: times_log(xp, g, x, 1 + other),),
+    cases=[case((3,), other=2), case((), other=-0.5)])
+
+function("xlog1py", lambda call, a, b:
+         call("xlog1py.Scalar_Self", b, number=a) if is_number(a)
+         else call("xlog1py.Scalar_Other", a, other=b) if is_number(b)
+         else call("xlog1py.Tensor", a, b),
+         special="xlog1py")
+
+
 @function("log_to_base", doc="Logarithm to any base; log(x, base) is short for it.",
           formula="log(x)/log(base)", operands=("x",), either="base",
           cases=[case((3, 4), low=0.5, base=3), case((), (), low=1.5, high=4.0)])
@@ -183,6 +231,18 @@ def real_root(call: Call, x: Array, n: Operand) -> Array:
 
 # x*2**n and its inverse
 
+
+def power_of_two(xp: Namespace, b: Operand, like: Operand) -> Array:
+    """Return ``2**b``; if ``b`` is a plain number, in the dtype of ``like``."""
+    plain = is_number(b) and not is_number(like)
+    return xp.exp2(xp.new_full(cast(Array, like), (), b) if plain else b)
+
+
+row("ldexp", latex=r"{0} \cdot 2^{{{1}}}", formula="a*2**b",
+    doc="Product with a power of two.", fwd=lambda xp, a, b: a * power_of_two(xp, b, a),
+    partials=(lambda xp, y, a, b: power_of_two(xp, b, a),
+              lambda xp, y, a, b: y * ln(xp, y, 2)), cases=PAIR, overflows=True,
+    saves=("b", "y"))
 
 # circular and hyperbolic functions
 

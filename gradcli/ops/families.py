@@ -18,11 +18,11 @@ from threading import RLock
 from typing import Any, Final, TypeVar
 
 INDEX: Final = join(dirname(__file__), "entered.txt")
-"""Path of the names that each family enters, a line for each family: functions and
-rows, other spellings among them. A function stands for its own rows too, and ``base.``
-for all rows of a base. Names of an in-place form end in ``_``, those without a dot that
-users are not offered in ``!``. A family that is part of a module stands behind a point:
-``normalise.grouped``.
+"""Path of the file of the names that each family enters, a line for each family:
+functions, rows and aliases. A function stands for its own rows too, and ``base.`` for
+all rows ``base.overload``. A name ends in ``_`` if it has an in-place form, in ``!`` if
+it has no dot and users are not offered it. A family that is part of a module stands
+behind a point: ``normalise.grouped``.
 
 ``python -m gradcli.stubs`` writes the names; that of a new family is entered by hand.
 """

@@ -138,7 +138,12 @@ function("gather", lambda call, x, dim, index: call("gather.default", x, index, 
 def _take_along_dim(call: Call, x: Array, indices: Array, dim: int | None = None
                     ) -> Array:
     if dim is None:
-        x, indices, dim = call("view", x, (-1,)), call("view", indices, (-1,)), 0
+        return call("gather.default", call("view", x, (-1,)),
+                    call("view", indices, (-1,)), 0)
+    refuse(len(x.shape) != len(indices.shape),
+           "torch.take_along_dim(): input and indices should have the same number of "
+           "dimensions, but got {} dimensions for input, and {} dimensions for indices",
+           len(x.shape), len(indices.shape))
     at = dim_of(x.shape, dim)
     wide = broadcast_shape((*x.shape[:at], 1, *x.shape[at + 1:]),
                            (*indices.shape[:at], 1, *indices.shape[at + 1:]))

@@ -15,7 +15,10 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import (
     accumulate,
+    combinations,
+    combinations_with_replacement,
     pairwise,
+    product,
 )
 from math import prod
 
@@ -35,7 +38,7 @@ from .checks import (
 from .index import along, as_view
 from .op import LINEAR, MANY, PACKED, VIEW, Formula, case, function, row
 from .shape import sum_to
-from .types import Array, Call, Namespace, Outputs, Shape, Sizes
+from .types import Array, Call, Namespace, Nested, Outputs, Shape, Sizes
 
 # fmt: off
 
@@ -258,12 +261,54 @@ def _hstack(call: Call, tensors: Sequence[Array]) -> Array:
 function("vstack", lambda call, tensors: joined(call, "vstack", tensors, 2, 0),
          aliases=("row_stack",), formula="[a; b; ...]", doc="Tensors as rows.",
          cases=[case((2, 3), (1, 3)), case((3,), (3,))])
+function("dstack", lambda call, tensors: joined(call, "dstack", tensors, 3, 2),
+         formula="[a, b, ...]", doc="Tensors along the third dimension.",
+         cases=[case((2, 3), (2, 3)), case((3,), (3,))])
 function("column_stack", lambda call, tensors: call(
              "cat.default",
              *[x if x.ndim > 1 else call("reshape", x, (prod(x.shape), 1))
                for x in listed("column_stack", tensors)], dim=1),
          formula="[a, b, ...]", doc="Tensors as columns.",
          cases=[case((2, 3), (2,)), case((3,), (3,))])
+
+
+def as_matrix(shape: Shape) -> Shape:
+    """Return a block's shape as a matrix: a vector is a row, a number one entry."""
+    refuse(len(shape) > 2, "torch.block_diag: Input tensors must have 2 or fewer "
+           "dimensions. An input has {} dimensions", len(shape))
+    return (*(1,) * (2 - len(shape)), *shape)
+
+
+def _block_diag_vjp(xp: Namespace, g: Array, y: Array, *blocks: Array
+                   ) -> tuple[Array, ...]:
+    pulled, row_at, column_at = [], 0, 0
+    for block in blocks:
+        rows, columns = as_matrix(block.shape)
+        own = xp.narrow(xp.narrow(g, 0, row_at, rows), 1, column_at, columns)
+        pulled.append(xp.reshape(own, block.shape))
+        row_at, column_at = row_at + rows, column_at + columns
+    return tuple(pulled)
+
+
+@row("block_diag.default", variadic=True, jvp=LINEAR,
+    doc="Matrices along the diagonal of a larger one.", formula="[[a, 0], [0, b]]",
+    vjp=_block_diag_vjp,
+    cases=[case((2, 3), (1, 2)), case((2, 2)), case((2,), (), (2, 1))])
+def _block_diag(xp: Namespace, *blocks: Array) -> Array:
+    shapes = [as_matrix(b.shape) for b in blocks]
+    height, width = map(sum, zip(*shapes, strict=True))
+    check_size((height, width))
+    bands, before = [], 0
+    for block, (rows, columns) in zip(blocks, shapes, strict=True):
+        sides = [xp.new_full(block, (rows, n), 0)
+                 for n in (before, width - before - columns)]
+        matrix = xp.reshape(block, (rows, columns))
+        bands.append(xp.cat([sides[0], matrix, sides[1]], 1))
+        before += columns
+    return xp.cat(bands, 0)
+
+
+function("block_diag", lambda call, *matrices: call("block_diag.default", *matrices))
 
 
 # splitting, and grids of coordinates
@@ -393,3 +438,38 @@ def _meshgrid(call: Call, *tensors: Array, indexing: str = "ij") -> tuple[Array,
                                               for i, n in enumerate(sizes)])), sizes)
         for x, d in zip(xs, dims, strict=True)
     ])
+
+
+MOST_DIMS = 64
+"""Largest number of dimensions that an array can have."""
+
+
+def _nested(flat: Sequence[float | Nested], sizes: list[int]) -> Nested:
+    """Return a flat list as nested lists, whose lengths are ``sizes``."""
+    for n in sizes[:0:-1]:
+        flat = [flat[i:i + n] for i in range(0, len(flat), n)]
+    return flat
+
+
+@function("combinations", operands=("x",), formula="all (x[i], x[j]) with i < j",
+          doc="Every choice of r entries, in their order, one per row.",
+          cases=[case((4,)), case((3,), r=2, with_replacement=True)])
+def _combinations(
+    call: Call, x: Array, r: int = 2, with_replacement: bool = False
+) -> Array:
+    demand_rank("combinations", x, 1, 1)
+    refuse(r < 0, "Expect a non-negative number, but got {}", r)
+    if r > MOST_DIMS:
+        raise ShapeError(f"combinations of {r} entries are not offered; of up to "
+                         f"{MOST_DIMS} they are")
+    count = x.shape[0]
+    if not r:
+        return call("new_zeros", x, (0,))
+    check_size((r, *[count] * r))
+    grids = _meshgrid(call, *[x] * r)
+    pick = combinations_with_replacement if with_replacement else combinations
+    chosen = set(pick(range(count), r))
+    at = product(range(count), repeat=r)
+    mask = (call("as_index.beside", x, _nested([p in chosen for p in at], [count] * r))
+            if count else call("lt", grids[0], 0))
+    return call("stack", [call("masked_select", grid, mask) for grid in grids], 1)

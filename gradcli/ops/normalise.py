@@ -315,7 +315,7 @@ LAST = (2,)
 
 
 def per_group(xp: Namespace, x: Array, num_groups: int, eps: float = 1e-5) -> Normal:
-    """Return ``x`` normalised by the mean and the variance of each item's groups."""
+    """Return the normalisation by the mean and the variance of each item's groups."""
     def grouped(t: Array) -> Array:
         return xp.reshape(t, (x.shape[0], num_groups, prod(x.shape[1:]) // num_groups))
 

@@ -1,9 +1,9 @@
 """The table of operations, and the functions that enter rows and composites in it.
 
-Invariant: every fact about an operation stands in its row, and only there. A row is
-written against a namespace ``xp`` that is handed in, so that the same formula serves
-arrays, recording tensors, SymPy expressions and balls. The modules of `gradcli.ops`
-import nothing but the standard library and one another.
+Invariant: a fact about an operation stands in its row alone, unless it is a name that
+others give it (`spellings`, `saved_names`). A row is written against a namespace ``xp``
+that is handed in, so that one formula serves arrays, recording tensors, SymPy
+expressions and balls. Modules here import only the standard library and one another.
 
     row("tanh", node="TanhBackward0", latex=r"\\tanh {0}",
         fwd=lambda xp, x: xp.tanh(x),
@@ -229,10 +229,10 @@ class Entry:
     inner_roundings  units of rounding by which the formula may alter its operand first
     literal    a number written as an operand is part of its formula: an order, an
                exponent
-    further    the function that a program means by it with a second argument that it
-               does not have itself: ``log(x, base)``
-    of_number  the function that a program means by it, given a single number and a
-               plain number: ``max(x, 0)`` is ``maximum``
+    further    the function that a program calls by this name if it gives a second
+               argument, a base: ``log(x, base)``
+    of_number  the function that a program calls by this name with a tensor without
+               dimensions and a plain number: ``max(x, 0)`` is ``maximum``
     sym        its SymPy expression, ``(sp, *operands)`` with SymPy as ``sp``, where the
                table of spellings names no function of SymPy
     family     the heading under which it is listed: its module, or a part of that
@@ -288,7 +288,7 @@ class Op(Entry):
                rather than multiply. A variadic row has one callable that returns a
                tuple, one cotangent per input. If several outputs carry a gradient,
                ``g`` has one entry for each; where no cotangent arrived it is None,
-               which adds nothing even to NaN, or zeros if ``returns`` is MANY
+               so that no term is computed from it, or zeros if ``returns`` is MANY
     jvp        LINEAR, MULTILINEAR, TRANSPOSED (the default of rows with a vjp), or,
                for rows that save nothing,
                ``(xp, t, y, *inputs, **params)`` with ``t`` a tuple, a tangent per
@@ -323,8 +323,8 @@ class Op(Entry):
     fixed      PyTorch's name of the function, then of the operands that the value
                depends on but that have no rule; a gradient for one of them is refused
     stops      the gradient ends here on purpose: ``detach``
-    query      the row answers a question of composites, in which `call` then returns
-               the plain answer, not a tensor
+    query      the row answers a question about its operand: in a composite, `call`
+               returns the plain answer, not a tensor
 
     Raises:
         ValueError: the row contradicts itself.
@@ -442,8 +442,8 @@ KEYWORDS: Final[dict[str, str]] = {
 def _entering(
     make: Callable[Given, Op | Composite], field: str
 ) -> Callable[Given, Callable[[Build], Build]]:
-    """Return a function that makes an entry with ``make`` and puts it in the table;
-    without the formula, which is a ``field`` of the entry, it is a decorator of it."""
+    """Return a function that makes an entry with ``make`` and puts it in the table; if
+    called without the formula, the entry's ``field``, it returns a decorator of it."""
 
     @wraps(make)
     def enter(*args: Given.args, **kwargs: Given.kwargs) -> Callable[[Build], Build]:
@@ -488,7 +488,7 @@ def _put(entry: Op | Composite, formula: Any) -> None:
 
 
 row = _entering(Op, "fwd")
-"""Enter a row in the table; without ``fwd`` it decorates that. See `Op`."""
+"""Enter a row in the table; without ``fwd``, return a decorator of it. See `Op`."""
 
 ALL: Final = [case((3, 4)), case(())]
 """Cases of a function that is smooth everywhere: an array, and a scalar."""
@@ -522,7 +522,7 @@ of_wide = partial(row, refuses=NOT_WIDE)
 """Enter a row that takes only single and double floats; see `row`."""
 
 function = _entering(Composite, "build")
-"""Enter a composite; without ``build`` it decorates that. See `Composite`."""
+"""Enter a composite; without ``build``, return its decorator. See `Composite`."""
 
 
 def offered() -> list[str]:

@@ -1,7 +1,7 @@
 """Pooling: the largest entry, or the mean, of each window of the last dimensions.
 
 Invariant: of equal largest entries the first counts, and it alone gets the cotangent; a
-mean depends on its window's entries alone (see `lines`). Rows exist for pictures and
+mean depends on its window's entries alone (see `Line`). Rows exist for pictures and
 volumes; as in PyTorch, a sequence is pooled as a picture of one row. A position is the
 number of an entry in the flattened spatial dimensions; unpooling reads what pooling
 returns.
@@ -158,7 +158,7 @@ def max_pool(xp: Namespace, x: Array, kernel_size: Shape, stride: Shape, padding
 
 def over(x: Array, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape,
          ceil_mode: bool) -> list[Spots]:
-    """Return the windows that slide over the last dimensions of ``x``, for each."""
+    """Return, for each of the last dimensions of ``x``, the windows sliding over it."""
     return [sliding(n, k, s, p, d, ceil_mode) for n, k, s, p, d in zip(
         x.shape[-len(kernel):], kernel, stride, padding, dilation, strict=True)]
 
@@ -414,8 +414,8 @@ def enter(rank: int) -> None:
         return as_picture(call, input, rank, run, True)
 
     def wanted(x: Array, output_size: Wanted, name: str) -> Shape:
-        """Return the sizes of the result for a picture; none of its own may be 0, but
-        where all of the result are 1 in a mean."""
+        """Return the sizes of the result for a picture; raise if the picture is empty,
+        unless a single mean of all its entries is wanted."""
         sizes = output_size if isinstance(output_size, list | tuple) else [
             output_size] * rank
         own = x.shape[-rank:]

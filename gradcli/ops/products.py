@@ -116,8 +116,8 @@ def is_asked(x: Array) -> bool:
 
 def _folds(call: Call, a: Array, b: Array) -> bool:
     """Return whether PyTorch multiplies a stack as one matrix: if the other operand
-    needs a gradient, since it is then not expanded, or if the other is no left matrix
-    and the stack's memory allows it without a copy."""
+    needs a gradient, since it is then not expanded, or if the stack's memory allows it
+    without a copy, unless the other operand is a matrix on the left."""
     mirrored = len(b.shape) > len(a.shape)
     large, small = (b, a) if mirrored else (a, b)
     if len(large.shape) < 3 or len(small.shape) > 2:

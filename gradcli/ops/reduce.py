@@ -240,7 +240,7 @@ def added(*terms: Array | Literal[False]) -> Array:
 
 
 def dropped(xp: Namespace, y: Array, x: Array, dim: Dims, keepdim: bool) -> Array:
-    """Return a result with kept dimensions, but without them unless ``keepdim``."""
+    """Return ``y``, which has the reduced dimensions; drop them unless ``keepdim``."""
     if keepdim:
         return y
     gone = dims_of(x.shape, dim)
@@ -315,6 +315,14 @@ row("nansum", formula="sum(x where x is a number)",
     vjp=(lambda xp, g, y, x, dim=None, keepdim=False:
          xp.where(xp.isnan(x), 0, spread(xp, g, x, dim, keepdim)),), cases=WHOLE + OVER,
     casts=True)
+
+function("nanmean", lambda call, x, dim=None, keepdim=False:
+         call("div", call("nansum", x, dim, keepdim),
+              call("sum", call("as_type_of", call("logical_not", call("isnan", x)), x),
+                   dim, keepdim)),
+         doc="Mean of the entries that are not NaN.", formula="mean(x, dim)",
+         cases=[case((3, 4)), case((3, 4), dim=0), case((3, 4), dim=1, keepdim=True)],
+         casts=True)
 
 # products
 

@@ -1,8 +1,8 @@
-"""Results whose entries read listed entries: padding and resampling.
+"""Padding and resampling: results whose entries are sums of listed entries.
 
 Invariant: a result's entry depends on the positions that a `Line` lists for it, so that
 an infinity at another position does not reach it; `gathered` and `spread` are each
-other's transpose. Padding that reflects or repeats reads one entry each; circular
+other's transpose. In padding that reflects or repeats, each entry reads one; circular
 padding is written slice by slice, as in PyTorch. Resampling is linear along each
 dimension, with weights that add up to 1.
 

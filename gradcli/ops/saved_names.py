@@ -5,7 +5,7 @@ is the first, else ``other``; other inputs keep the formula's name. An output is
 ``result``, or ``result0``, ``result1`` and so on if there are several. The tables here
 list every row for which that is not so.
 
-    inputs_of("addcmul.default")                 # ("self", "tensor1", "tensor2")
+    inputs_of("addcmul.default", 3)              # ("self", "tensor1", "tensor2")
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ INPUTS = by_row({
         "convolution.default convolution.transposed group_norm.default "
         "layer_norm.default",
     "input weight bias running_mean running_var": "batch_norm.default",
-    "other": "xlogy.Scalar_Self zeta.self_scalar",
+    "other": "xlog1py.Scalar_Self xlogy.Scalar_Self zeta.self_scalar",
     "self": "copysign.Scalar diagonal split.Tensor",
     "self B": "linalg_solve_triangular.default",
     "self b": "linalg_lstsq.default",
@@ -91,8 +91,8 @@ OUTPUTS = by_row({
     "solution cloned_coefficient": "triangular_solve",
     "solution residuals rank singular_values": "linalg_lstsq.default",
     "values indices":
-        "cummax cummin max.dim median.dim min.dim nanmedian.dim sort.default "
-        "sort.stable topk",
+        "cummax cummin kthvalue max.dim median.dim min.dim mode nanmedian.dim "
+        "sort.default sort.stable topk",
 })  # fmt: skip
 
 PARAMETERS = {"number": "other", "base": "self"}
@@ -102,6 +102,7 @@ RENAMED = {
     "as_strided.default": {"start": "storage_offset"},
     "group_norm.default": {"num_groups": "group"},
     "unfold.backward": {"dimension": "dim"},
+    "xlog1py.Scalar_Self": {"number": "self"},
     "xlogy.Scalar_Self": {"number": "self"},
     "zeta.self_scalar": {"number": "self"},
 }

@@ -1,4 +1,4 @@
-"""Special functions: of errors, gamma, Bessel, Airy, and integrals that PyTorch lacks.
+"""Special functions: error, gamma, Bessel and Airy functions, integrals, polynomials.
 
     row("erf", node="ErfBackward0", ..., fwd=lambda xp, x: xp.erf(x), ...)
 
@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Any
 
 from .arithmetic import is_number
-from .checks import ArgumentError, refuse
+from .checks import ArgumentError, check_size, refuse
 from .elementary import is_beside_0, pi, sine_over_series
 from .exact import beside, fraction
 from .op import (
@@ -24,12 +24,14 @@ from .op import (
     FLOATS,
     HALF,
     KEPT,
+    PACKED,
     WHOLE,
     Fixed,
     case,
     function,
     node_of,
     of_floats,
+    of_numbers,
     row,
     smooth,
     unknown_slope,
@@ -138,6 +140,26 @@ function("polygamma", lambda call, n, input:
          else call("polygamma.order", n, n=input),
          doc="The n-th derivative of digamma.", formula="polygamma(n, x)",
          special="polygamma", literal=True)
+
+
+def at_halves(xp: Namespace, formula: ArrayRule, x: Array, p: int) -> Array:
+    """Return the sum of a function's values at the ``p`` points x, x - 1/2, ..."""
+    if p < 1 or p % 1:
+        raise ArgumentError(f"mvlgamma(x, p) needs an integer p >= 1, not {p}")
+    check_size((p, p))
+    return sum([formula(x - k / 2) for k in range(1, int(p))], formula(x))
+
+
+# DLMF 35.3.4.
+of_numbers("mvlgamma", latex=r"\log \Gamma_{{{p}}}({0})",
+    formula="lgamma(x) + lgamma(x - 1/2) + ... + p*(p - 1)/4*log(pi)",
+    doc="Logarithm of the gamma function of positive matrices with p rows.",
+    memory=PACKED, aliases=("multigammaln",), special="multigammaln",
+    fwd=lambda xp, x, p:
+        p * (p - 1) / 4 * xp.log(pi(xp, x)) + at_halves(xp, xp.lgamma, x, p),
+    partials=(lambda xp, y, x, p: at_halves(xp, xp.digamma, x, p),),
+    cases=[case((3, 4), low=1.5, high=4.0, p=3), case((), low=0.5, high=3.0, p=1),
+           case((2,), low=1.0, high=3.0, p=2)])
 
 
 def density(xp: Namespace, a: Array, x: Array) -> Array:
@@ -321,8 +343,8 @@ smooth("i1e", lambda xp, y, x: xp.i0e(x) - xp.sign(x) * y - ratio(
 def _entered(name: str, doc: str, slope: Partial, low: float, high: float = 5.0, *,
              formula: str = "", fwd: ArrayRule | None = None, saves: str = "x",
              **facts: Any) -> None:
-    """Enter a row of a function in ``torch.special``, which is by default that of the
-    namespace."""
+    """Enter a row for a function of ``torch.special``; ``fwd`` is by default the
+    namespace's function of the same name."""
     row(name, node=node_of(f"special_{name}"), doc=doc, formula=formula or f"{name}(x)",
         special=name, refuses=HALF, partials=(slope,), in_place=False, saves=saves,
         fwd=fwd or (lambda xp, x: getattr(xp, name)(x)), **facts,

@@ -321,7 +321,7 @@ for _name in ("unfold", "repeat", "view", "new_full", "new_zeros", "new_ones",
 for _name in ("index_put", "elu", "im2col", "col2im", "alias"):
     spell(_name, torch=f"torch.ops.aten.{_name}")
 for _name in (
-    "ndtr", "modified_bessel_i0", "modified_bessel_i1",
+    "xlog1py", "ndtr", "modified_bessel_i0", "modified_bessel_i1",
     "spherical_bessel_j0", "chebyshev_polynomial_t", "chebyshev_polynomial_u",
     "chebyshev_polynomial_v", "chebyshev_polynomial_w", "hermite_polynomial_h",
     "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p",
@@ -335,7 +335,7 @@ for _name in (
     "avg_pool1d", "avg_pool2d", "avg_pool3d", "binary_cross_entropy",
     "binary_cross_entropy_with_logits", "conv1d", "conv2d", "conv3d",
     "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cross_entropy",
-    "embedding_bag", "gelu", "glu", "grid_sample", "hardsigmoid",
+    "embedding_bag", "gaussian_nll_loss", "gelu", "glu", "grid_sample", "hardsigmoid",
     "hardswish", "hardtanh", "huber_loss", "interpolate", "l1_loss", "leaky_relu",
     "linear", "local_response_norm", "max_pool1d", "max_pool2d", "max_pool3d",
     "max_unpool2d", "mish", "mse_loss", "nll_loss",

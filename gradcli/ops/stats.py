@@ -12,6 +12,7 @@ nodes of PyTorch's own computation, in its order.
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 
 from .checks import (
@@ -46,11 +47,14 @@ from .reduce import (
     chosen,
     dropped,
     in_shares,
+    inner,
     kept,
+    outer,
+    recurrence,
     size_over,
     spread,
 )
-from .types import Array, ArrayRule, Call, Dims, Namespace, Result
+from .types import Array, ArrayRule, Call, Dims, Namespace, Operand, Result
 
 # fmt: off
 
@@ -66,8 +70,8 @@ def centred(xp: Namespace, x: Array, dim: Dims) -> Array:
 
 
 def over(total: Array, x: Array, dim: Dims, correction: float) -> Array:
-    """Return ``total`` divided as a sum of squares; 0 / 0 is NaN in every number
-    system, and the divisor for no entries always 0."""
+    """Return ``total``, a sum of squares, divided by ``size - correction``; 0 / 0 is
+    NaN in every number system, and without entries the divisor is 0."""
     count = size_over(x, dim)
     degrees = max(count - correction, 0) if count else 0
     return total / degrees if degrees else total * float("inf")
@@ -205,6 +209,24 @@ median("nanmedian", "Nanmedian", present_middle, "The lower median of what is no
 # the most frequent entry
 
 
+def most_frequent(xp: Namespace, x: Array, dim: int) -> Array:
+    """Return the position of the most frequent entry, the smallest of several: that of
+    the last entry of its run in sorted order."""
+    order = xp.argsort(x, dim)
+    ordered = xp.gather(x, dim, order)
+    same = xp.as_type_of(xp.eq(inner(xp, ordered, dim), outer(xp, ordered, dim)), x)
+    lengths = recurrence(xp, 1.0 * same, 1.0 * xp.ones_like(x), dim)
+    return xp.gather(order, dim, xp.argmax(lengths, dim, True))
+
+
+row("mode", formula="mode(x, dim)", **BY_CHOICE,
+    kink="of equal entries the last carries the gradient",
+    doc="The most frequent entry along a dimension, and where it stands last; the "
+        "smallest of several.", fwd=lambda xp, x, dim=-1, keepdim=False:
+                                    chosen(xp, "mode", x, most_frequent, dim, keepdim),
+    cases=[case((3, 4), make="distinct"), case((3, 4), dim=0, make="distinct"),
+           case((2, 3, 2), dim=1, keepdim=True, make="distinct"), case(())])
+
 # tests and counts, which have no gradient
 
 row("all", formula="all(x, dim)", doc="Whether all entries are true.",
@@ -270,6 +292,21 @@ def _topk(xp: Namespace, x: Array, k: int, dim: int = -1, largest: bool = True,
         raise ShapeError("selected index k out of range")
     order = ranked(xp, x, dim, largest)
     return read(xp, x, dim, xp.narrow(order, d, 0, k) if x.shape else order)
+
+
+@of_numbers("kthvalue", **BY_CHOICE, memory=PACKED,
+    doc="The k-th smallest entry of a dimension and where it stands.",
+    formula="y = x[indices]",
+    cases=[case((3, 4), k=2, make="distinct"),
+           case((3, 4), k=3, dim=0, keepdim=True, make="distinct"),
+           case((5,), k=1, make="distinct")])
+def _kthvalue(xp: Namespace, x: Array, k: int, dim: int = -1, keepdim: bool = False
+             ) -> Pair:
+    d = dim_of(x.shape, dim)
+    refuse(not 1 <= k <= (x.shape[d] if x.shape else 1),
+           "kthvalue(): selected number k out of range for dimension {}", d)
+    return chosen(xp, "kthvalue", x, lambda xp, x, d:
+                  xp.narrow(xp.argsort(x, d), d, k - 1, 1), d, keepdim)
 
 
 row("argsort", doc="The positions of the entries in order.", formula="indices",
@@ -513,4 +550,95 @@ def _trapezoid(
     return call("div.Scalar", call("sum", areas, d), 2)
 
 
+@function("cumulative_trapezoid", operands=("y", "x"),
+          formula="sum((y[i] + y[i + 1])/2 * (x[i + 1] - x[i])) up to each point",
+          doc="The areas under points up to each one, along a dimension.",
+          cases=[case((3, 4)), case((3, 4), dim=0, dx=0.5)])
+def _cumulative_trapezoid(
+    call: Call, y: Array, x: Array | None = None, dx: float = 1, dim: int = -1
+) -> Array:
+    d = real_dim(y.shape, dim)
+    left, right = sides(call, y, d)
+    heights = left + right
+    if x is None:
+        return call("cumsum", call("mul.Scalar", heights, dx / 2), d)
+    widths = gaps(call, abscissas(call, "cumulative_trapezoid", x, y, d), d)
+    return call("div.Scalar", call("cumsum", heights * widths, d), 2)
+
+
 # -- slopes between points of a grid --------------------------------------------------
+
+
+def _even_slope(call: Call, x: Array, gap: float, dim: int, edge_order: int) -> Array:
+    """Return the slopes of points with the constant spacing ``gap``."""
+    part: ArrayRule = partial(call, "slice.Tensor", x, dim)
+
+    def over(a: Array, number: float) -> Array:
+        return call("div.Scalar", a, number)
+
+    def times(number: float, a: Array) -> Array:
+        return call("mul.Scalar", a, number)
+
+    center = over(over(part(2) - part(0, -2), gap), 2)
+    if edge_order == 1:
+        before, after = part(1, 2) - part(0, 1), part(-1) - part(-2, -1)
+    else:
+        before = (times(-1.5, part(0, 1)) + times(2, part(1, 2))
+                  - times(0.5, part(2, 3)))
+        after = (times(0.5, part(-3, -2)) - times(2, part(-2, -1))
+                 + times(1.5, part(-1)))
+    return call("cat", [over(before, gap), center, over(after, gap)], dim)
+
+
+def _uneven_slope(call: Call, x: Array, at: Array, dim: int, edge_order: int) -> Array:
+    """Return the slopes of points at coordinates ``at``, by parabolas through three."""
+    part: ArrayRule = partial(call, "slice.Tensor", x, dim)
+    widths = gaps(call, at, 0)
+    left, right = sides(call, widths, 0)
+    both = left + right
+    lone = [1] * len(x.shape)
+    lone[dim] = -1
+    below, mid, above = [call("view", each, tuple(lone)) for each in (
+        -right / (left * both), (right - left) / (left * right), left / (right * both))]
+    center = below * part(0, -2) + mid * part(1, -1) + above * part(2)
+    ends = []
+    for first, second, places in ((0, 1, ((0, 1), (1, 2), (2, 3))),
+                                  (-1, -2, ((-1, None), (-2, -1), (-3, -2)))):
+        a, b = (call("select", widths, 0, i) for i in (first, second))
+        near, middle, far = [part(*place) for place in places]
+        if edge_order == 1:
+            ends.append((near - middle if first else middle - near) / a)
+            continue
+        whole = a + b
+        weights = [-(call("mul.Scalar", a, 2) + b) / (a * whole), whole / (a * b),
+                   -a / (b * whole)]
+        u, v, w = [-each for each in weights] if first else weights
+        ends.append(u * near + v * middle + w * far)
+    return call("cat", [ends[0], center, ends[1]], dim)
+
+
+Spacing = Operand | list[Operand] | tuple[Operand, ...]
+"""Spacing of points: a distance or coordinates, or a list with one per dimension."""
+
+
+@function("gradient", operands=("x",), formula="(x[i + 1] - x[i - 1])/(2*spacing)",
+          doc="Slopes between points of a grid, along each dimension: of the second "
+              "order inside, of edge_order at the ends.",
+          cases=[case((4, 3)), case((4,), spacing=0.5, edge_order=2)])
+def _gradient(call: Call, x: Array, *, spacing: Spacing | None = None, dim: Dims = None,
+              edge_order: int = 1) -> tuple[Array, ...]:
+    if edge_order not in (1, 2):
+        raise ShapeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    dims = dims_of(x.shape, dim)
+    for d in dims:
+        refuse(x.shape[d] < edge_order + 1, "torch.gradient expected each dimension "
+               "size to be at least edge_order+1")
+    given = 1 if spacing is None else spacing
+    if isinstance(given, list | tuple) and len(given) != len(dims):
+        raise ShapeError(f"torch.gradient: {len(given)} spacings for {len(dims)} "
+                         "dimensions")
+    each = given if isinstance(given, list | tuple) else [given] * len(dims)
+    return tuple([
+        _even_slope(call, x, gap, d, edge_order) if isinstance(gap, int | float)
+        else _uneven_slope(call, x, gap, d, edge_order)
+        for gap, d in zip(each, dims, strict=True)])

@@ -117,12 +117,12 @@ NAdam = optimizer(
 
 
 MIN_AVERAGED_STEPS = 5
-"""Length of the average of squares, in steps, above which its variance is corrected."""
+"""Length of the average of squares, in steps, above which its root divides a step."""
 
 
 def radam(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand) -> None:
-    """Step as `Adam` does, but along the mean alone until its second mean is steady
-    (Liu et al. 2020)."""
+    """Step as `Adam` does, but along the mean of gradients alone until that of their
+    squares is steady (Liu et al. 2020)."""
     step = kept.step
     mean, square = _means(g, kept, o)
     beta1, beta2 = o["betas"]

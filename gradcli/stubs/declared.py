@@ -1,7 +1,7 @@
 """Stubs of layers, their functions, optimisers and schedules, all made from tables.
 
 Invariant: names, order and defaults are read from the signatures of the made functions;
-the type of a parameter stands in `NAMES`, or else follows from its default.
+a parameter's type is its annotation, or stands in `NAMES`, or follows from its default.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def class_stubs(file: ModuleType) -> str:
         own, body = vars(each), []
         if "__init__" in own:
             options = inspect.signature(each).parameters
-            if "params" not in options:  # an optimizer's are those of its groups
+            if "params" not in options:  # an optimizer has options in groups
                 body = [
                     f"    {name}: {type_of(option)}"
                     for name, option in options.items()

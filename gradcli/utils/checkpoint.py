@@ -87,7 +87,7 @@ Filled: TypeAlias = "MutableMapping[Slot, Tensor]"
 class _Region:
     """One call of a function under a checkpoint whose nodes are recorded.
 
-    ``start`` is the state of the generator before the call; None: both runs draw on.
+    ``start`` is the generator's state before the call; None: it is not restored.
     """
 
     start: Tensor | None
@@ -153,7 +153,7 @@ class _Region:
 
     @contextmanager
     def _from_start(self) -> Iterator[None]:
-        """Draw the numbers of the first run, and leave the generator as it was."""
+        """Return a block that draws the first run's numbers and restores the state."""
         with fork_rng(enabled=self.start is not None):
             if self.start is not None:
                 set_rng_state(self.start)

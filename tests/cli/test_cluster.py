@@ -7,6 +7,7 @@ import os
 import pickle
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Executor, Future
 from pathlib import Path
@@ -22,6 +23,7 @@ from tests.processes import HANGS
 from .conftest import COMMAND, Run, environment
 
 distributed = pytest.importorskip("distributed")
+psutil = pytest.importorskip("psutil")
 
 ROWS = 6_000
 PROGRAM = "if x > 0: y = sin(x)*b\nelse: y = x*x - b\ny"
@@ -140,18 +142,69 @@ def test_no_more_than_asked_for_are_on_their_way() -> None:
     assert list(found) == list(range(1, 9))
 
 
-def deadly(item: int) -> int:
-    if item == 3:
+def deadly(item: tuple[int, Path | None]) -> tuple[int, int]:
+    number, mark = item
+    if number == 3 and not (mark and mark.exists()):
+        if mark:
+            mark.touch()
         os.kill(os.getpid(), signal.SIGKILL)
-    return item
+    return number, os.getpid()
 
 
-def test_a_process_that_dies_is_told() -> None:
+def test_what_a_killed_process_had_is_computed_by_others(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    with processes(deadly, 2) as found:
+        done = list(found.in_order((number, mark) for number in range(12)))
+    assert mark.exists()
+    assert [number for number, _ in done] == list(range(12))
+    assert os.getpid() not in {pid for _, pid in done}
+
+
+def test_processes_that_always_die_are_told() -> None:
     with (
         processes(deadly, 2) as found,
-        pytest.raises(ProgramError, match="a process has died"),
+        pytest.raises(ProgramError, match="9 processes have died"),
     ):
-        list(found.in_order(range(12)))
+        list(found.in_order((number, None) for number in range(12)))
+
+
+def test_a_killed_process_changes_no_byte(gradcli: Run, table: str) -> None:
+    words = ["grad", PROGRAM, "--table", table, "--on-error", "nan"]
+    here = gradcli(*words)
+    there = subprocess.Popen(
+        [*COMMAND, *words, "--cluster", "local:2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    )
+    # The output is not read yet: the pipe is full before the last rows are computed.
+    while not (children := psutil.Process(there.pid).children()):
+        assert there.poll() is None
+    children[-1].kill()
+    out, err = there.communicate(timeout=HANGS)
+    assert (there.returncode, out, err) == (here.status, here.out, here.err)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are the system's")
+def test_ctrl_c_in_a_terminal_is_told_once(table: str) -> None:
+    words = ["grad", PROGRAM, "--table", table, "--cluster", "local:2"]
+    with subprocess.Popen(
+        [*COMMAND, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+        start_new_session=True,
+    ) as there:
+        assert there.stderr is not None
+        assert "part00.csv, line 5" in there.stderr.readline()
+        time.sleep(0.5)  # The pipe is full, and the processes wait for blocks.
+        os.killpg(there.pid, signal.SIGINT)
+        _, err = there.communicate(timeout=HANGS)
+    assert there.returncode == 130
+    assert err.splitlines()[-1].startswith("interrupted: ")
+    assert "Traceback" not in err
 
 
 def test_an_error_of_a_row_comes_back_with_its_place(

@@ -27,7 +27,7 @@ OPERANDS: dict[str, tuple[Any, ...]] = {
     "clamp": (0.2, 0.6), "clamp_min": (0.4,), "clamp_max": (0.4,),
     "hardtanh": (), "threshold": (0.4, 0.1), "addcmul": (np.ones(2), np.ones(2)),
     "addcdiv": (np.ones(2), np.ones(2)), "polygamma": None,
-    "renorm": (2, 0, 0.5),
+    "mvlgamma": (1,), "renorm": (2, 0, 0.5),
     "put": (np.array([1, 0]), np.array([0.5, 0.6])),
     "igamma": None, "igammac": None, "zeta": None,
 }  # fmt: skip

@@ -165,6 +165,7 @@ LARGE = [
     "repeat_interleave(ones(2), [10**9, 1])",
     "one_hot([10**9])",
     "one_hot(range(10**5))",
+    "block_diag(ones(10**5, 1), ones(1, 10**5))",
     "cat([ones(1).expand(5*10**8), ones(1).expand(5*10**8)])",
     "stack([ones(1).expand(5*10**8), ones(1).expand(5*10**8)])",
     "meshgrid(ones(10**5), ones(10**5))[0]",

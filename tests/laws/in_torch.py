@@ -102,10 +102,12 @@ def in_many_digits(function: Callable[[float], Any], x: Any) -> Any:
 WRITTEN: dict[str, Callable[..., Any]] = {
     "add.Scalar": lambda x, number: aten.add.Scalar(x, number),
     "rsub.Scalar": lambda x, number: number - x,
+    "rsub.Scalar_alpha": lambda x, number, alpha: torch.rsub(x, number, alpha=alpha),
     "mul.Scalar": lambda x, number: aten.mul.Scalar(x, number),
     "div.Scalar": lambda x, number: aten.div.Scalar(x, number),
     "pow.Scalar": lambda x, base: torch.pow(base, x),
     "xlogy.Scalar_Self": lambda x, number: torch.xlogy(number, x),
+    "xlog1py.Scalar_Self": lambda x, number: torch.special.xlog1py(number, x),
     "zeta.self_scalar": lambda x, number: torch.special.zeta(number, x),
     "polygamma.order": lambda x, n: in_many_digits(lambda v: psi(n, v), x),
     "prelu.kernel": lambda x, weight: aten._prelu_kernel(x, weight),
@@ -115,6 +117,7 @@ WRITTEN: dict[str, Callable[..., Any]] = {
         x, dim=dim, descending=descending, stable=True),
     "solve": lambda a, b, **params: linalg.solve(a, b, **params),
     "elu": lambda x, **params: aten.elu(x, **params),
+    "block_diag.default": lambda xs: torch.block_diag(*xs),
     "unfold": lambda x, dimension, size, step: x.unfold(dimension, size, step),
     "fill_.Tensor": lambda x, value: x.clone().fill_(value),
     "where": lambda c, x, y: torch.where(torch.as_tensor(c), x, y),
@@ -211,6 +214,8 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     "adaptive_max_pool2d.indices": with_indices(F.adaptive_max_pool2d),
     "adaptive_max_pool3d.indices": with_indices(F.adaptive_max_pool3d),
     "max_unpool2d.default": aten.max_unpool2d.default,
+    "max_unpool3d.default": lambda x, at, output_size: aten.max_unpool3d(
+        x, at, output_size, (1, 1, 1), (0, 0, 0)),
     "im2col": F.unfold,
     "rrelu_with_noise.default": lambda x, noise, lower, upper, training:
         torch.where(x > 0, x, x * noise) if training

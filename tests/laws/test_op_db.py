@@ -49,12 +49,9 @@ LEFT_OUT: dict[str, str] = {
     "nn.functional.scaled_dot_product_attention",
     NOT_WRITTEN: "empty empty_like empty_permuted empty_strided new_empty "
     "new_empty_strided",
-    UNUSED: "addbmm addmv addr aminmax argwhere block_diag bucketize cholesky_inverse "
-    "combinations cumulative_trapezoid diagflat dstack float_power frexp gradient "
-    "kthvalue ldexp linalg.multi_dot logaddexp2 mode msort mvlgamma nanmean sgn "
-    "histogram special.xlog1py nn.functional.gaussian_nll_loss "
-    "nn.functional.hinge_embedding_loss nn.functional.max_unpool1d "
-    "nn.functional.max_unpool3d nn.functional.poisson_nll_loss "
+    UNUSED: "addbmm addmv addr aminmax argwhere bucketize cholesky_inverse "
+    "frexp linalg.multi_dot msort sgn nn.functional.max_unpool1d "
+    "nn.functional.max_unpool3d "
     "tensor_split unique_consecutive nn.functional.channel_shuffle "
     "nn.functional.cosine_embedding_loss nn.functional.ctc_loss "
     "nn.functional.linear_cross_entropy "
@@ -63,7 +60,7 @@ LEFT_OUT: dict[str, str] = {
     "nn.functional.triplet_margin_with_distance_loss nn.functional.upsample_bilinear "
     "nn.functional.upsample_nearest alias_copy as_strided_copy as_strided_scatter "
     "cartesian_prod conj_physical diagonal_copy diagonal_scatter dsplit expand_copy "
-    "histc histogram histogramdd hsplit index_reduce isreal lcm tril_indices "
+    "histc histogram histogramdd hsplit index_reduce isreal "
     "linalg.householder_product "
     "linalg.inv_ex linalg.lu_factor_ex linalg.solve_ex linalg.tensorinv "
     "linalg.tensorsolve linalg.vander narrow_copy nonzero_static ormqr permute_copy "
@@ -113,7 +110,7 @@ class Excepted(NamedTuple):
     words: tuple[str, ...]
 
 
-REFUSAL = ("CallError", "ShapeError", "ValueError", "ValueRangeError")
+REFUSAL = ("CallError", "PositionError", "ShapeError", "ValueError", "ValueRangeError")
 
 
 def refused(why: str, which: Callable[[Any], bool]) -> Excepted:
@@ -163,11 +160,17 @@ EXCEPTED: dict[str, tuple[Excepted, ...]] = {
     "cov": (
         refused(
             "observations have no weights of their own",
-            lambda s: any(s.kwargs.get(w) is not None for w in OF_WEIGHTS),
+            lambda s: any(w in s.kwargs for w in OF_WEIGHTS),
         ),
     ),
     "rsub": (
         refused("there is no factor of an operand", lambda s: "alpha" in s.kwargs),
+    ),
+    "take_along_dim": (
+        refused(
+            "a position below 0 is refused, as gather does; PyTorch counts it round",
+            lambda s: bool((s.args[0] < 0).any()),
+        ),
     ),
     "nn.functional.batch_norm": (
         refused(

@@ -48,7 +48,8 @@ GRAPHS: dict[str, tuple[str, str]] = {
 
 NO_WITNESS: dict[str, str] = {
     **dict.fromkeys(
-        ("digamma", "lgamma", "polygamma", "psi", "gammaln"),
+        ("digamma", "lgamma", "polygamma", "mvlgamma", "psi", "gammaln",
+         "multigammaln"),
         "PyTorch's trigamma has nine digits; mpmath's values are recorded",
     ),
     **dict.fromkeys(

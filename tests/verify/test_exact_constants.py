@@ -35,6 +35,7 @@ RIGHT: dict[str, dict[str, float]] = {
     "igamma(2.3, x)": {"x": 0.7},
     "root(x, 7)/7.3": {"x": 0.7},
     "x/3001 + pow(3, -7)*x": {"x": 1.7},
+    "poisson_nll_loss(x, 3, full=True)": {"x": 0.4},
     "celu(x, 0.3) + elu(x, 0.7)": {"x": -0.4},
     "huber_loss(x, 0.3, delta=0.1)": {"x": 0.7},
     "norm(stack([x, x + 1.1]), 2.7)": {"x": 0.4},

@@ -43,6 +43,7 @@ from .table import cross_entropy as cross_entropy
 from .table import elu as elu
 from .table import elu_ as elu_
 from .table import fold as fold
+from .table import gaussian_nll_loss as gaussian_nll_loss
 from .table import gelu as gelu
 from .table import glu as glu
 from .table import grid_sample as grid_sample
@@ -52,6 +53,7 @@ from .table import hardsigmoid as hardsigmoid
 from .table import hardswish as hardswish
 from .table import hardtanh as hardtanh
 from .table import hardtanh_ as hardtanh_
+from .table import hinge_embedding_loss as hinge_embedding_loss
 from .table import huber_loss as huber_loss
 from .table import interpolate as interpolate
 from .table import kl_div as kl_div
@@ -76,6 +78,7 @@ from .table import pad as pad
 from .table import pdist as pdist
 from .table import pixel_shuffle as pixel_shuffle
 from .table import pixel_unshuffle as pixel_unshuffle
+from .table import poisson_nll_loss as poisson_nll_loss
 from .table import prelu as prelu
 from .table import relu as relu
 from .table import relu6 as relu6

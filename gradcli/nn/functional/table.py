@@ -80,5 +80,8 @@ cross_entropy = loss(
     "cross_entropy", check=classes_or_probabilities, flags="ignore_index"
 )
 kl_div = loss("kl_div")
+poisson_nll_loss = loss("poisson_nll_loss", flags="eps")
+gaussian_nll_loss = loss("gaussian_nll_loss", flags="")
 soft_margin_loss = loss("soft_margin_loss")
+hinge_embedding_loss = loss("hinge_embedding_loss")
 margin_ranking_loss = loss("margin_ranking_loss", "input1 input2 target", margin=0)

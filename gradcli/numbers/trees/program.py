@@ -226,7 +226,7 @@ def _host(raw: object) -> Host:
 
 
 def rows_as_calls() -> AbstractContextManager[None]:
-    """Return a block in which each row that is called is handed over as a whole."""
+    """Return a block in which the engine calls the namespace's `whole_row` for rows."""
     return MODE.having(on_call=(*MODE.on_call, lambda *call: None))
 
 

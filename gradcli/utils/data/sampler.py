@@ -164,7 +164,7 @@ class BatchSampler(Sampler[list[int]]):
         return self.count(len(self.sampler))  # type: ignore[arg-type]
 
     def count(self, items: int) -> int:
-        """Return the number of lists of so many items."""
+        """Return how many lists `batches` makes of so many items."""
         full, rest = divmod(items, self.batch_size)
         return full + bool(rest and not self.drop_last)
 
