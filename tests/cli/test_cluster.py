@@ -7,7 +7,6 @@ import os
 import pickle
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Executor, Future
 from pathlib import Path
@@ -23,7 +22,7 @@ from tests.processes import HANGS
 from .conftest import COMMAND, Run, environment
 
 distributed = pytest.importorskip("distributed")
-psutil = pytest.importorskip("psutil")
+psutil = pytest.importorskip("psutil", reason="distributed brings it")
 
 ROWS = 6_000
 PROGRAM = "if x > 0: y = sin(x)*b\nelse: y = x*x - b\ny"
@@ -199,7 +198,6 @@ def test_ctrl_c_in_a_terminal_is_told_once(table: str) -> None:
     ) as there:
         assert there.stderr is not None
         assert "part00.csv, line 5" in there.stderr.readline()
-        time.sleep(0.5)  # The pipe is full, and the processes wait for blocks.
         os.killpg(there.pid, signal.SIGINT)
         _, err = there.communicate(timeout=HANGS)
     assert there.returncode == 130
