@@ -396,6 +396,14 @@ class _Compiler:
         return other
 
     def visit_For(self, node: syntax.For) -> Steps[None]:
+        return self._over(node, lambda loop: self._loop_body(node.body, loop))
+
+    def _over(
+        self,
+        node: syntax.For | syntax.Comprehension,
+        body: Callable[[_Loop], Steps[None]],
+    ) -> Steps[None]:
+        """Emit a loop over the items of an iterable."""
         before, at = self.depth, node.iterable.span
         reads = ((yield self.visit(node.iterable, None)),)
         iterator = self._out(before, None)
@@ -409,7 +417,39 @@ class _Compiler:
             self.emit(step, at, "iterate", "", (iterator,))
             if node.unpacks:
                 self._unpack(item, node.targets)
-            yield self._loop_body(node.body, loop)
+            yield body(loop)
+
+    def visit_Comprehension(self, node: syntax.Comprehension, into: Into) -> Steps[int]:
+        before, items = self.depth, self.temporary()
+        self.emit(steps.operation(items, (), lambda machine: []), node.span)
+
+        def body(loop: _Loop) -> Steps[None]:
+            if node.test is not None:
+                self.jump_on(
+                    False,
+                    (yield self.visit(node.test, None)),
+                    loop.again,
+                    node.test.span,
+                )
+            reads = items, *(yield self._values((node.value,)))
+            add = steps.operation(self.temporary(), reads, lambda _, a, b: a.append(b))
+            self.emit(add, node.span)
+            self.jump(loop.again, node.span)
+            self.here(loop.after)
+
+        yield self._over(node, body)
+        return self._deliver(items, node.span, before, into)
+
+    def visit_Apply(self, node: syntax.Apply, into: Into) -> Steps[int]:
+        before = self.depth
+        values = yield self._values(node.arguments)
+        for target, value in zip(node.targets, values, strict=True):
+            move = steps.operation(self._target(target), (value,), lambda _, v: v)
+            self.emit(move, target.span)
+        for statement in node.body:
+            yield self.visit(statement)
+        result = yield self.visit(node.value, None)
+        return self._deliver(result, node.span, before, into)
 
     def visit_While(self, node: syntax.While) -> Steps[None]:
         again = Label()

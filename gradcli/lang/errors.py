@@ -162,6 +162,14 @@ class ProgramError(Exception):
         self.edits, self.lead = edits, lead
         return self
 
+    def again(self) -> "ProgramError":
+        """Return the error anew, without what was raised with it."""
+        error = ProgramError(
+            self.code, self.message, self.span, self.source,
+            hint=self.hint, exit_status=self.exit_status,
+        )  # fmt: skip
+        return error.mended_by(*self.edits, lead=self.lead)
+
     def render(self) -> str:
         """Return the error as a block of text without escape codes or a final
         newline."""

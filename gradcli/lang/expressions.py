@@ -31,7 +31,8 @@ from .lexicon import (
     PREFIXES,
     ROOTS,
 )
-from .syntax import Steps
+from .maxima import MAX_APPLIED_TOKENS
+from .syntax import Steps, assigned_names
 from .tokens import Token, tokenize
 
 COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
@@ -65,6 +66,21 @@ _AN_EXPRESSION = "an expression"
 _BODY = "':'"
 
 
+Parameter = tuple[syntax.Target, syntax.Expression | None]
+"""A name that a function takes, with its value where a call gives none."""
+
+
+class Definition(syntax.Statement):
+    """A function that the program defines; ``size`` is the length of its code, in
+    tokens, with that of the functions that it calls."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    body: tuple[syntax.Statement, ...]
+    value: syntax.Expression
+    size: int
+
+
 class ExpressionParser:
     """A parser that reads expressions from its position in the list of tokens.
 
@@ -78,7 +94,11 @@ class ExpressionParser:
         self.at = 0
         self.token = self.tokens[0]
         self.variables = set(variables)
+        self.read: dict[str, Span] = {}
+        self.called: dict[str, Span] = {}
         self.notes: list[syntax.Note] = []
+        self.definitions: dict[str, Definition] = {}
+        self.applied = 0
         self.reading_targets = False
         self.within = ""
 
@@ -396,6 +416,7 @@ class ExpressionParser:
             return syntax.Literal(token.span, token.value)
         if token.kind == "name":
             self.take()
+            self.read.setdefault(str(token.value), token.span)
             return syntax.Name(token.span, str(token.value), False)
         return None
 
@@ -416,12 +437,62 @@ class ExpressionParser:
             elif isinstance(value, syntax.Name) and not opened:
                 arguments, named = yield self._arguments()
                 span = self.span_from(start)
-                value = syntax.Call(span, value.name, arguments, named, value.span)
+                if value.name in self.definitions:
+                    value = self._applied(value, arguments, named, span)
+                else:
+                    name = self._spelled(value)
+                    value = syntax.Call(span, name, arguments, named, value.span)
             elif isinstance(value, syntax.Call) and value.function[0].isupper():
                 raise self._no_call(value)
             else:
                 return value
         return value
+
+    def _spelled(self, called: syntax.Name) -> str:
+        """Return the name of a called function, which other notations call otherwise,
+        as `arcsin`; a note says so."""
+        from .factory import CONSTRUCTORS
+        from .plain import FUNCTIONS
+        from .suggest import other_spelling
+        from .tensor_library import is_function
+
+        name = called.name
+        if is_function(name) or name in FUNCTIONS or name in self.variables:
+            return name
+        meant = other_spelling(name, lambda n: is_function(n) or n in CONSTRUCTORS)
+        if meant is None:
+            return name
+        self.notes.append(syntax.Note(f"{name} is read as {meant}", called.span))
+        return meant
+
+    def _applied(
+        self,
+        name: syntax.Name,
+        arguments: tuple[syntax.Expression, ...],
+        named: tuple[syntax.Keyword, ...],
+        span: Span,
+    ) -> syntax.Expression:
+        """Return a call of a function of the program; its variables are its own."""
+        function = self.definitions[name.name]
+        names = [target.name for target, _ in function.parameters]
+        given = dict(zip(names, arguments, strict=False))
+        given |= {keyword.name: keyword.value for keyword in named}
+        values = [given.get(t.name, default) for t, default in function.parameters]
+        full = [value for value in values if value is not None]
+        if len(full) < len(names) or len(arguments) + len(named) > len(names):
+            count = f"{len(names)} input{'s' * (len(names) != 1)}"
+            message = f"'{name.name}' is defined with {count}: {', '.join(names)}"
+            raise self.fail("E302", message, span, "give each of them a value")
+        self.applied += function.size
+        if self.applied > MAX_APPLIED_TOKENS:
+            message = f"'{name.name}' stands for too long a formula"
+            raise self.fail("E406", message, span, "name a value that is used twice")
+        own = {*names}.union(*map(assigned_names, function.body))
+        inside = {each: f"{name.name}.{each}" for each in own}
+        targets = tuple(syntax.renamed(t, inside) for t, _ in function.parameters)
+        body = syntax.renamed(function.body, inside)
+        result = syntax.renamed(function.value, inside)
+        return syntax.Apply(span, tuple(full), targets, body, result)
 
     def _raised(
         self, value: syntax.Expression, start: int, opened: bool
@@ -489,6 +560,8 @@ class ExpressionParser:
     def _name(self) -> syntax.Expression:
         text, token = self._expect_name("a name")
         if text not in PREFIX_HEADS or text in self.variables:
+            where = self.called if self.token.kind == "(" else self.read
+            where.setdefault(text, token.span)
             return syntax.Name(token.span, text, False)
         return self._qualified(text, token)
 
@@ -521,6 +594,8 @@ class ExpressionParser:
     def _list(self) -> Steps[syntax.Expression]:
         start = self.token.start
         items, _ = yield self._items("[", self._list_item)
+        if len(items) == 1 and isinstance(items[0], syntax.Comprehension):
+            return items[0]
         return syntax.Sequence(self.span_from(start), list, items)
 
     def _list_item(self) -> syntax.Expression | Steps[syntax.Expression]:
@@ -541,13 +616,30 @@ class ExpressionParser:
             if not self.take_if(","):
                 break
             commas += 1
-        if self.token.kind == "for":
-            message = "comprehensions are not part of the language"
-            hint = "write the items, or a 'for' statement"
-            raise self.fail("E209", message, self.token.span, hint)
+        if self.token.kind == "for" and len(items) == 1 and not commas:
+            items = [(yield self._comprehension(items[0]))]
+            commas = within == "["
         self.expect(closing)
         self.within = outside
         return tuple(items), len(items) == 1 and not commas
+
+    def _comprehension(self, value: syntax.Expression) -> Steps[syntax.Expression]:
+        """Read `for i in range(3) if i > 0` behind the value of each item, whose
+        variables are its own."""
+        at = self.take().start
+        found = [self._expect_name("a name")]
+        while self.take_if(","):
+            found.append(self._expect_name("a name"))
+        self.expect("in")
+        iterable: syntax.Expression = yield self._operation(0)
+        test = (yield self._operation(0)) if self.take_if("if") else None
+        own = {name: f"{name}.{at}" for name, _ in found}
+        targets = tuple(syntax.Target(token.span, own[name]) for name, token in found)
+        test, value = syntax.renamed((test, value), own)
+        span = self.span_from(value.span.start)
+        return syntax.Comprehension(
+            span, iterable, targets, test, value, len(found) > 1
+        )
 
     def _member(self, value: syntax.Expression, start: int) -> Steps[syntax.Expression]:
         dot = self.take()

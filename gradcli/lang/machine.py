@@ -14,7 +14,6 @@ each time that it starts over.
     Machine(code, {"x": 3.0}, library).run().value          # 6.0
 """
 
-import re
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 from types import EllipsisType, FrameType, NoneType
@@ -25,11 +24,10 @@ from .errors import MORE_MEMORY, NO_MEMORY, ProgramError
 from .excerpt import Span
 from .lexicon import CALLS_LEFT_OUT
 from .maxima import MAX_STEPS
-from .parser import put_right
 from .plain import NUMBERS, Number, described
 from .process import is_out_of_memory, relieve
 from .record import Record
-from .suggest import before_function, did_you_mean, other_spelling
+from .suggest import did_you_mean
 from .syntax import Note
 
 Trace = Callable[[Span, str | None, object], None]
@@ -263,14 +261,14 @@ class Machine:
             registers[register] = value
         for name, read in code.qualified.items():
             if name not in constants:
-                raise put_right(self._unknown_name(name, read.span))
+                raise self._unknown_name(name, read.span)
             registers[read.register] = constants[name]
         for name, read in code.variables.items():
             if name in env or name in constants:
                 values = env if name in env else constants
                 registers[read.register] = values[name]
             elif name not in code.assigned:
-                raise put_right(self._unknown_name(name, read.span))
+                raise self._unknown_name(name, read.span)
         for name, read in code.functions.items():
             registers[read.register] = self._function(name, read.span)
         return registers
@@ -281,7 +279,7 @@ class Machine:
         given = self.library.functions.get(name) or plain.CONVERSIONS.get(name)
         if name not in plain.FUNCTIONS:
             if given is None:
-                raise put_right(self._unknown_function(name, at))
+                raise self._unknown_function(name, at)
             function: Callable[..., object] = given
             return function
 
@@ -298,13 +296,7 @@ class Machine:
         return either
 
     def _unknown_function(self, name: str, at: Span) -> ProgramError:
-        from .mend import TO_MULTIPLY, multiplied, with_base
-
-        source, values = self._code.source, {*self._env, *self.library.constants}
-        if name in values or name in self._code.assigned:
-            message = f"'{name}' is a value, not a function"
-            error = ProgramError("E102", message, at, source)
-            return multiplied(error, at)
+        source = self._code.source
         if name in CALLS_LEFT_OUT:
             message = f"'{name}' is not part of the language"
             return ProgramError("E106", message, at, source, hint=CALLS_LEFT_OUT[name])
@@ -315,33 +307,14 @@ class Machine:
         found = found or did_you_mean(name.rpartition(".")[2], callables)
         hint = found or "'gradcli ops' lists all functions"
         error = ProgramError("E101", f"unknown name '{name}'", at, source, hint=hint)
-        meant = other_spelling(name, callables.__contains__)
-        if meant is not None:
-            lead = f"did you mean '{meant}'? write"
-            return error.mended_by((*at, meant), lead=lead)
-        based = re.fullmatch(r"log_?(\d+)", name)
-        if based is not None:
-            return with_base(error, at, based[1])
-        product = before_function(name, values, callables.__contains__)
-        if product is not None:
-            return error.mended_by((*at, product), lead=TO_MULTIPLY)
-        # A name of one letter is a factor, as in products that are written by hand.
-        derived = re.search(r"(?:^|\W)[d∂]\w*\s*/\s*$", source[: at.start])
-        factor = (found is None and len(name) == 1) or (name[0] in "d∂" and derived)
-        return multiplied(error, at) if factor else error
+        return error
 
     def _unknown_name(self, name: str, at: Span) -> ProgramError:
         source, functions = self._code.source, self.library.functions
         if name in functions or name in plain.FUNCTIONS:
-            from .mend import called
-
             message = f"'{name}' is a function, and it is used as a value"
             hint = f"call it: {name}(x)"
-            error = ProgramError("E105", message, at, source, hint=hint)
-            meant = lambda t: (
-                t.value if t.kind == "name" and t.value in functions else None
-            )
-            return called(error, at, meant)
+            return ProgramError("E105", message, at, source, hint=hint)
         names = {*self._env, *self.library.constants, *self._code.assigned}
         hint = did_you_mean(name, names) or f"give it a value: {name}=VALUE"
         return ProgramError("E101", f"unknown name '{name}'", at, source, hint=hint)

@@ -61,3 +61,10 @@ MAX_MENDED_CHARACTERS = 300
 
 WINDOW_COLUMNS = 76
 """Width of the part of a line that is shown with carets, in columns."""
+
+MAX_APPLIED_TOKENS = 100_000
+"""Largest length of all functions of a program, each counted where it is called, in
+tokens."""
+
+MAX_NESTED_NOTATION = 100
+"""Deepest nesting of mathematical notation that is rewritten, in brackets."""

@@ -10,19 +10,25 @@ hint. This module is loaded only when an error is being worded.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from .errors import Edit, ProgramError, Span
-from .excerpt import LINE_BREAK, locate
+from .excerpt import LINE_BREAK, locate, shortened
 from .lexicon import BAR, CLOSING, DERIVATIVE, ROOTS, WORDS_BETWEEN
 from .maxima import MAX_MENDED_CHARACTERS, MAX_MENDS
+from .syntax import Note, Program
 from .tokens import Token, tokenize
+
+if TYPE_CHECKING:
+    from .notation import Doubt
 
 Meant = Callable[[Token], str | None]
 """A function that returns the name of the function that a token means, or None."""
 
-Reader = Callable[[str], object]
+Reader = Callable[[str], Program | ProgramError]
+"""A function that returns the tree of a text, or the error that it has none."""
 
 TO_MULTIPLY = "to multiply, write"
 _TO_CALL = "to call it, write"
@@ -41,9 +47,8 @@ def mended(error: ProgramError, read: Reader) -> ProgramError:
     edits = error.edits
     for _ in range(MAX_MENDS):
         text = edited(text, edits)
-        try:
-            read(text)
-        except ProgramError as problem:
+        problem = read(text)
+        if isinstance(problem, ProgramError):
             if problem.source == text and _line_of(problem) == line:
                 if not problem.edits:
                     return error
@@ -55,6 +60,83 @@ def mended(error: ProgramError, read: Reader) -> ProgramError:
             error.hint = f"{error.lead} {shown}"
         return error
     return error
+
+
+def read_as_meant(
+    source: str,
+    found: Program | ProgramError,
+    ranks: Mapping[str, int | None],
+    read: Reader,
+) -> Program | None:
+    """Return the tree of a program with its mathematical notation rewritten, and a note
+    on each line that was; None if a part of it is in doubt. ``found`` is what was read
+    of the source, ``ranks`` the numbers of dimensions by name."""
+    from .notation import IN_LATEX, Doubt, rewritten
+
+    notes: list[Note] = []
+    text, lines = source, len(LINE_BREAK.split(source))
+    try:
+        for _ in range(MAX_MENDS):
+            if IN_LATEX.search(text):
+                made = rewritten(text, ranks)
+                notes.append(_told(text, made, Span(0, len(made))))
+                text = made
+            else:
+                doubts = found.doubts if isinstance(found, Program) else (found.span,)
+                span = doubts[0] if doubts else None
+                place = locate(text, span or Span(0, 0))
+                start = sum(map(len, text.splitlines(True)[: place.line - 1]))
+                line = LINE_BREAK.split(text)[place.line - 1]
+                made = _line(line, ranks, read)
+                if made == line:
+                    return None
+                text = text[:start] + made + text[start + len(line) :]
+                notes.append(_told(line, made, Span(start, start + len(made))))
+            found = read(text)
+            if isinstance(found, Program) and not found.doubts:
+                return Program(found.span, text, found.body, (*found.notes, *notes))
+    except Doubt as doubt:
+        if doubt.guess is not None or (source == text and IN_LATEX.search(text)):
+            raise _refused(doubt, source) from None
+    return None
+
+
+def _refused(doubt: "Doubt", source: str) -> ProgramError:
+    """Return the error that notation is in doubt, or is not read."""
+    place = doubt.at if doubt.at.end > doubt.at.start else None
+    if doubt.guess is None:
+        shown = shortened(source[slice(*place)]) if place else "this"
+        hint = "write it in the language: sqrt(x), x^2, a/b, sum(x)"
+        return ProgramError("E201", f"{shown} is not read", place, source, hint=hint)
+    hint = f"write {' '.join(doubt.guess.split())}"
+    return ProgramError("E208", doubt.message, None, source, hint=hint)
+
+
+def _told(before: str, after: str, span: Span) -> Note:
+    shown = (shortened(" ".join(each.split()), MAX_MENDED_CHARACTERS)
+             for each in (before, after))  # fmt: skip
+    return Note(" is read as ".join(shown), span)
+
+
+_HEAD = re.compile(r"\s*(?:(?:if|elif|while|return)\b)?\s*")
+
+
+def _line(line: str, ranks: Mapping[str, int | None], read: Reader) -> str:
+    """Return a line with each statement rewritten that cannot be read as it is."""
+    from .notation import rewritten
+
+    head = _HEAD.match(line)
+    begun, rest = line[: head.end()], line[head.end() :]
+    if begun.strip() in ("if", "elif", "while"):
+        test, colon, after = rest.partition(":")
+        return begun + rewritten(test, ranks) + colon + after
+    parts = []
+    for part in re.split(";", rest):
+        tree = read(part) if part.strip() else None
+        if isinstance(tree, ProgramError) or (tree is not None and tree.doubts):
+            part = rewritten(part, ranks)
+        parts.append(part)
+    return begun + ";".join(parts)
 
 
 def _respelled(text: str) -> str:

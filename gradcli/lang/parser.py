@@ -9,14 +9,17 @@ and `elif` may also follow a body on the same line.
 `variables` are names that the caller has values for; they are not read as prefixes.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from . import syntax
 from .errors import ProgramError, Span
-from .expressions import ExpressionParser
+from .excerpt import shortened
+from .expressions import Definition, ExpressionParser, Parameter
 from .lexicon import AUGMENTED, DERIVATIVE, FOREIGN_WORDS, GRAD_MODES
 from .syntax import Steps, bounce, uncollected
+from .tokens import TRIPLE
 
 _BUILD_ANEW = "build a new value, for example with where(...) or cat([...])"
 _A_NAME = "give the value a name instead"
@@ -25,25 +28,47 @@ _NOT_ASSIGNABLE: dict[type[syntax.Expression], tuple[str, str]] = {
     syntax.Attribute: ("an attribute cannot be assigned to", _A_NAME),
     syntax.Call: (
         "a call cannot be assigned to",
-        "functions are not defined: write y = ...",
+        "a function is defined by the names of its inputs: f(x, y) = ...",
     ),
     syntax.MethodCall: ("a call cannot be assigned to", _A_NAME),
 }
-_NO_FUNCTIONS = "functions are not defined: write"
 _NO_TARGET = ("this cannot be assigned to", "only a name can stand on the left of '='")
 _NO_EQUATION = "to compare, write '=='; an equation is not solved: write left - (right)"
 
 
-def parse(source: str, variables: Iterable[str] = ()) -> syntax.Program:
-    """Return the tree of a program.
+DOTS = "·⋅∙•"
+"""Signs that mean a product of numbers, and the inner product of vectors."""
+
+Ranks = Callable[[], Mapping[str, int | None]]
+"""A function that returns the number of dimensions of each name that has a value; None
+where it is not known."""
+
+
+def parse(
+    source: str, variables: Iterable[str] = (), ranks: Ranks | None = None
+) -> syntax.Program:
+    """Return the tree of a program; mathematical notation in it is rewritten, and a
+    note says how it was read.
 
     Raises:
         ProgramError: the text is no program; the hint has a corrected line if possible.
     """
-    try:
-        return _read(source, variables)
-    except ProgramError as error:
-        raise put_right(error, variables) from None
+    given = frozenset(variables)
+    found = _read(source, given)
+    if isinstance(found, syntax.Program) and not found.doubts:
+        return found
+    from .mend import read_as_meant
+
+    known = dict.fromkeys(given) if ranks is None else ranks()
+    if isinstance(found, syntax.Program) and not any(known.values()):
+        if all(source[at.start] in DOTS for at in found.doubts):
+            return found
+    program = read_as_meant(source, found, known, lambda text: _read(text, given))
+    if program is not None:
+        return program
+    if isinstance(found, ProgramError):
+        raise put_right(found.again(), given) from None
+    return found
 
 
 def put_right(error: ProgramError, variables: Iterable[str] = ()) -> ProgramError:
@@ -52,30 +77,50 @@ def put_right(error: ProgramError, variables: Iterable[str] = ()) -> ProgramErro
         return error
     from .mend import mended
 
-    return mended(error, lambda text: _read(text, variables))
+    given = frozenset(variables)
+    return mended(error, lambda text: _read(text, given))
 
 
-def _read(source: str, variables: Iterable[str]) -> syntax.Program:
-    with uncollected():
-        return bounce(_Parser(source, variables).program())
+@lru_cache(maxsize=4)
+def _read(source: str, variables: frozenset[str]) -> syntax.Program | ProgramError:
+    """Return the tree of a program, or the error that it has no tree."""
+    try:
+        with uncollected():
+            return bounce(_Parser(source, variables).program())
+    except ProgramError as error:
+        return error
 
 
 class _Parser(ExpressionParser):
     def __init__(self, source: str, variables: Iterable[str]) -> None:
         super().__init__(source, variables)
+        self.given = frozenset(variables)
         self.loops = 0
         self.inline_bodies = 0
+        self.bodies = self.bodies_of_function = 0
         self.compound: dict[str, Callable[[], Steps[syntax.Statement]]] = {
             "if": self._if,
             "for": self._for,
             "while": self._while,
             "with": self._with,
+            "def": self._function,
+            "return": self._return,
+            "import": self._left_out,
+            "from": self._left_out,
+            "@": self._left_out,
         }
 
     def program(self) -> Steps[syntax.Program]:
         statements: list[syntax.Statement] = []
         while self.token.kind != "end":
             statements += yield self._line()
+        if statements and isinstance(statements[-1], Definition):
+            # The function is what the program computes: its inputs are the program's.
+            last = statements.pop()
+            statements += last.body
+            end, name = last.value.span, syntax.Target(last.span, last.name)
+            statements.append(syntax.Assign(end, last.value, (name,), False, last.span))
+        statements = [s for s in statements if not isinstance(s, Definition)]
         if not statements:
             hint = "write an expression, for example x**2"
             raise ProgramError(
@@ -85,7 +130,39 @@ class _Parser(ExpressionParser):
         body = syntax.Block(
             Span(statements[0].span.start, statements[-1].span.end), tuple(statements)
         )
-        return syntax.Program(span, self.source, body, tuple(self.notes))
+        return syntax.Program(
+            span, self.source, body, tuple(self.notes), tuple(self._doubts())
+        )
+
+    def _doubts(self) -> Iterator[Span]:
+        """Yield the places of names that may be written in mathematical notation: of
+        functions that are unknown, or not called, and of several names together."""
+        source, values = self.source, self.given | self.variables
+        unknown = {n: at for n, at in self.read.items() if n not in values}
+        called = {n: at for n, at in self.called.items() if n not in self.definitions}
+        if self.given:
+            yield from (
+                t.span for t in self.tokens if t.kind == "*" and source[t.start] in DOTS
+            )
+        if not unknown and not called:
+            return
+        from .plain import FUNCTIONS
+        from .suggest import parted, synonym
+        from .tensor_library import CONSTANTS, is_function
+
+        for name, at in called.items():
+            known = is_function(name) or name in FUNCTIONS or synonym(name)
+            if name in values or not known:
+                yield at
+        known = self.given | {*CONSTANTS}
+        for name, at in unknown.items():
+            if len(name) > 1 and name not in CONSTANTS and self.given:
+                if is_function(name) or parted(
+                    name, lambda n: n in known or (len(n) > 1 and is_function(n))
+                ):
+                    yield at
+            elif name == "T" and self.given and source[at.start - 1] in "^*":
+                yield at
 
     def _line(self) -> Steps[list[syntax.Statement]]:
         if self.token.kind == "indent":
@@ -103,7 +180,9 @@ class _Parser(ExpressionParser):
                 pass
             if self.token.kind in ("newline", "end", "else", "elif"):
                 return statements
-            statements.append((yield self._statement()))
+            statement: syntax.Statement | None = yield self._statement()
+            if statement is not None:
+                statements.append(statement)
             if self.token.kind != ";":
                 return statements
 
@@ -134,16 +213,95 @@ class _Parser(ExpressionParser):
             raise self.fail("E212", f"'{kind}' outside a loop", token.span, hint)
         return syntax.Word(token.span, kind)
 
-    def _assignment(self) -> Steps[syntax.Statement]:
+    def _left_out(self) -> Steps[None]:
+        """Pass over the rest of a line that means nothing here."""
         start = self.token.start
+        yield None
+        while self.token.kind not in ("newline", ";", "end"):
+            self.take()
+        span = self.span_from(start)
+        message = f"{shortened(self.source[slice(*span)])} is left out"
+        self.notes.append(syntax.Note(f"{message}: all functions are there", span))
+
+    def _return(self) -> Steps[syntax.Statement]:
+        start, inside = self.take().start, self.bodies != self.bodies_of_function
+        value: syntax.Expression = yield self.expressions()
+        after = (self.token.kind == "newline" and self.kind_after()) or self.token.kind
+        if inside or after not in ("dedent", "end", "newline"):
+            hint = "end with one 'return'; for two cases write a if condition else b"
+            message = "'return' is not the last statement"
+            raise self.fail("E209", message, Span(start, start + 6), hint)
+        return syntax.Evaluate(value.span, value)
+
+    def _function(self) -> Steps[syntax.Statement]:
+        """Read `def f(x, y=1): ...`, whose last statement is its value."""
+        self.take()
+        begun = self.at, self.applied
+        self._expect_name("a name")
+        self.expect("(")
+        parameters = yield self._parameters(")")
+        self.expect(")")
+        outside = self.bodies_of_function, self.loops, set(self.variables)
+        self.bodies_of_function, self.loops = self.bodies + 1, 0
+        self.variables.update(target.name for target, _ in parameters)
+        block: syntax.Block = yield self._body()
+        self.bodies_of_function, self.loops, self.variables = outside
+        *body, last = block.statements
+        if not isinstance(last, syntax.Evaluate):
+            hint = "end with 'return' and the value"
+            raise self.fail("E209", "the function returns no value", last.span, hint)
+        return self._defined(*begun, parameters, tuple(body), last.value)
+
+    def _parameters(self, end: str) -> Steps[list[Parameter]]:
+        found: list[Parameter] = []
+        while self.token.kind == "name":
+            token, default = self.take(), None
+            if end == ")" and self.take_if(":"):
+                yield self._operation(0)  # a type means nothing here
+            if self.take_if("="):
+                default = yield self.expression()
+            found.append((syntax.Target(token.span, str(token.value)), default))
+            if not self.take_if(","):
+                break
+        return found
+
+    def _defined(
+        self,
+        at: int,
+        applied: int,
+        parameters: list[Parameter],
+        body: tuple[syntax.Statement, ...],
+        value: syntax.Expression,
+    ) -> syntax.Statement:
+        """Return the definition of the function whose name is the token ``at``."""
+        name, size = str(self.tokens[at].value), self.at - at + self.applied - applied
+        span, inputs = self.span_from(self.tokens[at].start), tuple(parameters)
+        made = Definition(span, name, inputs, body, value, size)
+        self.definitions[name] = made
+        return made
+
+    def _assignment(self) -> Steps[syntax.Statement | None]:
+        start, begun = self.token.start, (self.at, self.applied)
         value: syntax.Expression = yield self.expressions()
         sign = self.token
         augmented = sign.kind in AUGMENTED
         if sign.kind != "=" and not augmented:
+            if isinstance(value, syntax.Literal) and isinstance(value.value, str):
+                if self.source[start : start + 3] in TRIPLE:
+                    return None  # a comment on what follows, as of a function
             return syntax.Evaluate(value.span, value)
         self.take()
         if augmented and not isinstance(value, syntax.Name):
             raise self._not_assignable(value)
+        given = self._inputs_of(value)
+        if given is not None:
+            assigned = yield self.expressions()
+            return self._defined(*begun, given, (), assigned)
+        if isinstance(value, syntax.Name) and self.take_if("lambda"):
+            given = yield self._parameters(":")
+            self.expect(":")
+            assigned = yield self.expressions()
+            return self._defined(*begun, given, (), assigned)
         targets = self._targets(value)
         assigned = yield self.expressions()
         if self.token.kind == "=" or self.token.kind in AUGMENTED:
@@ -157,6 +315,20 @@ class _Parser(ExpressionParser):
             return syntax.Augment(span, operator, value, assigned, target, sign.span)
         unpacks = isinstance(value, syntax.Sequence)
         return syntax.Assign(span, assigned, targets, unpacks, sign.span)
+
+    def _inputs_of(self, call: syntax.Expression) -> list[Parameter] | None:
+        """Return the inputs of a function that is defined as `f(x, y) = ...`; None if
+        the left side is something else."""
+        if isinstance(call, syntax.Apply):
+            inputs: tuple[syntax.Expression, ...] = call.arguments
+        elif isinstance(call, syntax.Call) and not call.keywords:
+            inputs = call.arguments
+        else:
+            return None
+        names = [i for i in inputs if isinstance(i, syntax.Name) and not i.qualified]
+        if not names or len(names) < len(inputs):
+            return None
+        return [(syntax.Target(each.span, each.name), None) for each in names]
 
     def _targets(self, target: syntax.Expression) -> tuple[syntax.Target, ...]:
         """Return the targets on the left of `=`; `a, b` and `[a, b]` are several."""
@@ -181,12 +353,6 @@ class _Parser(ExpressionParser):
             hint = _NO_EQUATION
         error = self.fail("E210", message, target.span, hint)
         start, end = target.span
-        if (
-            isinstance(target, syntax.Call)
-            and not target.keywords
-            and all(isinstance(each, syntax.Name) for each in target.arguments)
-        ):
-            return error.mended_by((target.op_span.end, end, ""), lead=_NO_FUNCTIONS)
         derived = DERIVATIVE.fullmatch(self.source, start, end)
         if derived is not None:
             return error.mended_by((start, end, derived["output"] or "y"))
@@ -253,12 +419,16 @@ class _Parser(ExpressionParser):
     def _body(self) -> Steps[Any]:
         self.expect(":")
         start = self.token.start
+        self.bodies += 1
         if self.take_if("newline"):
-            return self._indented_body()
-        self.inline_bodies += 1
-        statements = yield self._statements_until_break()
-        self.inline_bodies -= 1
-        return self._block(start, statements)
+            block = yield self._indented_body()
+        else:
+            self.inline_bodies += 1
+            statements = yield self._statements_until_break()
+            self.inline_bodies -= 1
+            block = self._block(start, statements)
+        self.bodies -= 1
+        return block
 
     def _block(self, start: int, statements: list[syntax.Statement]) -> syntax.Block:
         if not statements:

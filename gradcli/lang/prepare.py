@@ -29,7 +29,7 @@ from ..engine.errors import DeviceError
 from ..ops.checks import LimitError, check_size
 from .bindings import Binding
 from .compiler import compile_program
-from .errors import MORE_MEMORY, NO_MEMORY, Edit, ProgramError, Span
+from .errors import MORE_MEMORY, NO_MEMORY, ProgramError, Span
 from .excerpt import enumerated
 from .factory import Factory
 from .machine import Code, Machine
@@ -39,7 +39,7 @@ from .parser import parse, put_right
 from .process import relieve
 from .record import Record
 from .suggest import did_you_mean
-from .syntax import Call, Evaluate, Literal, Name, Program, free_names, read_names, walk
+from .syntax import Evaluate, Literal, Name, Program, free_names, read_names, walk
 from .tensor_library import CONSTANTS, TensorLibrary, is_function
 
 Array = Floats | np.float64
@@ -144,7 +144,8 @@ def prepare(
         hint = "leave --device out, or use --device cpu"
         raise ProgramError("E509", str(error), hint=hint) from None
     given = {binding.name: binding for binding in bindings}
-    program = parse(source, {*given, *shapes})
+    program = parse(source, {*given, *shapes}, lambda: ranks_of(bindings, shapes))
+    source = program.source
     _refuse_quoted(program)
     names = input_names(program, {*given, *shapes})
     code = compile_program(program)
@@ -172,6 +173,19 @@ def prepare(
             tensor = factory.leaf(read) if wanted else factory.constant(read)
             inputs.append(Input(name, tensor, sampled, wanted, name in data))
     return Prepared(source, code, factory, tuple(inputs))
+
+
+def ranks_of(
+    bindings: Iterable[Binding], shapes: Mapping[str, tuple[int, ...]]
+) -> dict[str, int | None]:
+    """Return the number of dimensions of each input with a value or a shape; None for
+    standard input, which is not read before the program is."""
+    found: dict[str, int | None] = {name: len(shape) for name, shape in shapes.items()}
+    factory = Factory(resolve("cpu"), "float64", 0)
+    for binding in bindings:
+        on_the_way = binding.place is not None and binding.place.startswith("-")
+        found[binding.name] = None if on_the_way else value_of(binding, factory).ndim
+    return found
 
 
 def input_names(program: Program, bound: Iterable[str] = ()) -> tuple[str, ...]:
@@ -234,52 +248,13 @@ def _refuse_unread(
         name = binding.name
         if name in names:
             continue
-        called = code.functions.get(name)
-        if called is not None and not is_function(name):
-            from .mend import multiplied
-
-            at, message = called.span, f"'{name}' is a value, not a function"
-            error = ProgramError("E102", message, at, program.source)
-            raise put_right(multiplied(error, at))
         if name in code.assigned:
             message = f"the program gives '{name}' a value itself"
             hint = "leave the argument out, or the assignment"
         else:
             message, hint = unread(name, names)
-            bound = frozenset(binding.name for binding in bindings)
-            hint = _apart(program, names, name, bound) or hint
         span = Span(0, max(1, binding.value.start - 1))
         raise ProgramError("E505", message, span, binding.argument, hint=hint)
-
-
-def _apart(
-    program: Program, names: tuple[str, ...], unread: str, given: frozenset[str]
-) -> str | None:
-    """Return a hint if ``unread`` is a factor of a product written as a name (`wx`)."""
-    from .mend import TO_MULTIPLY, apart
-    from .suggest import before_function, written_together
-
-    values = {*given, *names, *CONSTANTS}
-    edits: list[Edit] = []
-    found: dict[Span, str] = {}
-    for node in walk(program):
-        if isinstance(node, Name) and node.name not in {*given, *CONSTANTS}:
-            others = values - {node.name}
-            parts = written_together(node.name, others, is_function)
-            if parts is not None:
-                edits += apart(program.source, node.span, parts)
-                found[node.span] = parts
-        elif isinstance(node, Call) and not is_function(node.function):
-            parts = before_function(node.function, values, is_function)
-            if parts is not None:
-                edits.append((*node.op_span, parts))
-                found[node.op_span] = parts
-    if not any(unread in re.split(r"\W|(?<=\d)", parts) for parts in found.values()):
-        return None
-    at, parts = next(iter(found.items()))
-    error = ProgramError("E505", "", at, program.source)
-    lead = TO_MULTIPLY if "*" in parts else "write"
-    return put_right(error.mended_by(*edits, lead=lead)).hint
 
 
 def differentiated(

@@ -6,10 +6,8 @@ They are searched for only when an error is being worded, so the search may be s
     did_you_mean("lg", ["log10", "sin"])      # "did you mean 'log10'?"
 """
 
-import re
 from collections.abc import Callable, Collection, Iterable
 from functools import cache
-from itertools import takewhile
 
 from .lexicon import LOOKALIKES, SYNONYMS
 from .maxima import MAX_NAME_CHARACTERS, MAX_PARTED_CHARACTERS
@@ -55,47 +53,19 @@ def other_spelling(name: str, is_function: Callable[[str], bool]) -> str | None:
     return next((f for f in found if f and is_function(f)), None)
 
 
-def written_together(
-    name: str, values: Collection[str], is_function: Callable[[str], bool]
-) -> str | None:
-    """Return the product that is meant by names of values and functions written without
-    signs: `w*x` for `wx`, `sin(x)` for `sinx`, `sin(2x)*cos(x)` for `sin2xcosx`; None
-    if `name` is not made of such names."""
+def parted(name: str, is_known: Callable[[str], bool]) -> list[str] | None:
+    """Return the known words that a name is made of, as few as there can be from the
+    end, and numbers behind words; None if it is not made of such words."""
     if len(name) > MAX_PARTED_CHARACTERS:
         return None
     behind: list[list[str] | None] = [None] * len(name) + [[]]
     for start in reversed(range(len(name))):
         for end in range(len(name), start, -1):
             part, rest = name[start:end], behind[end]
-            if rest is None:
-                continue
-            if part in values:
+            if rest is not None and (is_known(part) or (start and part.isdecimal())):
                 behind[start] = [part, *rest]
-            elif rest and part.isdecimal() and rest[0] in values:
-                # A number is a factor only after a function: `x2` is a name.
-                behind[start] = [part + rest[0], *rest[1:]]
-            elif rest and len(part) > 1 and is_function(part):
-                plain = list(takewhile(lambda factor: "(" not in factor, rest))
-                if plain:
-                    called = f"{part}({'*'.join(plain)})"
-                    behind[start] = [called, *rest[len(plain) :]]
-            if behind[start] is not None:
                 break
-    found = behind[0]
-    counted = found is None or any(re.match(r"\d", each) for each in found)
-    return None if found is None or counted else "*".join(found)
-
-
-def before_function(
-    name: str, values: Collection[str], is_function: Callable[[str], bool]
-) -> str | None:
-    """Return the product that is meant by a called name made of factors and a function:
-    `x*sin` for `xsin`; None for any other name."""
-    for end in range(1, len(name) - 1):
-        factors = written_together(name[:end], values, is_function)
-        if factors is not None and is_function(name[end:]):
-            return f"{factors}*{name[end:]}"
-    return None
+    return behind[0]
 
 
 _SIGNS_READ_AS_NAMES = {
@@ -119,16 +89,24 @@ def other_reading(
     constant = next((c for c in (synonym(name), name.lower()) if c in constants), None)
     if constant is not None:
         return f"the constant is written {constant}"
-    parts = written_together(name, values, is_function)
-    return f"a product is written {parts}" if parts and parts != name else None
+    known = lambda part: part in values or (len(part) > 1 and is_function(part))
+    parts = parted(name, known) or []
+    if len(parts) < 2 or is_function(parts[-1]):
+        return None
+    return f"a product is written {' '.join(parts)}"
 
 
 @cache
 def _spoken() -> dict[str, str]:
-    """Return the names of the table's functions by their synonyms."""
+    """Return the names of the table's functions by their synonyms, and by NumPy's
+    names for them."""
     from ..ops import FUNCTIONS
+    from ..ops.spellings import SPELLINGS
 
-    return {word: entry.name for entry in FUNCTIONS.values() for word in entry.also}
+    words = ((s.numpy, name) for name, s in SPELLINGS.items() if name in FUNCTIONS)
+    found = {w.rpartition(".")[2]: name for w, name in words if isinstance(w, str)}
+    also = {word: entry.name for entry in FUNCTIONS.values() for word in entry.also}
+    return found | also
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:

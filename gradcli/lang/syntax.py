@@ -10,11 +10,11 @@ except that a value comes before the targets that it is assigned to.
 """
 
 import gc
-from collections.abc import Container, Generator, Iterator
+from collections.abc import Container, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from types import GeneratorType
-from typing import Any, NamedTuple, TypeVar, get_args, get_type_hints
+from typing import Any, NamedTuple, TypeVar, cast, get_args, get_type_hints
 
 from .errors import Span
 from .record import Record
@@ -149,6 +149,26 @@ class Sequence(Expression):
     items: tuple[Expression, ...]
 
 
+class Comprehension(Expression):
+    """A list of a value for each item: `value for target in iterable if test`."""
+
+    iterable: Expression
+    targets: tuple["Target", ...]
+    test: Expression | None
+    value: Expression
+    unpacks: bool
+
+
+class Apply(Expression):
+    """A call of a function that the program defines: the arguments are assigned to the
+    targets, the body is run, and the value is that of ``value``."""
+
+    arguments: tuple[Expression, ...]
+    targets: tuple["Target", ...]
+    body: tuple["Statement", ...]
+    value: Expression
+
+
 class Statement(Node):
     """A node that is run for its effect."""
 
@@ -242,11 +262,13 @@ class Note(NamedTuple):
 
 
 class Program(Node):
-    """A program, with the text that all spans refer to."""
+    """A program, with the text that all spans refer to; ``doubts`` are the places of
+    names that may be mathematical notation."""
 
     source: str
     body: Block
     notes: tuple[Note, ...] = ()
+    doubts: tuple[Span, ...] = ()
 
     def text(self, node: Node) -> str:
         """Return the text of a node."""
@@ -306,13 +328,15 @@ def read_names(
     return tuple(n for n in names if n not in constants or n in bound or n in own)
 
 
-def assigned_names(program: Program) -> tuple[str, ...]:
-    """Return the names that a program assigns to, in order of first assignment."""
-    targets = (node.name for node in walk(program) if isinstance(node, Target))
+def assigned_names(root: Node) -> tuple[str, ...]:
+    """Return the names that a program, or a part of it, assigns to, in order of first
+    assignment."""
+    targets = (node.name for node in walk(root) if isinstance(node, Target))
     return tuple(dict.fromkeys(targets))
 
 
 Result = TypeVar("Result")
+Part = TypeVar("Part")
 Steps = Generator[Any, Any, Result]
 
 
@@ -337,6 +361,28 @@ def bounce(root: Steps[Result]) -> Result:
             value = None
     result: Result = value
     return result
+
+
+def renamed(root: Part, names: Mapping[str, str]) -> Part:
+    """Return a tree with other names for some of the variables that it reads or
+    assigns to."""
+
+    def steps(node: Any) -> Steps[Any]:
+        if isinstance(node, tuple) and not isinstance(node, Span):
+            parts = []
+            for part in node:
+                parts.append((yield steps(part)))
+            return tuple(parts)
+        if not isinstance(node, Node):
+            return node
+        values = {}
+        for field in node._fields:
+            value = getattr(node, field)
+            own = field == "name" and isinstance(node, Name | Target)
+            values[field] = names.get(value, value) if own else (yield steps(value))
+        return type(node)(**values)
+
+    return cast(Part, bounce(steps(root)))
 
 
 @contextmanager

@@ -57,6 +57,10 @@ class Functions(Mapping[str, Callable[..., object]]):
     def __init__(self, factory: Factory, draws: Draws) -> None:
         self._factory = factory
         self._ready = factory.constructors(draws)
+        made = self._ready["tensor"]
+        self._ready["tensor"] = lambda data, **named: (
+            made(data, **named) if (one := joined(data, factory)) is None else one
+        )
         self._methods: dict[str, Callable[..., object]] = {}
         self.notes: dict[str, None] = {}
         """Notes on ambiguous calls of a run, in order."""
@@ -71,7 +75,9 @@ class Functions(Mapping[str, Callable[..., object]]):
         """Return the function of a method, which is always the table's own one."""
         found = self._methods.get(name)
         if found is None:
-            found = self._methods[name] = self._lifting(function(public_name(name)))
+            own = public_name(name)
+            made = self[own] if FUNCTIONS[own].further else self._lifting(function(own))
+            found = self._methods[name] = made
         return found
 
     def _written(self, name: str) -> Callable[..., object]:

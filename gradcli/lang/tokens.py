@@ -64,10 +64,12 @@ _PATTERN = re.compile(
     r"|(?P<joined>\\[ \t]*(?:\r\n|\r|\n))"
     rf"|(?P<sign>{'|'.join(map(re.escape, _SIGNS))})"
     rf"|(?P<superscript>[⁺⁻]?[{_RAISED[2:]}]+)"
-    r"|(?P<string>\"(?:[^\"\\\r\n]|\\[^\r\n])*\"|'(?:[^'\\\r\n]|\\[^\r\n])*')"
+    r"|(?P<string>(?P<quotes>\"\"\"|''')[\s\S]*?(?P=quotes)"
+    r"|\"(?:[^\"\\\r\n]|\\[^\r\n])*\"|'(?:[^'\\\r\n]|\\[^\r\n])*')"
 )
 _LINE_START = re.compile(r"(?P<blanks>[ \t\f]*)(?P<nothing>#[^\r\n]*|(?=[\r\n])|\Z)?")
 _PRIMED = re.compile(r"'{1,3}(?:\s*\([^()'\"]*\))?(?=\s*=)")
+TRIPLE = ("'''", '"""')
 TAB_STOP = 8
 _OPERAND_ENDS = frozenset({"name", "number", ")"})
 _HUGE = f"the integer has more than {MAX_INTEGER_BITS} bits"
@@ -274,10 +276,9 @@ class _Tokenizer:
         raise self.fail("E203", message, start, stop, hint)
 
     def _string(self, start: int, end: int) -> int:
+        if self.source[start : start + 3] in TRIPLE and end - start > 5:
+            return self._add("string", self.source[start + 3 : end - 3], start, end)
         body = self.source[start + 1 : end - 1]
-        if not body and self.source[end : end + 1] == self.source[start]:
-            message = "triple-quoted strings are not supported"
-            raise self.fail("E204", message, start, end + 1, "use '...' or \"...\"")
 
         def meaning(escape: re.Match[str]) -> str:
             if escape[0][1] in lexicon.STRING_ESCAPES:

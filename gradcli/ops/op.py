@@ -229,8 +229,8 @@ class Entry:
     inner_roundings  units of rounding by which the formula may alter its operand first
     literal    a number written as an operand is part of its formula: an order, an
                exponent
-    further    the function that a program calls by this name if it gives a second
-               argument, a base: ``log(x, base)``
+    further    the function that a formula calls by this name with two arguments:
+               ``log(x, base)``; ``dot(A, x)`` of a matrix, as in NumPy
     of_number  the function that a program calls by this name with a tensor without
                dimensions and a plain number: ``max(x, 0)`` is ``maximum``
     sym        its SymPy expression, ``(sp, *operands)`` with SymPy as ``sp``, where the
