@@ -184,7 +184,11 @@ def claims_task(
     inputs = _inputs(prepared, question.shapes)
     names = [given.name for given in inputs]
     computed = prepared[0].code.assigned
-    equations = [read_claim(text, names, computed) for text in claims]
+    ranks = {given.name: len(given.shape) for given in inputs}
+    equations = [
+        _in_the_language(read_claim(text, names, computed), ranks, question.tell)
+        for text in claims
+    ]
     task = ClaimsTask(
         source=question.program,
         inputs=tuple(inputs),
@@ -199,10 +203,6 @@ def claims_task(
     run = _run(prepared[0], inputs, question.of)
     for claim in equations:
         _try(task, claim, run)
-        assert claim.expression is not None
-        # Tell how the formula was read where readers could take it in two ways.
-        for remark in parse(claim.expression).notes:
-            question.tell(remark.message)
     if same is None:
         return task
     _run(prepared[1], inputs, None)
@@ -214,6 +214,19 @@ def claims_task(
     wrt = names if question.wrt is None else question.wrt
     compared = (Claim("value"), *(Claim(f"d/d{name}", by=(name,)) for name in wrt))
     return replace(task, claims=(*equations, *compared))
+
+
+def _in_the_language(
+    claim: Claim, ranks: dict[str, int], tell: Callable[[str], None]
+) -> Claim:
+    """Return a claim with mathematical notation rewritten; tell how the formula was
+    read where readers could take it in two ways."""
+    assert claim.expression is not None
+    program = parse(claim.expression, ranks, lambda: ranks)
+    for remark in program.notes:
+        tell(remark.message)
+    text = claim.text[: claim.offset] + program.source
+    return replace(claim, text=text, expression=program.source)
 
 
 def _prepared(

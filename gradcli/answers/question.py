@@ -32,6 +32,7 @@ from ..lang.run import (
     input_names,
     prepare,
 )
+from ..lang.prepare import ranks_of
 from ..lang.syntax import Assign, Target, assigned_names, walk
 
 if TYPE_CHECKING:
@@ -193,6 +194,19 @@ class Question:
         for text in (*notes, *first_not_finite(run, maxsize)):
             self.tell(text)
         return run
+
+
+def read_program(
+    source: str, values: Sequence[Binding], shapes: Shapes, tell: Callable[[str], None]
+) -> str:
+    """Return a program's text with mathematical notation rewritten in the language; how
+    it was read is told."""
+    names = {*shapes, *(binding.name for binding in values)}
+    program = parse(source, names, lambda: ranks_of(values, shapes))
+    if program.source != source:
+        for note in program.notes:
+            tell(printable(note.message))
+    return program.source
 
 
 def _assignment(source: str, name: str, bound: Collection[str]) -> Span:

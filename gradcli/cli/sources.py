@@ -45,15 +45,16 @@ _PROGRAM_FILE = re.compile(r"[^()\s]+\.(grad|py|txt)")
 def question_of(request: Request, grad_output: str | None = None) -> Question:
     """Return the question that a command line asks, and start the limits on its
     work."""
-    from ..answers.question import Question
+    from ..answers.question import Question, read_program
 
     source, words = program_and_bindings(request)
     for text in readings(words):
         tell(printable(text))
     begin()
+    bindings = read_bindings(words)
     return Question(
-        source,
-        read_bindings(words),
+        read_program(source, bindings, shapes_of(request.shape), tell),
+        bindings,
         of=request.of,
         wrt=listed(request.wrt),
         shapes=shapes_of(request.shape),

@@ -116,12 +116,18 @@ def compile(
     return Compiled(text, Settings(chosen, dtype, device, seed, of))
 
 
+def _rank(value: object) -> int | None:
+    """Return the number of a value's dimensions; None if it has no value yet."""
+    return None if value is None else int(getattr(value, "ndim", np.ndim(value)))
+
+
 class Reading:
     """A program's text, parsed and compiled for the names that have values; ``known``
     are its traces that were made so far."""
 
-    def __init__(self, text: str, bound: frozenset[str]) -> None:
-        program = parse(text, bound)
+    def __init__(self, text: str, bound: Mapping[str, object]) -> None:
+        program = parse(text, bound, lambda: {n: _rank(v) for n, v in bound.items()})
+        self.rewritten = program.source != text
         self.names = input_names(program, bound)
         self.code: Code = compile_program(program)
         self.known: Known = {}
@@ -136,8 +142,8 @@ class Compiled:
     def __init__(self, text: str, settings: Settings) -> None:
         self.text = text
         self.settings = settings
-        self._readings: dict[frozenset[str], Reading] = {}
-        self.inputs = self.reading(()).names
+        self._readings: dict[Hashable, Reading] = {}
+        self.inputs = self.reading({}).names
 
     def __reduce__(self) -> tuple[type[Compiled], tuple[str, Settings]]:
         return Compiled, (self.text, self.settings)
@@ -145,12 +151,17 @@ class Compiled:
     def __repr__(self) -> str:
         return f"gradcli.compile({self.text!r})"
 
-    def reading(self, bound: Iterable[str]) -> Reading:
+    def reading(self, bound: Mapping[str, object]) -> Reading:
         """Return the program as it is parsed if the names ``bound`` have values."""
-        key = frozenset(bound)
-        if key not in self._readings:
-            self._readings[key] = Reading(self.text, key)
-        return self._readings[key]
+        key: Hashable = frozenset(bound)
+        found = self._readings.get(key)
+        if found is not None and found.rewritten:
+            # What the text means depends on the numbers of dimensions.
+            key = frozenset((name, _rank(value)) for name, value in bound.items())
+            found = self._readings.get(key)
+        if found is None:
+            found = self._readings[key] = Reading(self.text, bound)
+        return found
 
     def _at(self, values: Mapping[str, object]) -> _Point:
         return _Point(self.reading(values), values, self.settings)

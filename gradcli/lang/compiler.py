@@ -20,7 +20,6 @@ from . import steps, syntax
 from .errors import ProgramError
 from .excerpt import Span
 from .machine import Code, Origin, Read, Step
-from .parser import put_right
 from .steps import Label
 from .syntax import Literal, Name, Node, Steps, assigned_names, bounce, uncollected
 
@@ -282,11 +281,9 @@ class _Compiler:
     def visit_Call(self, node: syntax.Call, into: Into) -> Steps[int]:
         name, at = node.function, node.op_span
         if name in self.assigned_above:
-            from .mend import multiplied
-
             message = f"'{name}' is a value here, not a function"
-            error = ProgramError("E102", message, at, self.program.source)
-            raise put_right(multiplied(error, at))
+            hint = f"to multiply, write {name}*(...)"
+            raise ProgramError("E102", message, at, self.program.source, hint=hint)
         called = (self._read(self.functions, name, at),)
         return self._call(node, into, node.arguments, "function", name, called)
 

@@ -96,6 +96,7 @@ class ExpressionParser:
         self.variables = set(variables)
         self.read: dict[str, Span] = {}
         self.called: dict[str, Span] = {}
+        self.indexed: dict[str, Span] = {}
         self.notes: list[syntax.Note] = []
         self.definitions: dict[str, Definition] = {}
         self.applied = 0
@@ -185,20 +186,12 @@ class ExpressionParser:
         return self.fail("E209", message, self.token.span, FOREIGN_WORDS[word])
 
     def _missing_operator(self, before: Token, after: Token) -> ProgramError:
-        """Return the error for two operands side by side, with the hint to multiply
-        them, or to call the first one if it is a function's name."""
+        """Return the error for two operands side by side, which notation cannot read as
+        a product."""
         left, right = self.text(before), self.text(after)
-        bracketless = not {before.kind, after.kind} & set("()[]")
-        product = f"{left}*{right}" if bracketless else "'*' between them"
         message = f"no operator between {left} and {right}"
         span = Span(before.start, after.end)
         at = self.tokens.index(after)
-        signed = self.tokens[at - 2].kind in ("+", "-")
-        raised = at > 2 and self.tokens[at - 2 - signed].kind == "**"
-        directly = before.kind == "number" and before.end == after.start
-        ambiguous = raised and directly and after.kind == "name"
-        if ambiguous and not self._function_meant(self.tokens[at - 3 - signed]):
-            message += f"; if both are in the exponent, write ^({left}{right})"
         outside = "a value {}=3 stands outside the quotes"
         if after.kind == "name" and self.tokens[at + 1].kind == "=":
             hint = f"';' ends a statement; {outside.format(right)}"
@@ -207,24 +200,12 @@ class ExpressionParser:
         if after.value in BESIDE and follows == ["name", "="]:
             hint = outside.format(self.text(self.tokens[at + 1]))
             return self.fail("E208", message, span, hint)
-        error = self.fail("E208", message, span, f"to multiply, write {product}")
+        error = self.fail("E208", message, span, "to multiply, write '*' between them")
         if "string" in (before.kind, after.kind):
             return error
         from .mend import between
 
-        return between(error, self.tokens, at, self._function_meant)
-
-    def _function_meant(self, token: Token) -> str | None:
-        """Return the name of the function that a token means, also in other spellings;
-        None for a variable or another token."""
-        name = str(token.value)
-        if token.kind != "name" or len(name) == 1 or name in self.variables:
-            return None
-        if self._names_function(name):
-            return name
-        from .suggest import other_spelling
-
-        return other_spelling(name, self._names_function)
+        return between(error, self.tokens, at)
 
     def _names_function(self, name: str) -> bool:
         """Return whether a name is that of a function; a single letter or a variable's
@@ -330,10 +311,7 @@ class ExpressionParser:
             raise self._refused_bar()
         if last.kind == BAR and token.kind == "name" and self.text(token)[0] == "_":
             # A subscript of a norm names its kind: `||w||_2`.
-            kind = self.text(token).strip("_")
-            message = "a norm's kind does not stand behind it"
-            error = self.fail("E208", message, token.span, f"write norm(x, {kind})")
-            raise error.mended_by((*token.span, "")) if kind == "2" else error
+            raise self._missing_operator(last, token)
         if last.kind not in _FACTOR_ENDS or self.within == "for":
             return False
         if self.within == "[" and token.start > last.end:
@@ -486,7 +464,7 @@ class ExpressionParser:
         self.applied += function.size
         if self.applied > MAX_APPLIED_TOKENS:
             message = f"'{name.name}' stands for too long a formula"
-            raise self.fail("E406", message, span, "name a value that is used twice")
+            raise self.fail("E404", message, span, "name a value that is used twice")
         own = {*names}.union(*map(assigned_names, function.body))
         inside = {each: f"{name.name}.{each}" for each in own}
         targets = tuple(syntax.renamed(t, inside) for t, _ in function.parameters)
@@ -509,13 +487,10 @@ class ExpressionParser:
         sign = self.take()
         operand: syntax.Expression = yield self._postfixed(raised=False)
         if self.token.kind in ("superscript", "**"):
-            from .mend import bracketed
-
             root, power = self.text(sign), self.text(self.token)
             message = f"it is not said whether {power} is of the root, or under it"
-            error = self.fail("E208", message, self.span_from(sign.start))
-            error.hint = f"write {root}(...){power} or {root}(...{power})"
-            raise bracketed(error, self.tokens, self.tokens.index(sign))
+            hint = f"write {root}(...){power} or {root}(...{power})"
+            raise self.fail("E208", message, self.span_from(sign.start), hint)
         span = self.span_from(sign.start)
         return syntax.Call(span, ROOTS[sign.kind], (operand,), (), sign.span)
 
@@ -693,29 +668,12 @@ class ExpressionParser:
             self.take()
             raise self.unexpected("an index")
         if isinstance(value, syntax.Name) and not value.qualified:
-            self._refuse_square_call(value, opened)
+            self.indexed.setdefault(value.name, value.span)
         keys, lone = yield self._items("(", self._key)
         inside = Span(begin, self.tokens[self.at - 2].end)
         key = keys[0] if lone else syntax.Sequence(inside, tuple, keys)
         op_span = self.span_from(opened.start)
         return syntax.Index(self.span_from(start), value, key, op_span)
-
-    def _refuse_square_call(self, name: syntax.Name, opened: Token) -> None:
-        """Refuse `Sin[x]`, Mathematica's notation, with a hint to write `sin(x)`."""
-        function = self._function_meant(self.tokens[self.at - 1])
-        if function is None:
-            return
-        message = f"'{function}' is a function, and it is called with round brackets"
-        error = self.fail("E105", message, name.span, f"write {function}(...)")
-        at = self.at + 1
-        while at < opened.partner and self.tokens[at].kind != ",":
-            token = self.tokens[at]
-            at = 1 + (token.partner if token.kind in CLOSING else at)
-        if at < opened.partner and name.name == "Log":
-            error.hint = "the base stands behind: write log(x, base)"
-            raise error
-        called = (name.span.start, opened.end, f"{function}(")
-        raise error.mended_by(called, (*self.tokens[opened.partner].span, ")"))
 
     def _key(self) -> Steps[syntax.Expression]:
         start = self.token.start

@@ -30,6 +30,7 @@ SAME_SIGN = {
     **dict.fromkeys("≤⩽≦", "<="),
     **dict.fromkeys("≥⩾≧", ">="),
     "≠": "!=",
+    **dict(zip("＝＋（）［］，：；．＜＞", "=+()[],:;.<>", strict=True)),
 }
 """Operators, by other signs for them that books and word processors use."""
 
@@ -40,6 +41,9 @@ BAR = "|"
 """Sign on both sides of the operand of an absolute value."""
 
 SIGNS_OF_NAMES = {"∞": "inf"}
+
+BLANKS = "\u00a0\u2002\u2003\u2007\u2009\u202f\u3000\u200b\u200c\u200d\u2060\ufeff"
+"""Characters of word processors that are as blank as a space."""
 
 SUPERSCRIPTS = {"⁻": "-", "⁺": "+"} | {
     digit: str(value) for value, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -131,15 +135,12 @@ WORDS_BETWEEN = {
 BESIDE = frozenset({"where", "at", "when", "given"})
 """Words that precede the value of an input, as in `x^2 where x=3`."""
 
-NO_LATEX = "LaTeX is not read"
-_LATEX_HINT = "write sqrt(x), x^(2), (a)/(b)"
-
 _LINE_BREAK = r"\\n(?!(?:abla|u|e|eq|eg|ot|otin|i|ewline|onumber)\b)"
 """Pattern of ``\\n`` written as two characters, unless it begins a LaTeX command."""
 
 FOREIGN_PHRASES = (
     (_LINE_BREAK, "\\n ends no line", "write ';', or press Enter inside the quotes"),
-    (r"\\[A-Za-z]+|\\\||(?<=[\^_])\{", NO_LATEX, _LATEX_HINT),
+    (r"\\[A-Za-z]+|\\\||(?<=[\^_])\{", "LaTeX is not read here", "write sqrt(x)"),
     (r"\\\s*\Z", "nothing follows to be joined to this line", "delete it"),
     (r"```\w*", "a fence of Markdown is not part of a program", "leave its lines out"),
     (r">>>", "a prompt is not part of a program", "leave it out"),
@@ -150,41 +151,15 @@ FOREIGN_PHRASES = (
 """Triples of a pattern, the message for text that matches it, and the hint; the first
 pattern that matches counts."""
 
-_SUBSCRIPTS = {digit: f"_{value}" for value, digit in enumerate("₀₁₂₃₄₅₆₇₈₉")}
-
-FRACTIONS = {
-    "½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅕": "1/5",
-    "⅖": "2/5", "⅗": "3/5", "⅘": "4/5", "⅙": "1/6", "⅛": "1/8", "⅜": "3/8",
-}  # fmt: skip
-"""Fractions by their single character; after a digit it is added: `3½` is 3 + 1/2."""
-
-DEGREES = "°"
-
 FOREIGN_CHARACTERS = {
-    **_SUBSCRIPTS,
     **dict.fromkeys("“”„«»″＂", '"'),
     **dict.fromkeys("‘’‚＇", "'"),
-    **dict.fromkeys("\u00a0\u2002\u2003\u2007\u2009\u202f\u3000", " "),
-    **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff", ""),
-    **dict(zip("＝＋（）［］，：；．＜＞", "=+()[],:;.<>", strict=True)),
-    "…": "...",
-    **{sign: f"({text})" for sign, text in FRACTIONS.items()},
-    "⌊": "floor(",
-    "⌈": "ceil(",
-    **dict.fromkeys("⌋⌉", ")"),
-    "‖": "||",
-    "∣": "|",
-    "∑": "sum ",
-    "∏": "prod ",
-    "∧": " and ",
-    "∨": " or ",
-    "¬": " not ",
-    "⊤": ".T",
-    "ᵀ": ".T",
-}
-
-CHARACTER_HINTS = {"": "delete it", " ": "type an ordinary space"}
-"""Hints by replacements that cannot be seen: nothing, or a blank."""
+    **dict(zip("…⌊⌈⌋⌉‖∣∑∏∧∨¬⊤ᵀ°¶", (
+        *("...", "floor(", "ceil(", ")", ")", "||", "|", "sum(...)", "prod(...)"),
+        *("and", "or", "not", ".T", ".T", "*pi/180", "pi"),
+    ), strict=True)),
+}  # fmt: skip
+"""Spellings in the language, by signs that it does not read."""
 
 LOOKALIKES = dict(
     zip(

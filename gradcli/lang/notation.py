@@ -19,26 +19,28 @@ from typing import NamedTuple
 
 from ..ops import OPS
 from .excerpt import Span
-from .lexicon import KEYWORDS, LOOKALIKES, PREFIX_HEADS, WORDS_BETWEEN
+from .lexicon import DERIVATIVE, KEYWORDS, LOOKALIKES, PREFIX_HEADS, SAME_SIGN
+from .lexicon import WORDS_BETWEEN as WORDS
 from .maxima import MAX_NESTED_NOTATION
 from .plain import FUNCTIONS as PLAIN
 from .suggest import other_spelling, parted
 from .tensor_library import CONSTANTS, is_function
 
-NOWHERE = Span(0, 0)
-SUM, PRODUCT, SIGN, POWER, ATOM = 5, 6, 7, 8, 9
-COMPARISON, LOGIC, CHOICE = 4, 2, 0
+CHOICE, LOGIC, COMPARISON, SUM, PRODUCT, SIGN, POWER, ATOM = range(8)
+"""Precedences in the language, of what binds least tightly first."""
+
+_OF_WHAT = "derivatives are taken of what is written"
 
 
 class Doubt(Exception):
     """An error: the text can be meant in several ways, or in none.
 
-    message  why, if the text can be meant in several ways
-    at       where it cannot be read, in characters
-    guess    the text with one of the meanings written out; None if none was found
+    message  why, if it can be meant in several ways
+    at       where it cannot be read
+    guess    the text with one of its meanings written out; None if there is none
     """
 
-    def __init__(self, message: str = "", at: Span = NOWHERE, guess: str | None = None):
+    def __init__(self, message: str, at: Span, guess: str | None = None) -> None:
         super().__init__(message)
         self.message, self.at, self.guess = message, at, guess
 
@@ -65,11 +67,19 @@ class Piece(NamedTuple):
 
     @property
     def held(self) -> str:
-        """The text without the brackets around all of it."""
-        return self.text[1:-1] if _is_held(self.text) else self.text
+        """The text without brackets around all of it."""
+        inner = self.text[1:-1]
+        around = self.text.startswith("(") and self.text.endswith(")")
+        depth = least = 0
+        for sign in inner:
+            depth += (sign == "(") - (sign == ")")
+            least = min(least, depth)
+        return inner if around and not least else self.text
 
 
 class Token(NamedTuple):
+    """A word or a sign; ``spaced`` if a blank precedes it."""
+
     kind: str
     text: str
     start: int
@@ -77,83 +87,83 @@ class Token(NamedTuple):
     spaced: bool
 
 
-IN_LATEX = re.compile(r"\\[A-Za-z|{,;!]|[_^]\s*\{|^\s*\$")
-_RAISED = "".join(
-    chr(at)
-    for at in (*range(0xB2, 0xBA), *range(0x2B0, 0x2E5), *range(0x1D2C, 0x1D6B),
-               *range(0x2070, 0x2080))
-    if unicodedata.decomposition(chr(at)).startswith("<super>")
-)  # fmt: skip
-_LOWERED = "".join(
-    chr(at)
-    for at in (*range(0x1D62, 0x1D6B), *range(0x2080, 0x209D), 0x2C7C)
-    if unicodedata.decomposition(chr(at)).startswith("<sub>")
-)
-_LETTER = rf"[^\W\d_{_RAISED}{_LOWERED}½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜]"
+def _small(begin: str, *ranges: range) -> str:
+    return "".join(
+        chr(at)
+        for each in ranges
+        for at in each
+        if unicodedata.decomposition(chr(at)).startswith(begin)
+    )
+
+
+_RAISED = _small("<super>", range(0xB2, 0xBA), range(0x2B0, 0x2E5),
+                 range(0x1D2C, 0x1D62), range(0x2070, 0x2080))  # fmt: skip
+_LOWERED = _small("<sub>", range(0x1D62, 0x1D6B), range(0x2080, 0x209D),
+                  range(0x2C7C, 0x2C7D))  # fmt: skip
+_FRACTION = _small("<fraction>", range(0xBC, 0xBF), range(0x2150, 0x215F))
+_LETTER = rf"[^\W\d_{_RAISED}{_LOWERED}{_FRACTION}]"
 _PATTERN = re.compile(
     r"(?P<blank>\s+)"
-    r"|(?P<number>\d{1,3}(?:(?:,\\!|\{,\})\d{3})+|\d+(?:\.\d+|\.(?![\w.]))?(?:[eE][+-]?\d+(?!\w))?|\.\d+)"
+    r"|(?P<number>\d{1,3}(?:(?:,\\!|\{,\})\d{3})+"
+    r"|\d+(?:\.\d+|\.(?![\w.]))?(?:[eE][+-]?\d+(?!\w))?|\.\d+)"
     r"|(?P<command>\\(?:[A-Za-z]+|[^A-Za-z\s]))"
     rf"|(?P<word>{_LETTER}(?:{_LETTER}|\d)*)"
     rf"|(?P<raised>[{_RAISED}]+)|(?P<lowered>[{_LOWERED}]+)"
+    rf"|(?P<fraction>[{_FRACTION}])"
     r"|(?P<string>\"[^\"]*\"|'[^']*')"
-    r"|(?P<fraction>[½⅓⅔¼¾⅕⅖⅗⅘⅙⅛⅜])"
     r"|(?P<sign>\*\*|//|\.[*/^]|<=|>=|==|!=|<>|=<|\|\||[^\w\s]|_)"
 )
-_SAME = {
-    **dict.fromkeys("−–—‐‑‒﹣－", "-"),
-    **dict.fromkeys(("×", "✕", "⨯", "✖"), "times"),
-    **dict.fromkeys("·⋅∙∗•⊙", "dot"),
-    **dict.fromkeys(("÷", "∕", "⁄", "./"), "/"),
-    **dict.fromkeys(("≤", "⩽", "≦", "=<"), "<="),
-    **dict.fromkeys(("≥", "⩾", "≧"), ">="),
-    **dict.fromkeys(("≠", "<>"), "!="),
-    **dict.fromkeys(("^", ".^"), "**"),
-    **dict.fromkeys(("‖", "||", r"\|"), "norm"),
-    **dict.fromkeys(("∧", r"\wedge", r"\land"), "and"),
-    **dict.fromkeys(("∨", r"\vee", r"\lor"), "or"),
-    **dict.fromkeys(("¬", r"\neg", r"\lnot"), "not"),
-    **dict.fromkeys((r"\cdot", r"\ast", r"\odot", r"\circ"), "dot"),
-    **dict.fromkeys((r"\le", r"\leq", r"\leqslant"), "<="),
-    **dict.fromkeys((r"\ge", r"\geq", r"\geqslant"), ">="),
-    **dict.fromkeys((r"\ne", r"\neq"), "!="),
-    **dict.fromkeys((r"\lvert", r"\rvert", r"\vert", r"\mid", "∣"), "|"),
-    **dict.fromkeys((r"\lVert", r"\rVert", r"\Vert"), "norm"),
-    **dict.fromkeys(("∑", "Σ", r"\sum"), "sum"),
-    **dict.fromkeys(("∏", "Π", r"\prod"), "prod"),
-    **dict.fromkeys((r"\dfrac", r"\tfrac", r"\cfrac"), r"\frac"),
-    **dict.fromkeys(("⊤", "ᵀ", r"\top", r"\intercal"), "T"),
-    r"\{": "(", r"\}": ")", "⟨": "(", "⟩": ")",
-    r"\times": "times", r"\div": "/", r"\bmod": "%", ".*": "*", r"\over": "over",
-    r"\%": "percent", "√": "sqrt", "∛": "cbrt", r"\lt": "<", r"\gt": ">",
-    "⌊": "floor", "⌈": "ceil", r"\lfloor": "floor", r"\lceil": "ceil",
-    "⌋": ")", "⌉": ")", r"\rfloor": ")", r"\rceil": ")", "∞": r"\infty",
-}  # fmt: skip
-"""Kinds of signs and commands that mean the same in other notations."""
+IN_LATEX = re.compile(r"\\[A-Za-z|{,;!]|[_^]\s*\{|^\s*\$")
+"""Pattern of text that only LaTeX has."""
 
-_BLANKS = re.compile(
-    r"\\(?:[;: ]|,|(?<!,\\)!|quad|qquad|displaystyle|limits|nonumber|notag)(?![A-Za-z])"
-    r"|\\label\{[^}]*\}|~|\$\$?|\\[][()]|\\[bB]igg?[lrm]?(?![A-Za-z])|\\middle\b"
+_SAME = {
+    **SAME_SIGN,
+    **{name: sign for sign, names in {
+        "*": r"\cdot \ast \odot \circ \times .*", "/": r"\div ./",
+        "<=": r"\le \leq \leqslant =<", ">=": r"\ge \geq \geqslant", "<": r"\lt",
+        ">": r"\gt", "!=": r"\ne \neq <>", "**": ".^", "|": r"\lvert \rvert \vert \mid",
+        "norm": r"\lVert \rVert \Vert \| ‖ ||", "and": r"\wedge \land ∧",
+        "or": r"\vee \lor ∨", "not": r"\neg \lnot ¬", "sum": r"\sum ∑ Σ",
+        "prod": r"\prod ∏ Π", r"\frac": r"\dfrac \tfrac \cfrac", "%": r"\bmod \%",
+        "T": r"⊤ ᵀ \top \intercal", "(": r"\{ ⟨ \langle", "over": r"\over",
+        ")": r"\} ⟩ \rangle ⌋ ⌉ \rfloor \rceil", "sqrt": "√", "cbrt": "∛",
+        "floor": r"⌊ \lfloor", "ceil": r"⌈ \lceil", r"\infty": "∞", "'": r"\prime",
+    }.items() for name in names.split()},
+    "∣": "|", "⟦": "|", "⟧": "|", "⟪": "norm", "⟫": "norm",
+}  # fmt: skip
+"""Kinds of tokens, by signs and commands that mean the same."""
+
+_DOTS, _CROSSES = ("·", "⋅", "∙", "•", r"\cdot"), ("×", r"\times")
+_BLANK = re.compile(
+    r"(?m)^\s*%.*$|~|\$\$?|\\[][()]|\\(?:begin|end)\s*\{(?:equation|align|aligned|gather"
+    r"|split)\*?\}|\\label\{[^}]*\}|(?<!\\)\\(?:[;:, ]|(?<!,\\)!|(?:q?quad|displaystyle|limits"
+    r"|nonumber|notag|middle|[bB]igg?[lrm]?)(?![A-Za-z]))"
 )
-_SIDES = re.compile(r"\\(left|right)\s*(\\?[|.]|(?=\W))")
-_COMMENT = re.compile(r"(?m)^\s*%.*$")
+"""Pattern of what means nothing: comments, spaces, sizes and environments."""
+
+_SIDE = re.compile(r"\\(left|right)\s*(\\?[|.]|(?=\W))")
 _ENDS = re.compile(r"\\begin\b|\\end\b|\\\\|\\.|[{}();]|\n(?=[^=\n&]{1,60}&?\s*=)")
-_AROUND = re.compile(
-    r"\\(?:begin|end)\s*\{(?:equation|align|aligned|gather|split|math|displaymath)\*?\}"
-)
-_STYLES = frozenset(
-    (r"\mathbf", r"\boldsymbol", r"\mathrm", r"\mathit", r"\mathsf", r"\mathtt", r"\bf",
-     r"\rm", r"\it", r"\text", r"\textrm", r"\textit", r"\textbf", r"\mathcal", r"\bm",
-     r"\operatorname", r"\vec", r"\mathbb", r"\mbox")
-)  # fmt: skip
-_ACCENTS = {r"\hat": "hat", r"\bar": "bar", r"\tilde": "tilde", r"\dot": "dot",
-            r"\widehat": "hat", r"\overline": "bar", r"\widetilde": "tilde"}  # fmt: skip
-_CLOSING = {"(": ")", "[": "]", "{": "}"}
-_OTHERWISE = re.compile(r"(?:otherwise|else|sonst|sinon)\b")
-_OF_NUMBER = frozenset(
-    {"norm", "det", "trace", "sum", "mean", "prod", "max", "min", "logsumexp", "len"}
-)
 _EQUAL = re.compile(r":=|≈|≡|≔|\\(?:approx|equiv|coloneqq|triangleq)(?![A-Za-z])")
+_STYLES = frozenset(
+    rf"\{name}"
+    for name in "mathbf boldsymbol mathrm mathit mathsf mathtt bf rm it text textrm "
+    "textit textbf mathcal bm operatorname vec mathbb mbox".split()
+)
+_ACCENTS = {r"\hat": "hat", r"\widehat": "hat", r"\bar": "bar", r"\overline": "bar",
+            r"\tilde": "tilde", r"\widetilde": "tilde", r"\dot": "dot"}  # fmt: skip
+_TITLE = re.compile(r"\s*(?:\\(?:text|mathrm|operatorname)\s*\{)?([\\\w{}^]+?)\}?\s*\(")
+"""Pattern of the beginning of a function's definition, up to its inputs."""
+
+_DERIVED = re.compile(
+    r"\\[dt]?frac\s*\{\s*(?:d|\\partial)\s*[^{}]*\}\s*\{\s*(?:d|\\partial)\s*[^{}]*\}"
+)
+_OTHERWISE = re.compile(r"\W*(?:otherwise|else|sonst|sinon)\b")
+_OF_ALL = frozenset({"norm", "det", "trace", "sum", "mean", "prod", "len", "logsumexp"})
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+_FACTORS = frozenset(
+    {"(", "[", "{", "sqrt", "cbrt", "sum", "prod", "floor", "ceil", "fraction"}
+)
+_NO_FACTORS = frozenset(rf"\{name}" for name in ("end", "\\", "&", "in", "to", "int"))
 
 
 def rewritten(text: str, ranks: Mapping[str, int | None]) -> str:
@@ -162,85 +172,64 @@ def rewritten(text: str, ranks: Mapping[str, int | None]) -> str:
     Raises:
         Doubt: a part of it is unknown, or can be meant in two ways.
     """
-    latex = bool(IN_LATEX.search(text))
-    if not latex:
-        return _Reader(text, dict(ranks), False).statement()
-    for pattern in (_COMMENT, _AROUND, _BLANKS):
-        text = pattern.sub(_blank, text)
-    text = _SIDES.sub(_side, text)
-    known, made = dict(ranks), []
+    known = dict(ranks)
+    if not IN_LATEX.search(text):
+        derived = DERIVATIVE.match(text)
+        rest = text[derived.end() :] if derived else ""
+        if of := re.fullmatch(r"\s*[d∂]\s*(\(.*\))\s*/\s*[d∂]\s*\w+\s*", text):
+            rest = of[1]
+        if rest.strip() and rest.lstrip()[0] != "=":
+            raise Doubt(_OF_WHAT, Span(0, len(text)), rest)
+        return _Reader(text, known, False).statement()
+    text = _SIDE.sub(_side, _BLANK.sub(lambda found: " " * len(found[0]), text))
+    made = []
     for start, end in _statements(text):
         if text[start:end].strip(" \t\r\n.,;"):
-            reader = _Reader(" " * start + text[start:end], known, True)
-            made.append(reader.statement())
-    return "\n".join(made)
-
-
-def _blank(found: re.Match[str]) -> str:
-    return " " * len(found[0])
+            part = " " * start + text[start:end]
+            made.append(_Reader(part, known, True).statement())
+    return "; ".join(made)
 
 
 def _side(found: re.Match[str]) -> str:
-    """Return a sign of a pair, marked with its side if it is a bar."""
-    sign, side = found[2], found[1][0]
-    marked = {"|": f"\\{side}vert", "\\|": f"\\{side}Vert", ".": ""}.get(sign, sign)
-    return marked.ljust(len(found[0]))
+    """Return a sign of a pair; a bar as a character that says which side it is of."""
+    signs = {"|": "⟦⟧", r"\|": "⟪⟫"}.get(found[2], "  ")
+    return signs[found[1] != "left"].ljust(len(found[0]))
 
 
 def _statements(text: str) -> Iterator[tuple[int, int]]:
-    r"""Yield where the statements of a text of LaTeX begin and end: they end at `\\`,
-    at `;` behind a formula, and before a line that assigns."""
-    depth, start = 0, 0
-    for found in re.finditer(_ENDS, text):
+    r"""Yield where the statements of LaTeX begin and end: they end at `\\` and `;`
+    outside of brackets and environments, and before a line that assigns."""
+    depth = start = 0
+    for found in _ENDS.finditer(text):
         sign = found[0]
         depth += sign in ("{", "(", r"\begin")
         depth -= sign in ("}", ")", r"\end")
-        if not depth and sign in ("\\\\", ";", "\n"):
+        if not depth and sign in (r"\\", ";", "\n"):
             yield start, found.start()
             start = found.end()
     yield start, len(text)
 
 
-def _is_held(text: str) -> bool:
-    """Return whether a pair of round brackets is around all of a text."""
-    if not text.startswith("("):
-        return False
-    depth = 0
-    for at, sign in enumerate(text):
-        depth += (sign == "(") - (sign == ")")
-        if not depth:
-            return at == len(text) - 1
-    return False
-
-
 @cache
 def _heads() -> dict[str, str]:
-    r"""Return functions by what stands before their brackets in LaTeX: `J_0`, `\psi`."""
+    r"""Return functions by the letter before their brackets in LaTeX: `J_0`, `\psi`."""
     found = {"Φ": "ndtr", "σ": "sigmoid"}
     for op in OPS.values():
-        begun = re.match(r"([^{}()]+)\(\{0\}", op.latex or "")
-        head = begun and _letters(begun[1].replace("\\", ""))
-        if head and len(head.partition("_")[0]) == 1:
-            found.setdefault(head, op.base)
+        begun = re.match(r"\\?(\w+)\(\{0\}", op.latex or "")
+        name, line, below = begun[1].partition("_") if begun else ("", "", "")
+        letter = _greek(name) or name
+        if len(letter) == 1:
+            found.setdefault(letter + line + below, op.base)
     return found
-
-
-def _letters(name: str) -> str:
-    """Return a name with the Greek letter that it begins with as one character."""
-    first, line, rest = name.partition("_")
-    return (_greek(first) or first) + line + rest
 
 
 @cache
 def _greek(word: str) -> str:
     """Return the letter that a word names, as `theta`; an empty text for another."""
     size = "CAPITAL" if word[:1].isupper() else "SMALL"
-    plain = {"varepsilon": "epsilon", "varphi": "phi", "vartheta": "theta"}
-    plain["lambda"] = plain["lam"] = "lamda"
+    name = {"lambda": "lamda", "lam": "lamda"}.get(word, word.removeprefix("var"))
     try:
-        return unicodedata.lookup(
-            f"GREEK {size} LETTER {plain.get(word, word).upper()}"
-        )
+        return unicodedata.lookup(f"GREEK {size} LETTER {name.upper()}")
     except KeyError:
         return ""
 
@@ -251,32 +240,37 @@ def _named(letter: str) -> str:
     words = unicodedata.name(letter, "").split() if len(letter) == 1 else []
     if len(words) != 4 or words[0] != "GREEK" or letter in LOOKALIKES:
         return ""
-    word = {"LAMDA": "lambda"}.get(words[3], words[3].lower())
+    word = words[3].lower().replace("lamda", "lam")
     return word.capitalize() if words[1] == "CAPITAL" else word
+
+
+def _plain(text: str) -> str:
+    """Return raised or lowered characters as they stand on the line."""
+    return unicodedata.normalize("NFKC", text).translate({0x2212: "-", 0x2044: "/"})
 
 
 class _Reader:
     """The reader of one statement.
 
-    over   the variables of the sums around, with what a name that has one as its index
-           is: an entry ("entry"), or the whole vector ("each")
+    over     how a name is read that has the variable of a sum as its index: as an
+             entry ("entry"; "zero" if the first is 0), or as the whole vector ("each")
+    lengths  lengths of vectors, by the names of upper bounds that have no value
+    unsure   why the text is in doubt, though it is read on with one meaning
     """
 
     def __init__(self, text: str, ranks: dict[str, int | None], latex: bool) -> None:
         self.ranks = ranks
         self.latex = latex
         self.over: dict[str, str] = {}
-        self.zero: set[str] = set()
+        self.vectors: dict[str, str] = {}
         self.lengths: dict[str, str] = {}
-        self.free: set[str] = set()
         self.depth = self.bars = 0
         self.unsure: tuple[str, Span] | None = None
         self.put(text)
 
     def put(self, text: str) -> None:
-        self.text = text
-        self.tokens = self._tokens(text)
-        self.at = 0
+        """Begin to read a text."""
+        self.text, self.tokens, self.at = text, self._tokens(text), 0
 
     def _tokens(self, text: str) -> list[Token]:
         tokens: list[Token] = []
@@ -284,57 +278,48 @@ class _Reader:
         while at < len(text):
             found = _PATTERN.match(text, at)
             if found is None:
-                raise Doubt(at=Span(at, at + 1))
-            kind, word, at = found.lastgroup or "", found[0], found.end()
+                raise Doubt("", Span(at, at + 1))
+            kind, word, start, at = found.lastgroup or "", found[0], at, found.end()
             if kind == "blank":
                 spaced = True
                 continue
-            if kind == "command" and word == r"\prime":
-                kind, word = "sign", "'"
             if kind == "number":
                 word = re.sub(r"[^\d.eE+-]", "", word)
-            if word in ("Σ", "Π") and not self._is_bound(word):
-                kind = "sign"
+            elif kind in ("sign", "command") or (
+                word in _SAME and word not in self.ranks
+            ):
+                kind = _SAME.get(word, word)
             if kind == "word":
-                tokens += self._split(word, found.start(), spaced, text)
+                for part in self._split(
+                    word, text[start - 1 : start], text[at : at + 1]
+                ):
+                    kind = "number" if part.isdecimal() else "word"
+                    end = start + len(part)
+                    tokens.append(Token(kind, part, start, end, spaced))
+                    start, spaced = end, False
             else:
-                kind = _SAME.get(word, word) if kind in ("sign", "command") else kind
-                tokens.append(Token(kind, word, found.start(), at, spaced))
+                tokens.append(Token(kind, word, start, at, spaced))
             spaced = False
         return [*tokens, Token("end", "", at, at, spaced)]
 
-    def _split(self, word: str, start: int, spaced: bool, text: str) -> list[Token]:
-        """Return the tokens of letters that stand together: a name, or several."""
-        below, after = text[start - 1 : start] == "_", text[start + len(word) :]
-        known = self._is_bound if after[:1] != "(" else self._is_known
-        if below and self.latex:
-            parts = [word[0], *(self._parts(word[1:]) if word[1:] else ())]
-        elif below or (after[:1] == "_" and not self.latex):
-            parts = [word]
-        else:
-            found = parted(word, lambda part: bool(known(part)))
-            parts = found or self._parts(word)
-        tokens, at = [], start
-        for part in parts:
-            kind = "number" if part.isdecimal() else "word"
-            tokens.append(Token(kind, part, at, at + len(part), spaced and at == start))
-            at += len(part)
-        return tokens
-
-    def _parts(self, word: str) -> list[str]:
-        found = parted(word, self._is_known)
+    def _split(self, word: str, before: str, after: str) -> list[str]:
+        """Return the names that letters stand for, which have no blank between them."""
+        if before == "_" and self.latex:
+            return [word[0], *(self._split(word[1:], "", after) if word[1:] else ())]
+        if before == "_" or (after == "_" and not self.latex):
+            return [word]
+        bound = lambda part: bool(self._bound(part))
+        known = lambda part: bound(part) or part in CONSTANTS or bool(self._meant(part))
+        found = (parted(word, bound) if after != "(" else None) or parted(word, known)
         letters = re.findall(rf"{_LETTER}|\d+", word) if self.latex else [word]
         return found or letters
 
-    def _is_known(self, word: str) -> bool:
-        return self._is_bound(word) or word in CONSTANTS or bool(self._meant(word))
-
-    def _is_bound(self, word: str) -> str | None:
-        """Return the name that has a value and is spelled so; None without one."""
-        for each in (word, _greek(word), _named(word), {"λ": "lam"}.get(word, "")):
-            if each and each in self.ranks:
-                return each
-        return None
+    def _bound(self, word: str) -> str | None:
+        """Return the name with a value that is spelled so; None without one."""
+        first, line, below = word.partition("_")
+        spelled = (first, _greek(first), _named(first))
+        return next((s + line + below for s in spelled
+                     if s and s + line + below in self.ranks), None)  # fmt: skip
 
     def _meant(self, word: str) -> str | None:
         """Return the function that a word means; None for any other word."""
@@ -352,9 +337,15 @@ class _Reader:
     def kind(self) -> str:
         return self.tokens[self.at].kind
 
+    @property
+    def after(self) -> Token:
+        """The token behind the present one."""
+        return self.tokens[min(self.at + 1, len(self.tokens) - 1)]
+
     def take(self) -> Token:
-        self.at += 1
-        return self.tokens[self.at - 1]
+        token = self.token
+        self.at = min(self.at + 1, len(self.tokens) - 1)
+        return token
 
     def take_if(self, *kinds: str) -> Token | None:
         return self.take() if self.kind in kinds else None
@@ -364,15 +355,14 @@ class _Reader:
             raise self.doubt()
         return self.take()
 
-    def doubt(self, message: str = "") -> Doubt:
+    def doubt(self) -> Doubt:
         """Return the error that the text cannot be read at the present token."""
-        token = self.token if self.kind != "end" or not self.at else self.tokens[-2]
-        return Doubt(message, Span(token.start, token.end))
+        token = self.tokens[max(0, self.at - (self.kind == "end"))]
+        return Doubt("", Span(token.start, token.end))
 
     def guessed(self, message: str) -> None:
         """Remember that the text is in doubt here, though one meaning is read on."""
-        token = self.tokens[max(0, self.at - 1)]
-        self.unsure = self.unsure or (message, Span(token.start, token.end))
+        self.unsure = self.unsure or (message, Span(self.token.start, self.token.end))
 
     def statement(self) -> str:
         """Return the statement, which may assign to a name or define a function."""
@@ -383,15 +373,16 @@ class _Reader:
         left, right = _sides(text)
         head = "" if left is None else self._target(left)
         self.put(right)
-        piece = self.choice()
-        while self.take_if(","):
-            if self.kind == "end":
-                break
-            piece = Piece(f"{piece.text}, {self.choice().text}", CHOICE)
+        items = [self.choice()]
+        while self.take_if(",") and self.kind != "end":
+            items.append(self.choice())
         self.expect("end")
         if head.isidentifier():
-            self.ranks[head] = piece.rank
-        made = f"{head} = {piece.text}" if head else piece.text
+            self.ranks[head] = items[0].rank if len(items) == 1 else None
+        made = ", ".join(piece.text for piece in items)
+        for name, length in self.lengths.items():
+            made = re.sub(rf"\b{re.escape(name)}\b", length, made)
+        made = f"{head} = {made}" if head else made
         if self.unsure is not None:
             raise Doubt(*self.unsure, made)
         return made
@@ -399,33 +390,34 @@ class _Reader:
     def _target(self, left: str) -> str:
         """Return what a statement assigns to: a name, a function of names, or nothing
         where its left side is no more than a title."""
-        begun = re.match(r"\s*\\(?:text|mathrm|operatorname)\s*\{(\w+)\}\s*\(", left)
-        left = left.replace(begun[0], f"{begun[1]}(") if begun else left
-        inner = dict(self.ranks)
-        try:
-            self.put(left)
-            name = self._plain_name()
-            if self.take_if("end"):
-                return name
-            self.expect("(")
-            inputs = [self._plain_name()]
-            while self.take_if(","):
-                inputs.append(self._plain_name())
-            self.expect(")")
-            if self.kind != "end" or self.free:
-                raise self.doubt()
-        except Doubt:
+        if _DERIVED.fullmatch(left.strip()):
             return ""
-        finally:
-            self.ranks, self.free = inner, set()
-            self.at = 0
-        return f"{name}({', '.join(inputs)})"
+        begun = _TITLE.match(left)
+        try:
+            self.put(left[: begun.end(1)] if begun else left)
+            name = self._name_alone().text
+            self.expect("end")
+            if begun is None:
+                return name
+            self.put(left[begun.end() :].rstrip().removesuffix(")"))
+            inputs = [self._name_alone()]
+            while self.take_if(","):
+                inputs.append(self._name_alone())
+            self.expect("end")
+            listed = ", ".join(piece.text for piece in inputs)
+            return "" if any(piece.each for piece in inputs) else f"{name}({listed})"
+        except Doubt:
+            if begun is None:
+                raise
+            return ""
 
-    def _plain_name(self) -> str:
-        text = self._factor().text
-        if not text.isidentifier() or text in KEYWORDS:
+    def _name_alone(self) -> Piece:
+        if self.kind == "word" and self.after.kind in ("end", ","):
+            return Piece(self._own(self.take().text))
+        piece = self._factor()
+        if not piece.text.isidentifier() or piece.text in KEYWORDS:
             raise self.doubt()
-        return text
+        return piece
 
     # Expressions, from the operators that bind least tightly to those that bind most.
 
@@ -433,124 +425,124 @@ class _Reader:
         self.depth += 1
         if self.depth > MAX_NESTED_NOTATION:
             raise self.doubt()
-        then = self._logic()
-        if self.kind == "word" and self.token.text == "if":
-            self.take()
+        piece = self._logic()
+        if self._taken("if"):
             test = self._logic()
-            if self.take().text != "else":
+            if not self._taken("else"):
                 raise self.doubt()
-            other = self.choice()
-            rank = _widest(then, other)
-            text = f"{then.at(LOGIC)} if {test.at(LOGIC)} else {other.text}"
-            then = Piece(text, CHOICE, rank)
-        if self.take_if("over"):
-            then = _binary(then, "/", self.choice())
+            piece = _chosen(piece, test, self.choice())
+        elif self.take_if("over"):
+            piece = _joined(piece, "/", self.choice())
         self.depth -= 1
-        return then
+        return piece
+
+    def _taken(self, *words: str) -> str | None:
+        """Return the word or the sign that was taken, if it is one of ``words``."""
+        word = self.token.text if self.kind == "word" else self.kind
+        return word if word in words and self.take() else None
 
     def _logic(self) -> Piece:
-        if self._taken_word("not"):
+        if self._taken("not"):
             return Piece(f"not {self._logic().at(COMPARISON)}", LOGIC)
         left = self._comparison()
-        while sign := self._taken_word("and", "or"):
-            right = self._comparison()
-            text = f"{left.at(COMPARISON)} {sign} {right.at(COMPARISON)}"
-            left = Piece(text, LOGIC, _widest(left, right))
+        while sign := self._taken("and", "or"):
+            left = _joined(left, f" {sign} ", self._comparison(), LOGIC, COMPARISON)
         return left
-
-    def _taken_word(self, *words: str) -> str | None:
-        if self.kind in words or (self.kind == "word" and self.token.text in words):
-            taken = self.take()
-            return taken.text if taken.kind == "word" else taken.kind
-        return None
 
     def _comparison(self) -> Piece:
-        left = self.sum()
-        while sign := self.take_if("<", "<=", ">", ">=", "==", "!=", "="):
-            right = self.sum()
-            shown = {"=": "=="}.get(sign.kind, sign.kind)
-            text = f"{left.at(COMPARISON)} {shown} {right.at(SUM)}"
-            left = Piece(text, COMPARISON, _widest(left, right))
+        left = self._sum()
+        while sign := self._taken("<", "<=", ">", ">=", "==", "!=", "="):
+            sign = "==" if sign == "=" else sign
+            left = _joined(left, f" {sign} ", self._sum(), COMPARISON, SUM)
         return left
 
-    def sum(self) -> Piece:
-        left = self.product()
-        while sign := self.take_if("+", "-"):
-            right = self.product()
-            text = f"{left.at(SUM)} {sign.kind} {right.at(PRODUCT)}"
-            left = Piece(text, SUM, _widest(left, right), left.row, _each(left, right))
+    def _sum(self) -> Piece:
+        left = self._product()
+        while sign := self._taken("+", "-"):
+            left = _joined(left, f" {sign} ", self._product(), SUM, PRODUCT)
         return left
 
-    def product(self) -> Piece:
+    def _product(self) -> Piece:
         left = self._signed()
         while True:
             word = self.token.text if self.kind == "word" else self.kind
-            between = WORDS_BETWEEN.get(word) if self.kind == "word" else None
             if word == "x" and self._is_times():
                 self.guessed("it is not said whether x is a name here, or a sign")
-                word = "*"
-            if word in ("*", "dot", "times"):
                 self.take()
-                left = _product(left, self._signed(), word)
-            elif word in ("/", "//", "%", "@") or (between and self._operand_next()):
+                left = _multiplied(left, self._signed(), "*")
+            elif word == "*":
+                left = _multiplied(left, *self._signed_behind())
+            elif self.kind == "word" and word in WORDS and self._is_operand(self.after):
                 self.take()
-                sign = between or word
-                right = self._signed()
-                if sign == "/" and self._joins() and not right.text.isdecimal():
-                    self.guessed("it is not said how far / divides")
-                    while self._joins():
-                        right = _product(right, self._power(), "")
-                left = _binary(left, sign, right)
+                left = _joined(left, f" {WORDS[word]} ", self._signed())
+            elif word == "/":
+                left = _joined(left, "/", self._divisor())
+            elif word in ("//", "%", "@"):
+                self.take()
+                left = _joined(left, f" {word} ", self._signed())
             elif self._joins():
-                left = _product(left, self._power(), "")
+                left = _multiplied(left, self._power(), "")
             else:
                 return left
 
+    def _signed_behind(self) -> tuple[Piece, str]:
+        sign = self.take().text
+        return self._signed(), sign
+
+    def _divisor(self) -> Piece:
+        sign = self.take()
+        piece = self._signed()
+        if self._joins() and not piece.text.isdecimal():
+            self.unsure = (
+                "it is not said how far / divides",
+                Span(sign.start, sign.end),
+            )
+            while self._joins():
+                piece = _multiplied(piece, self._power(), "")
+        return piece
+
     def _is_times(self) -> bool:
         """Return whether a letter x stands between factors as a sign does: `) x 6`."""
-        before, token, after = self.tokens[self.at - 1 : self.at + 2]
-        apart = token.spaced and after.spaced
+        before = self.tokens[self.at - 1].kind
+        apart = self.token.spaced and self.after.spaced
         return (
-            apart and before.kind in ("number", ")") and after.kind in ("number", "(")
+            apart and before in ("number", ")") and self.after.kind in ("number", "(")
         )
 
-    def _operand_next(self) -> bool:
-        after = self.tokens[self.at + 1]
-        return after.kind in ("word", "number", "(", "sqrt", "command")
+    def _is_operand(self, token: Token) -> bool:
+        return token.kind in ("word", "number", "(", "sqrt") or token.kind[:1] == "\\"
 
     def _joins(self) -> bool:
         """Return whether a factor begins here that no sign precedes."""
-        token, last = self.token, self.tokens[self.at - 1]
-        kind = token.kind
+        token, last, kind = self.token, self.tokens[self.at - 1], self.kind
         if kind == "number":
-            if last.kind == "number" or last.kind == "fraction":
+            if last.kind in ("number", "fraction"):
                 raise self.doubt()
-            return last.kind in ("word", ")", "}") and not last.text.isdecimal()
+            return last.kind in ("word", ")", "}", "lowered")
         if kind == "word":
-            return token.text not in {*KEYWORDS, *WORDS_BETWEEN}
+            return token.text not in KEYWORDS and token.text not in WORDS
         if kind in ("|", "norm"):
             later = any(t.kind == kind for t in self.tokens[self.at + 1 :])
-            return later and not self.bars and token.text not in (r"\rvert", r"\rVert")
-        if kind == "(" and last.kind == "word" and not self._is_factor(last):
+            opens = not self.bars or token.text in "⟦⟪"
+            return later and opens and token.text not in (r"\rvert", r"\rVert", *"⟧⟫")
+        if kind == "(" and last.kind == "word" and not self._is_value(last.text):
             raise self.doubt()
-        return kind in _FACTORS or (kind.startswith("\\") and kind not in _NO_FACTORS)
+        command = kind[:1] == "\\" and kind not in _NO_FACTORS
+        return command or kind in _FACTORS
 
-    def _is_factor(self, name: Token) -> bool:
-        """Return whether a name before a bracket is a value: it has one, or stands for
-        one elsewhere."""
-        if self._is_bound(name.text) or name.text in CONSTANTS or self.over:
-            return True
+    def _is_value(self, name: str) -> bool:
+        """Return whether a name before a bracket is a factor: it has a value, or stands
+        for one elsewhere."""
         beside = zip(self.tokens, self.tokens[1:], strict=False)
-        return any(a.text == name.text and b.kind != "(" for a, b in beside)
+        elsewhere = any(a.text == name and b.kind != "(" for a, b in beside)
+        return bool(elsewhere or self._bound(name) or name in CONSTANTS or self.over)
 
     def _signed(self) -> Piece:
-        sign = self.take_if("-", "+")
+        sign = self._taken("-", "+")
         if sign is None:
             return self._power()
         piece = self._signed()
-        if sign.kind == "+":
-            return piece
-        return piece._replace(text=f"-{piece.at(SIGN)}", level=SIGN)
+        return _negative(piece) if sign == "-" else piece
 
     def _power(self) -> Piece:
         piece = self._factor()
@@ -558,194 +550,176 @@ class _Reader:
             token = self.token
             if token.kind == "raised":
                 self.take()
-                text = unicodedata.normalize("NFKC", token.text).replace("−", "-")
-                piece = self._raised(piece, self._inside(text))
+                piece = _raised(piece, self._inside(_plain(token.text)))
             elif token.kind == "T" and not token.spaced:
                 self.take()
                 piece = _transposed(piece)
             elif token.kind == "**":
                 self.take()
                 piece = self._to_power(piece)
-            elif token.kind == "!" and self.tokens[self.at + 1].kind != "=":
+            elif token.kind == "!":
                 self.take()
                 piece = Piece(f"exp(lgamma({piece.text} + 1))", ATOM, piece.rank)
             elif token.kind == "°":
                 self.take()
                 piece = Piece(f"{piece.at(PRODUCT)}*pi/180", PRODUCT, piece.rank)
-            elif token.kind in ("%", "percent") and not self._operand_next():
+            elif token.kind == "%" and not self._is_operand(self.after):
                 self.take()
                 piece = Piece(f"{piece.at(PRODUCT)}/100", PRODUCT, piece.rank)
             else:
                 return piece
 
     def _to_power(self, base: Piece) -> Piece:
-        """Return a base with the exponent that follows: a power, a transpose, the index
+        """Return a base with the exponent behind it: a power, a transpose, the index
         `(i)` or an inverse matrix."""
-        start = self.at
-        braces, brackets = self.kind == "{", self.kind == "("
-        inner = self.tokens[self.at + 1 :]
-        end = 2 if braces and inner[0].kind == "(" else 1 if brackets else None
-        if end and inner[end - 1].text in self.over and inner[end].kind == ")":
-            if braces or self.over[inner[end - 1].text] == "each" or base.rank == 1:
-                self.at += 4 + braces - (0 if braces else 1)
-                return self._entry(base.text, inner[end - 1].text)
-        word = inner[0] if braces else self.token
-        alone = not braces or inner[1].kind == "}"
-        if word.text in ("T", "t", "⊤", r"\top", r"\intercal") and alone:
-            if (word.text != "t" and not self._is_bound("T")) or word.kind == "T":
-                self.at = start + (3 if braces else 1)
+        start, closing = self.at, _CLOSING.get(self.kind)
+        inner = self.take().text
+        inner = self._skip(closing) if closing else inner
+        if inner.strip("{} ") in ("T", "⊤", r"\top", r"\intercal"):
+            if not self._bound("T") or base.rank in (1, 2):
                 return _transposed(base)
-        if braces:
-            exponent = self._group()
-        else:
-            exponent = self._glued(base)
+        index = re.fullmatch(r"\s*\(?(\w)\)?\s*", inner) if closing else None
+        if index and index[1] in self.over and (closing == ")" or "(" in inner):
+            return self._entry(base.text, index[1])
+        self.at = start
+        exponent = self._group() if closing == "}" else self._glued(base)
         if base.rank == 2 and exponent.text == "-1":
             return Piece(f"inverse({base.text})", ATOM, 2)
-        return self._raised(base, exponent)
+        return _raised(base, exponent)
 
     def _glued(self, base: Piece) -> Piece:
-        """Return an exponent without brackets: with its sign, and all of the names that
+        """Return an exponent without brackets: with its sign, and with all names that
         stand together, as `kt` in `e^-kt`."""
-        sign = self.take_if("-", "+")
-        first = self.token
+        sign, first = self._taken("-", "+"), self.token
         piece = self._factor()
         if self.take_if("**"):
-            piece = self._raised(piece, self._glued(piece))
-        after = self.token
-        tight = not after.spaced and after.kind == "word" and not self.latex
-        if tight and first.kind == "number" and not self._meant(after.text):
-            if base.text == "e" or base.text[:1].isdigit():
-                raise self.doubt()
-        elif tight and first.kind == "word" and not self._meant(after.text):
-            while self.kind == "word" and not self.token.spaced:
-                piece = _product(piece, self._power(), "")
-        if sign is not None and sign.kind == "-":
-            return Piece(f"-{piece.at(SIGN)}", SIGN, piece.rank, each=piece.each)
-        return piece
-
-    def _raised(self, base: Piece, exponent: Piece) -> Piece:
-        text = f"{base.at(ATOM)}^{exponent.at(POWER)}"
-        each = _each(base, exponent)
-        return Piece(text, POWER, _widest(base, exponent), each=each)
+            piece = _raised(piece, self._glued(piece))
+        while (
+            self.kind == "word" and not (self.token.spaced or self.latex)
+            and not self._meant(self.token.text)
+        ):  # fmt: skip
+            if first.kind == "number":
+                if base.text == "e" or base.text[:1].isdigit():
+                    raise self.doubt()
+                break
+            piece = _multiplied(piece, self._factor(), "")
+        return _negative(piece) if sign == "-" else piece
 
     def _inside(self, text: str) -> Piece:
-        """Return what a text within this statement, as an exponent, means."""
+        """Return what another text means at this place."""
         outside = self.text, self.tokens, self.at
         self.put(text)
         piece = self.choice()
-        if self.kind != "end":
-            raise self.doubt()
+        self.expect("end")
         self.text, self.tokens, self.at = outside
         return piece
+
+    def _skip(self, closing: str | None) -> str:
+        """Pass over the rest of brackets, and return what is in them."""
+        start, depth = self.token.start, 1
+        opening = self.tokens[self.at - 1].kind
+        while depth:
+            token = self.take()
+            depth += (token.kind == opening) - (token.kind == closing)
+            if token.kind == "end":
+                raise self.doubt()
+        return self.text[start : token.start]
 
     # Factors.
 
     def _factor(self) -> Piece:
-        token, kind = self.token, self.kind
-        if kind == "number":
-            self.take()
-            if self.kind == "fraction" and not self.token.spaced:
-                sign = unicodedata.normalize("NFKC", self.take().text)
-                return Piece(f"({token.text} + {sign.replace('⁄', '/')})", ATOM, 0)
-            return Piece(token.text, ATOM, 0)
-        if kind == "fraction":
-            text = unicodedata.normalize("NFKC", self.take().text).replace("⁄", "/")
-            return Piece(text, PRODUCT, 0)
-        if kind == "string":
-            return Piece(self.take().text)
-        if kind == "word":
-            return self._word()
+        kind = self.kind
         if kind in _CLOSING:
             return self._brackets()
-        if kind in ("|", "norm"):
-            return self._bars()
-        if kind in ("sqrt", "cbrt", r"\sqrt"):
-            return self._root()
-        if kind in ("sum", "prod"):
-            return self._over_index()
-        if kind in ("floor", "ceil"):
-            self.take()
-            return self._called(kind, [self._until(")")])
-        if kind == r"\frac":
-            self.take()
-            return _binary(self._argument(), "/", self._argument())
-        if kind == r"\begin":
-            return self._environment()
-        if kind == r"\binom":
-            self.take()
-            n, k = self._argument(), self._argument()
-            return Piece(f"nCr({n.held}, {k.held})", ATOM, 0)
-        if kind in _ACCENTS:
-            self.take()
-            inner = self._argument()
-            return self._subscripts(f"{inner.held}_{_ACCENTS[kind]}")
         if kind in _STYLES:
             return self._styled()
+        if kind == r"\frac" and (
+            derived := _DERIVED.match(self.text, self.token.start)
+        ):
+            self.guessed(_OF_WHAT)
+            while self.token.start < derived.end() and self.kind != "end":
+                self.take()
+            return self._product()
+        token = self.take()
+        if kind == "number":
+            if self.kind == "fraction" and not self.token.spaced:
+                return Piece(f"({token.text} + {_plain(self.take().text)})", ATOM, 0)
+            return Piece(token.text, ATOM, 0)
+        if kind == "fraction":
+            return Piece(_plain(token.text), PRODUCT, 0)
+        if kind == "string":
+            return Piece(token.text)
+        if kind == "word":
+            return self._word(token.text)
+        if kind in ("|", "norm"):
+            return self._between_bars(token)
+        if kind in ("sqrt", "cbrt", r"\sqrt"):
+            return self._root(kind)
+        if kind in ("sum", "prod"):
+            return self._over_index(kind)
+        if kind in ("floor", "ceil"):
+            return _call(kind, [self._until(")")])
+        if kind == r"\frac":
+            return _joined(self._argument(), "/", self._argument())
+        if kind == r"\binom":
+            return _call("nCr", [self._argument(), self._argument()])
+        if kind == r"\begin":
+            return self._environment()
+        if kind in _ACCENTS:
+            return self._subscripts(f"{self._argument().held}_{_ACCENTS[kind]}")
         if kind == r"\infty":
-            self.take()
             return Piece("inf", ATOM, 0)
-        if kind.startswith("\\") and kind[1:].isalpha():
-            return self._command(kind[1:])
-        raise self.doubt()
-
-    def _group(self) -> Piece:
-        self.expect("{")
-        piece = self.choice()
-        self.expect("}")
-        return piece
-
-    def _argument(self) -> Piece:
-        r"""Return an argument of a command: a group, or a single letter or digit."""
-        if self.kind == "{":
-            return self._group()
-        token = self.token
-        if token.kind == "number" and len(token.text) > 1:
-            first, rest = token.text[0], token.text[1:]
-            at = token.start
-            self.tokens[self.at : self.at + 1] = [
-                Token("number", first, at, at + 1, token.spaced),
-                Token("number", rest, at + 1, token.end, False),
-            ]
-        return (
-            self._factor()
-            if self.kind != "word"
-            else self._subscripts(self.take().text)
-        )
-
-    def _styled(self) -> Piece:
-        r"""Return what a command of type stands around: `\mathbf{w}`, `\text{softmax}`."""
-        self.take()
-        if self.kind != "{":
-            return self._factor()
-        end = next(
-            (at for at in range(self.at, len(self.tokens))
-             if self.tokens[at].kind == "}"), 0
-        )  # fmt: skip
-        inner = self.text[self.token.end : self.tokens[end].start].replace(r"\_", "_")
-        word = inner.strip()
-        if word.isidentifier():
-            self.at = end + 1
-            if word == "e" and not self._is_bound("e"):
-                return Piece("e", ATOM, 0)
-            return self._applied(word) if self._meant(word) else self._subscripts(word)
-        return self._group()
-
-    def _command(self, word: str) -> Piece:
-        self.take()
+        word = kind.removeprefix("\\")
         if self._meant(word):
             return self._applied(word)
-        if word == "pi" and not self._is_bound(word):
-            return Piece("pi", ATOM, 0)
-        if word in ("Gamma",) and self.kind == "(":
-            return Piece(f"exp(lgamma({self._brackets().held}))", ATOM)
-        if not _greek(word):
+        if word == "Gamma" and self.kind == "(" and not self._bound(word):
+            return Piece(f"exp(lgamma({self._brackets().held}))")
+        if kind == word or not _greek(word):
+            self.at -= 1
             raise self.doubt()
         return self._subscripts(word)
 
-    def _word(self) -> Piece:
-        token = self.take()
-        word = token.text
-        if word in PREFIX_HEADS and self.kind == "." and word not in self.ranks:
+    def _until(self, *closing: str) -> Piece:
+        outside, self.bars = self.bars, 0
+        piece = self.choice()
+        self.bars = outside
+        self.expect(*closing)
+        return piece
+
+    def _group(self) -> Piece:
+        self.expect("{")
+        return self._until("}")
+
+    def _argument(self) -> Piece:
+        """Return an argument of a command: a group, or a single letter or digit."""
+        token = self.token
+        if token.kind == "number" and len(token.text) > 1:
+            middle = token.start + 1
+            self.tokens[self.at : self.at + 1] = [
+                token._replace(text=token.text[0], end=middle),
+                Token("number", token.text[1:], middle, token.end, False),
+            ]
+        if self.kind == "word":
+            return self._indexed(self.take().text, "")
+        return self._group() if self.kind == "{" else self._factor()
+
+    def _styled(self) -> Piece:
+        r"""Return what a command of type stands around: `\mathbf{w}`, `\text{relu}`."""
+        self.take()
+        if self.kind != "{":
+            return self._factor()
+        start = self.at
+        self.take()
+        word = self._skip("}").replace(r"\_", "_").strip()
+        if word == "e" and not self._bound("e"):
+            return Piece("e", ATOM, 0)
+        if word.isidentifier():
+            return self._applied(word) if self._meant(word) else self._subscripts(word)
+        self.at = start
+        return self._group()
+
+    def _word(self, word: str) -> Piece:
+        if word in PREFIX_HEADS and word not in self.ranks:
             while self.take_if("."):
                 word = self.expect("word").text
         if self._meant(word) and self.kind != "lowered":
@@ -758,175 +732,139 @@ class _Reader:
         """Return a value with the methods, attributes and indices behind it."""
         while not self.token.spaced and self.kind in (".", "["):
             if self.take().kind == "[":
-                start, end = self.token.start, self._skip("[", "]")
-                piece = Piece(f"{piece.text}[{self.text[start:end]}]")
+                piece = Piece(f"{piece.text}[{self._skip(']')}]")
                 continue
-            name = self.expect("word").text
-            piece = Piece(f"{piece.text}.{name}")
+            piece = Piece(f"{piece.text}.{self.expect('word').text}")
             if self.kind == "(":
-                piece = Piece(f"{piece.text}({', '.join(self._arguments())})")
+                piece = _call(piece.text, self._listed())
         return piece
-
-    def _skip(self, opened: str, closed: str) -> int:
-        """Pass over the tokens up to the end of brackets, and return where they end."""
-        depth = 1
-        while depth:
-            token = self.take()
-            depth += (token.kind == opened) - (token.kind == closed)
-            if token.kind == "end":
-                raise self.doubt()
-        return self.tokens[self.at - 1].start
 
     def _subscripts(self, base: str) -> Piece:
         """Return a name with the subscript behind it, or an entry of a vector."""
         below = ""
         if self.kind == "lowered":
-            below = unicodedata.normalize("NFKC", self.take().text)
-        elif self.kind == "_" and not (self.token.spaced and not self.latex):
+            below = _plain(self.take().text)
+        elif self.kind == "_" and (self.latex or not self.token.spaced):
             self.take()
             if self.take_if("{"):
-                start, end = self.token.start, self._skip("{", "}")
-                below = re.sub(r"\\[a-z]+\s*\{(\w+)\}|\s+", r"\1", self.text[start:end])
+                below = re.sub(r"\\[a-z]+\s*\{(\w+)\}|\s+", r"\1", self._skip("}"))
             else:
                 below = self.take().text.removeprefix("\\")
-                while self.kind == "_" and not self.latex:
-                    below += "_" + self.take() and self.expect("word", "number").text
-        primes = 0
+                while not self.latex and self.take_if("_"):
+                    below += "_" + self.expect("word", "number").text
+        if self.kind == "'" and not self._bound(base + "_prime"):
+            raise self.doubt()
         while self.take_if("'"):
-            primes += 1
-        base += "_prime" * primes
-        return self._applied_letter(base, below) or self._indexed(base, below)
-
-    def _applied_letter(self, base: str, below: str) -> Piece | None:
-        r"""Return the call of a function that has a letter as its name, as `\sigma(x)`
-        or `J_0(x)`."""
-        own = base + (f"_{below}" if below else "")
-        if self.kind != "(" or self._is_bound(own) or self._is_bound(base):
-            return None
-        head = _heads().get(_letters(own))
-        if head is None or not (self.latex or own == "σ"):
-            return None
-        return self._applied(head)
+            base += "_prime"
+        own = f"{base}_{below}" if below else base
+        if self.kind == "(" and not self._bound(own) and not self._bound(base):
+            first, line, rest = own.partition("_")
+            head = _heads().get((_greek(first) or first) + line + rest)
+            if head is not None and (self.latex or own == "σ"):
+                return self._applied(head)
+        return self._indexed(base, below)
 
     def _indexed(self, base: str, below: str) -> Piece:
-        spelled = self._is_bound(base)
-        for joined in (f"{base}_{below}", f"{base}{below}") if below else ():
-            name = self._is_bound(joined)
-            first, _, rest = joined.partition("_")
-            for each in (name, f"{_greek(first)}_{rest}", f"{_named(first)}_{rest}"):
-                if each and each in self.ranks:
-                    return Piece(each, ATOM, self.ranks[each])
-        if below:
-            parts = re.split(",", below) if "," in below else [below]
-            if not {*parts} & {*self.over} and len(below) > 1 and below.isalpha():
-                letters = list(below)
-                if all(each in self.over for each in letters):
-                    parts = letters
-            if any(
-                re.search(rf"\b{re.escape(i)}\b", p) for p in parts for i in self.over
-            ):
-                return self._entry(spelled or self._own(base), *parts)
-            rank = self.ranks.get(spelled) if spelled else None
-            if rank:
-                if all(part.isdecimal() for part in parts):
-                    if "0" in parts:
-                        raise self.doubt()  # the first entry has the index 1 in notation
-                    where = ", ".join(str(int(part) - 1) for part in parts)
-                    return Piece(f"{spelled}[{where}]", ATOM, rank - len(parts))
-                if len(parts) == 1 and len(below) == 1:
-                    self.free.add(below)
-                    return Piece(str(spelled), ATOM, rank, each=True)
-            own = f"{self._own(base)}_{below}"
-            if not own.isidentifier():
-                raise self.doubt()
-            return Piece(own)
-        if base in self.over:
-            if self.over[base] == "each":
-                raise self.doubt()
-            return Piece(base if base in self.zero else f"({base} + 1)", ATOM, 0)
-        if spelled:
-            return Piece(spelled, ATOM, self.ranks[spelled])
-        if base in self.lengths:
-            return Piece(self.lengths[base], ATOM, 0)
-        if base in CONSTANTS:
-            return Piece(base, ATOM, 0)
-        return Piece(self._own(base))
+        """Return the meaning of a name with a subscript, or without one."""
+        name, how = self._bound(base), self.over.get(base)
+        if not below:
+            if how is not None:
+                if how == "each":
+                    raise self.doubt()
+                return Piece(base if how == "zero" else f"({base} + 1)", ATOM, 0)
+            number = base in CONSTANTS and not name
+            return Piece(base, ATOM, 0) if number else Piece(
+                name or self._own(base), ATOM, self.ranks.get(name or "")
+            )  # fmt: skip
+        joined = self._bound(f"{base}_{below}") or self._bound(base + below)
+        if joined:
+            return Piece(joined, ATOM, self.ranks[joined])
+        parts = below.split(",")
+        if len(parts) == 1 and below.isalpha() and {*below} <= self.over.keys():
+            parts = list(below)
+        if any(re.match(r"\w", p) and p[0] in self.over for p in parts):
+            return self._entry(name or self._own(base), *parts)
+        rank = self.ranks.get(name) if name else None
+        if name and rank:
+            if all(part.isdecimal() for part in parts):
+                if "0" in parts:  # in notation the first entry has the index 1
+                    raise self.doubt()
+                where = ", ".join(str(int(part) - 1) for part in parts)
+                return Piece(f"{name}[{where}]", ATOM, rank - len(parts))
+            if len(below) == 1:
+                return Piece(name, ATOM, rank, each=True)
+        own = f"{self._own(base)}_{below}"
+        if not own.isidentifier():
+            raise self.doubt()
+        return Piece(own)
 
     def _own(self, word: str) -> str:
         """Return a name without a value as the language spells it."""
-        return "lam" if word == "lambda" else {"σ": "σ"}.get(word, word)
+        return self._bound(word) or ("lam" if word == "lambda" else word)
 
     def _entry(self, base: str, *indices: str) -> Piece:
-        """Return the entry of a vector at indices of sums around it."""
+        """Return the entry of a vector at variables of the sums around."""
         rank = self.ranks.get(base)
         if all(self.over.get(each) == "each" for each in indices):
             return Piece(base, ATOM, rank, each=True)
         shown = []
         for each in indices:
-            found = re.fullmatch(r"(\w+?)(?:([+-])(\d+))?", each)
-            if found is None or self.over.get(found[1]) == "each":
+            found = re.fullmatch(r"([^\W\d]?)(?:([+-]?)(\d+))?", each)
+            if found is None or self.over.get(found[1], found[1] and "each") == "each":
                 raise self.doubt()
-            if found[1] in self.over:
-                self.lengths.setdefault(f"#{found[1]}", f"len({base})")
-                shown.append(found[1] + (f" {found[2]} {found[3]}" if found[2] else ""))
-            elif found[1].isdecimal() and not found[2]:
-                shown.append(str(int(found[1]) - 1))
+            name, sign, number = found[1], found[2], found[3] or ""
+            if name:
+                self.vectors.setdefault(name, base)
+                shown.append(f"{name} {sign} {number}" if number else name)
             else:
-                raise self.doubt()
+                shown.append(str(int(number) - 1))
         left = None if rank is None else max(0, rank - len(indices))
         return Piece(f"{base}[{', '.join(shown)}]", ATOM, left)
 
     def _applied(self, word: str) -> Piece:
         """Return the call of a function on what follows: in brackets, or the factors up
         to the next sign."""
-        name = self._meant(word) or word
-        power, base = "", None
+        name, power, base = self._meant(word) or word, None, None
         while self.kind in ("**", "raised", "_", "lowered"):
-            if self.kind == "raised":
-                raised = unicodedata.normalize("NFKC", self.take().text)
-                power = raised.replace("−", "-")
-            elif self.take_if("**"):
-                piece = self._group() if self.kind == "{" else self._exponent()
-                power = piece.at(POWER)
-            elif self.kind == "lowered":
-                base = Piece(unicodedata.normalize("NFKC", self.take().text))
-            else:
-                self.take()
+            token = self.take()
+            if token.kind == "raised":
+                power = self._inside(_plain(token.text))
+            elif token.kind == "lowered":
+                base = Piece(_plain(token.text))
+            elif token.kind == "_":
                 base = self._argument()
-        if power in ("-1", "(-1)"):
+            elif self.kind in ("{", "("):
+                opened = self.take().kind
+                power = self._until(_CLOSING[opened])
+            else:
+                minus = self._taken("-")
+                power = Piece(self.expect("number", "word").text)
+                power = _negative(power) if minus else power
+        if power and power.text == "-1":
             inverse = self._meant(f"a{name}")
             if inverse is None:
                 raise self.doubt()
-            name, power = inverse, ""
-        if name == "sqrt" and self.kind == "[":
-            self.take()
-            degree, argument = self._until("]"), None
-            return self._called("root", [self._operand(), degree])
+            name, power = inverse, None
+        if name == "sqrt" and self.take_if("["):
+            degree = self._until("]")
+            return _call("root", [self._operand(), degree])
         if self.kind == "(" or (self.kind in ("[", "{") and not self.latex):
-            call = self._called_with(name, self._arguments(), base)
-        elif self.kind == "{":
-            inner = self._group()
-            call = self._called(name, [inner], base)
+            given = self._listed()
         else:
-            call = self._called(name, [self._operand()], base)
-        return self._raised(call, Piece(power, ATOM)) if power else self._members(call)
-
-    def _exponent(self) -> Piece:
-        sign = self.take_if("-")
-        if self.kind == "(":
-            piece = self._brackets()
-            piece = Piece(piece.held, piece.level)
+            given = [self._group() if self.kind == "{" else self._operand()]
+        if base is not None and name == "log":
+            own = {"2": "log2", "10": "log10", "e": "log"}.get(base.held)
+            call = _call(own or "log", given if own else [*given, base])
         else:
-            piece = Piece(self.expect("number", "word").text)
-        return Piece(f"-{piece.text}", SIGN) if sign else piece
+            call = _call(name, given)
+        return _raised(call, power) if power else self._members(call)
 
     def _operand(self) -> Piece:
         """Return the argument of a function that has no brackets."""
-        if self.kind == "-" and not self.tokens[self.at + 1].spaced:
+        if self.kind == "-" and not self.after.spaced:
             self.take()
-            piece = self._operand()
-            return Piece(f"-{piece.at(SIGN)}", SIGN, piece.rank)
-        if self.kind == "word" and self._meant(self.token.text):
+            return _negative(self._operand())
+        if self._begins_function():
             return self._power()
         alone = self.kind in (r"\frac", r"\sqrt", "norm", "|", "[", "sqrt")
         piece = self._power()
@@ -935,374 +873,287 @@ class _Reader:
                 break
             if self.kind in _CLOSING and self.tokens[self.at - 1].kind != "number":
                 raise self.doubt()  # in sin x (x + 1), is the bracket in the argument?
-            piece = _product(piece, self._power(), "")
+            piece = _multiplied(piece, self._power(), "")
         return piece
 
     def _begins_function(self) -> bool:
-        word = self.token.text.removeprefix("\\")
-        return self.kind in (r"\operatorname", r"\text", r"\mathrm") or bool(
-            self._meant(word)
-        )
+        if self.kind in (r"\operatorname", r"\text", r"\mathrm"):
+            return True
+        named = self.kind == "word" or self.kind[:1] == "\\"
+        return named and bool(self._meant(self.token.text.removeprefix("\\")))
 
-    def _called_with(
-        self, name: str, arguments: list[str], base: Piece | None
-    ) -> Piece:
-        first = self.last_rank
-        text = arguments
-        if base is not None:
-            if name not in ("log", "ln"):
-                return Piece(f"{name}({', '.join(text)})", ATOM, first)
-            return _logarithm(text[0], base, first)
-        return self._with_dim(name, text, first)
-
-    def _called(
-        self, name: str, arguments: list[Piece], base: Piece | None = None
-    ) -> Piece:
-        self.last_rank = arguments[0].rank
-        self.last_each = any(argument.each for argument in arguments)
-        return self._called_with(name, [a.held for a in arguments], base)
-
-    def _with_dim(self, name: str, arguments: list[str], rank: int | None) -> Piece:
-        if name in ("softmax", "log_softmax", "softmin") and len(arguments) == 1:
-            arguments = [*arguments, "1" if rank == 2 else "0"]
-        text = f"{name}({', '.join(arguments)})"
-        small = name in _OF_NUMBER and len(arguments) == 1
-        return Piece(text, ATOM, 0 if small else rank, each=self.last_each)
-
-    def _arguments(self) -> list[str]:
-        """Return what stands between the commas in brackets."""
+    def _listed(self) -> list[Piece]:
+        """Return what stands between the commas in brackets, with keywords."""
         closing = _CLOSING[self.take().kind]
-        found: list[str] = []
-        ranks: list[int | None] = []
-        each = False
+        found: list[Piece] = []
+        outside, self.bars = self.bars, 0
         while self.kind != closing:
-            after = self.tokens[self.at + 1]
-            name = ""
-            if self.kind == "word" and after.kind == "=":
-                name = f"{self.take().text}="
-                self.take()
-            outside, self.bars = self.bars, 0
+            start, name = self.at, ""
+            if self.kind in _STYLES and self.after.kind == "{":
+                self.at += 2
+                name = self._skip("}")
+            elif self.kind == "word":
+                name = self.take().text
+            if not name or not self.take_if("="):
+                self.at, name = start, ""
             piece = self.choice()
-            self.bars = outside
-            ranks.append(piece.rank)
-            each = each or piece.each
-            found.append(name + piece.held)
+            found.append(piece if not name else Piece(f"{name}={piece.text}"))
             if not self.take_if(",", ";"):
                 break
-        self.expect(closing)
-        self.last_rank = max(
-            (r for r in ranks if r is not None), default=None if ranks else 0
-        )
-        self.last_each = each
-        return found
-
-    def _until(self, closing: str) -> Piece:
-        outside, self.bars = self.bars, 0
-        piece = self.choice()
         self.bars = outside
         self.expect(closing)
-        return piece
+        return found
 
     def _brackets(self) -> Piece:
         """Return what is in brackets: a value, or a list if there are commas."""
+        alone = self.at == 0 and not self.latex
         opened = self.kind
-        before = self.tokens[self.at - 1].kind if self.at else ""
-        closing = _CLOSING[self.take().kind]
-        outside, self.bars = self.bars, 0
-        pieces = [self.choice()]
-        while self.take_if(","):
-            pieces.append(self.choice())
-        self.bars = outside
-        self.expect(closing)
-        if len(pieces) > 1:
+        pieces = self._listed()
+        if opened == "{" and len(pieces) == 1:
+            return pieces[0]
+        if len(pieces) > 1 or (opened == "[" and alone and self.kind == "end"):
+            rank = pieces[0].rank
             text = f"[{', '.join(piece.text for piece in pieces)}]"
-            inner = pieces[0].rank
-            return Piece(text, ATOM, None if inner is None else inner + 1)
+            return Piece(text, ATOM, None if rank is None else rank + 1)
+        if not pieces:
+            raise self.doubt()
         (piece,) = pieces
-        if opened == "[" and before == "" and self.kind == "end" and not self.latex:
-            return Piece(f"[{piece.text}]", ATOM, 1)
-        if opened == "{" or piece.level == ATOM:
-            return self._members(piece) if opened != "{" else piece
-        return self._members(piece._replace(text=f"({piece.text})", level=ATOM))
+        if piece.level < ATOM:
+            piece = piece._replace(text=f"({piece.text})", level=ATOM)
+        return self._members(piece)
 
-    def _bars(self) -> Piece:
-        opened = self.take()
-        norm = opened.kind == "norm"
+    def _between_bars(self, opened: Token) -> Piece:
         outside, self.bars = self.bars, self.bars + 1
         piece = self.choice()
         self.bars = outside
         self.expect(opened.kind)
-        if not norm:
-            name = "det" if piece.rank == 2 else "abs"
-            rank = 0 if piece.rank == 2 else piece.rank
-            return Piece(f"{name}({piece.held})", ATOM, rank, each=piece.each)
+        if opened.kind == "|":
+            return _call("det" if piece.rank == 2 else "abs", [piece])
         kind = ""
         if self.take_if("_"):
-            word = self._argument().text
-            kind = {"1": ", 1", "inf": ", inf"}.get(word, "")
-            if word not in ("1", "2", "F", "inf"):
-                kind = f", {word}"
+            kind = self._argument().text
         elif self.kind == "lowered":
-            word = unicodedata.normalize("NFKC", self.take().text)
-            kind = "" if word == "2" else f", {word}"
-        return Piece(f"norm({piece.held}{kind})", ATOM, 0)
+            kind = _plain(self.take().text)
+        which = [] if kind in ("", "2", "F") else [Piece(kind)]
+        return _call("norm", [piece, *which])._replace(rank=0)
 
-    def _root(self) -> Piece:
-        sign = self.take()
-        if sign.kind == r"\sqrt":
-            degree = None
-            if self.take_if("["):
-                degree = self._until("]")
-            inner = self._argument()
-            if degree is None:
-                return self._called("sqrt", [inner])
-            return self._called("root", [inner, degree])
+    def _root(self, kind: str) -> Piece:
+        if kind == r"\sqrt":
+            degree = [self._until("]")] if self.take_if("[") else []
+            return _call("root" if degree else "sqrt", [self._argument(), *degree])
+        word = self.kind == "word"
         inner = self._factor()
+        while word and self.kind == "word" and not self.token.spaced:
+            inner = _multiplied(inner, self._factor(), "")
         if self.kind in ("**", "raised"):
             raise self.doubt()  # is the power of the root, or under it?
-        return self._called("sqrt" if sign.kind == "sqrt" else "cbrt", [inner])
+        return _call(kind, [inner])
 
-    def _over_index(self) -> Piece:
-        """Return a sum or a product over an index, or over all entries."""
-        name = self.take().kind
+    # Sums and products over an index, matrices and cases.
+
+    def _over_index(self, name: str) -> Piece:
+        """Return a sum or a product over an index, or over all entries.
+
+        Over all entries, or up to a bound that has no value, names with the index are
+        whole vectors; with bounds it goes over the index, from 0.
+        """
         index, lower, upper = "", None, None
         for _ in range(2):
             if self.take_if("_"):
                 index, lower = self._lower_bound()
             elif self.take_if("**"):
-                upper = self._group() if self.kind == "{" else self._argument()
-        start = self.at
-        how = "entry" if lower is not None and upper is not None else "each"
-        unknown = how == "entry" and upper is not None and upper.text.isidentifier()
-        unknown = unknown and upper is not None and upper.text not in self.ranks
-        for each in ["each", "entry"] if unknown and lower == "1" else [how]:
-            inside = self.over, self.lengths
-            self.over = (
-                {**self.over, **dict.fromkeys(index, each)} if index else self.over
-            )
-            self.at, self.lengths = start, dict(self.lengths)
-            if lower == "0":
-                self.zero.add(index)
+                upper = self._argument()
+        if lower is None or upper is None:
+            return _call(name, [self._summed(index, "each")])._replace(rank=0)
+        start, end = self.at, upper.text
+        unknown = end.isidentifier() and end not in self.ranks
+        if unknown and lower == "1":
             try:
-                body = self._summed(index)
+                body = self._summed(index, "each")
             except Doubt:
-                if each == "each" and unknown:
-                    continue
-                raise
-            finally:
-                found, self.over = self.lengths, inside[0]
-                self.zero.discard(index)
-            if each == "each":
-                if upper is not None and body.each:
-                    vector = re.search(r"\b[^\W\d]\w*\b", body.text)
-                    self.lengths[upper.text] = _length_in(body.text, self.ranks)
-                elif upper is not None:
-                    continue
-                return Piece(f"{name}({body.held})", ATOM, 0)
-            assert upper is not None
-            if unknown:
-                length = found.get(f"#{index}")
-                if length is None:
-                    raise self.doubt()
-                self.lengths[upper.text] = length
-                upper = Piece(length)
-            ends = upper.text if lower == "1" else self._range(str(lower), upper)
-            loop = f"for {index} in range({ends})"
-            return Piece(f"{name}([{body.text} {loop}])", ATOM, body.rank)
-        raise self.doubt()
-
-    def _range(self, lower: str, upper: Piece) -> str:
-        if lower == "0":
-            return f"{upper.at(SUM)} + 1"
-        first = str(int(lower) - 1) if lower.isdecimal() else f"{lower} - 1"
-        return f"{first}, {upper.text}"
+                self.at = start
+            else:
+                vector = next((n for n in re.findall(r"[^\W\d]\w*", body.text)
+                               if self.ranks.get(n) == 1), None)  # fmt: skip
+                if vector is not None and body.each:
+                    self.lengths[end] = f"len({vector})"
+                    return _call(name, [body])._replace(rank=0)
+                self.at = start
+        body = self._summed(index, "zero" if lower == "0" else "entry")
+        if unknown and index in self.vectors:
+            self.lengths[end] = f"len({self.vectors[index]})"
+        first = "" if lower == "1" else f"{lower} - 1, "
+        first = f"{int(lower) - 1}, " if lower.isdecimal() and lower != "1" else first
+        ends = f"{upper.at(SUM)} + 1" if lower == "0" else f"{first}{end}"
+        loop = Piece(f"[{body.text} for {index} in range({ends})]")
+        return _call(name, [loop])._replace(rank=body.rank)
 
     def _lower_bound(self) -> tuple[str, str | None]:
         """Return the index of a sum, and its first value if it has one."""
-        grouped = self.take_if("{")
+        grouped, lower = self.take_if("{"), None
         index = self.expect("word").text
-        lower = None
         if grouped:
-            while self.kind == "word" and len(self.token.text) == 1:
-                index += self.take().text
-            while self.take_if(","):
-                index += self.expect("word").text
+            while self.kind in ("word", ","):
+                index += self.take().text.strip(",")
             if self.take_if("="):
                 lower = self.choice().text
             self.expect("}")
         return index, lower
 
-    def _summed(self, index: str) -> Piece:
+    def _summed(self, index: str, how: str) -> Piece:
         """Return the product behind a sum's sign, with the terms behind it that have
         the index, too."""
-        body = self.product()
-        while self.kind in ("+", "-") and index and self._index_in_next_term(index):
-            sign = self.take().kind
-            right = self.product()
-            text = f"{body.at(SUM)} {sign} {right.at(PRODUCT)}"
-            body = Piece(text, SUM, _widest(body, right), each=_each(body, right))
+        outside = self.over
+        self.over = {**outside, **dict.fromkeys(index, how)}
+        body = self._product()
+        while self.kind in ("+", "-") and self._in_next_term(index):
+            body = _joined(body, f" {self.take().kind} ", self._product(), SUM, PRODUCT)
+        self.over = outside
         return body
 
-    def _index_in_next_term(self, index: str) -> bool:
+    def _in_next_term(self, index: str) -> bool:
         depth = 0
         for at in range(self.at + 1, len(self.tokens)):
-            token = self.tokens[at]
-            depth += (token.kind in _CLOSING) - (token.kind in (")", "]", "}"))
-            if depth < 0 or (not depth and token.kind in ("+", "-", "end", ",")):
+            kind, text = self.tokens[at].kind, self.tokens[at].text
+            depth += (kind in _CLOSING) - (kind in (")", "]", "}"))
+            if depth < 0 or (not depth and kind in ("+", "-", "end", ",")):
                 return False
-            below = self.tokens[at - 1].kind == "_" or depth
-            if token.text == index and below:
+            if text in {*index} and (depth or self.tokens[at - 1].kind == "_"):
                 return True
         return False
 
     def _environment(self) -> Piece:
         r"""Return `cases` as a choice, and a matrix as a list of rows."""
-        self.take()
-        kind = self._name_of_environment()
-        if kind == "array" and self.kind == "{":
-            self.take()
-            self._skip("{", "}")
+        self.expect("{")
+        kind = self._skip("}").rstrip("*")
+        if kind == "array" and self.take_if("{"):
+            self._skip("}")
             kind = "cases"
         rows: list[list[Piece | None]] = [[]]
         while self.kind != r"\end":
             if self.take_if(r"\\"):
                 rows.append([])
-            elif self.take_if("&"):
-                pass
-            else:
+            elif not self.take_if("&"):
                 rows[-1].append(self._cell())
         self.take()
-        self._name_of_environment()
-        rows = [row for row in rows if row]
-        if kind == "cases":
-            return self._cases(rows)
-        cells = [[cell for cell in row if cell is not None] for row in rows]
-        if all(len(row) == 1 for row in cells):
-            return Piece(f"[{', '.join(row[0].text for row in cells)}]", ATOM, 1)
-        lines = [f"[{', '.join(cell.text for cell in row)}]" for row in cells]
-        return Piece(f"[{', '.join(lines)}]", ATOM, 2)
-
-    def _name_of_environment(self) -> str:
         self.expect("{")
-        start = self.token.start
-        return self.text[start : self._skip("{", "}")].rstrip("*")
+        self._skip("}")
+        if kind == "cases":
+            return self._cases([row for row in rows if row])
+        cells = [[cell.text for cell in row if cell] for row in rows if row]
+        if all(len(row) == 1 for row in cells):
+            return Piece(f"[{', '.join(row[0] for row in cells)}]", ATOM, 1)
+        lines = [f"[{', '.join(row)}]" for row in cells]
+        return Piece(f"[{', '.join(lines)}]", ATOM, 2)
 
     def _cell(self) -> Piece | None:
         """Return one cell; None for the word of a case that is left over."""
         while self.kind in (r"\text", r"\textrm", r"\mbox", r"\mathrm"):
-            end = self.text.find("}", self.token.end)
-            word = self.text[self.token.end : end].strip("{ ,")
+            start = self.at
+            self.take()
+            self.expect("{")
+            word = self._skip("}")
+            if _OTHERWISE.match(word):
+                self.take_if(",", ".")
+                return None
             if word.strip(" ,:") not in ("if", "for", "when", "wenn", "si", ""):
-                if _OTHERWISE.match(word):
-                    self._skip_text()
-                    return None
+                self.at = start
                 break
-            self._skip_text()
-        while self.kind == "word" and self.token.text in ("if", "for"):
-            self.take()
-        if self.kind == "word" and _OTHERWISE.match(self.token.text):
-            self.take()
+        self._taken("if", "for")
+        if self.kind == "word" and _OTHERWISE.match(self.text, self.token.start):
+            while self.kind == "word":
+                self.take()
             return None
         piece = self._logic()
         self.take_if(",", ".", ";")
         return piece
 
-    def _skip_text(self) -> None:
-        self.take()
-        self.expect("{")
-        self._skip("{", "}")
-        self.take_if(",", ".")
-
     def _cases(self, rows: list[list[Piece | None]]) -> Piece:
         value = Piece("nan", ATOM, 0)
         for row in reversed(rows):
-            then, test = (row + [None])[:2]
+            then, test = [*row, None][:2]
             if then is None or len(row) > 2:
                 raise self.doubt()
-            if test is None:
-                value = then
-            elif test.rank or then.rank or value.rank:
-                text = f"where({test.text}, {then.text}, {value.text})"
-                value = Piece(text, ATOM, _widest(then, value, test))
-            else:
-                text = f"{then.at(LOGIC)} if {test.text} else {value.text}"
-                value = Piece(text, CHOICE, _widest(then, value))
+            value = then if test is None else _chosen(then, test, value)
         return Piece(f"({value.text})", ATOM, value.rank)
 
 
-_FACTORS = frozenset(
-    {"word", "(", "[", "{", "sqrt", "cbrt", "sum", "prod", "floor", "ceil", "fraction"}
-)
-_NO_FACTORS = frozenset({r"\end", r"\\", r"\&", r"\in", r"\to", r"\int", r"\partial"})
-
-
 def _sides(text: str) -> tuple[str | None, str]:
-    """Return the two sides of the first equals sign that is in no brackets."""
+    """Return the two sides of the first equals sign that is in no brackets, the right
+    one at its place; None and the text without such a sign."""
     depth = 0
     for at, sign in enumerate(text):
         depth += (sign in "({[") - (sign in ")}]")
-        if sign == "=" and not depth:
-            near = text[at - 1 : at] + text[at + 1 : at + 2]
-            if not re.search("[=<>!:]", near) and text[:at].strip():
-                return text[:at], " " * (at + 1) + text[at + 1 :]
-            if not text[:at].strip():
-                return None, " " * (at + 1) + text[at + 1 :]
+        near = text[max(0, at - 1) : at] + text[at + 1 : at + 2]
+        if sign == "=" and not depth and not re.search("[=<>!]", near):
+            return text[:at] if text[:at].strip() else None, (
+                " " * (at + 1) + text[at + 1 :]
+            )
     return None, text
 
 
-def _widest(*pieces: Piece) -> int | None:
+def _rank(*pieces: Piece) -> int | None:
+    """Return the number of dimensions of what is computed entry by entry."""
     ranks = [piece.rank for piece in pieces]
     known = [rank for rank in ranks if rank is not None]
     return max(known) if len(known) == len(ranks) or any(known) else None
 
 
-def _each(*pieces: Piece) -> bool:
-    return any(piece.each for piece in pieces)
+def _joined(
+    left: Piece, sign: str, right: Piece, level: int = PRODUCT, behind: int = SIGN
+) -> Piece:
+    text = f"{left.at(level)}{sign}{right.at(behind)}"
+    return Piece(text, level, _rank(left, right), left.row, left.each or right.each)
 
 
-def _binary(left: Piece, sign: str, right: Piece) -> Piece:
-    spaced = f" {sign} " if sign in ("//", "%", "@") else sign
-    text = f"{left.at(PRODUCT)}{spaced}{right.at(SIGN)}"
-    return Piece(text, PRODUCT, _widest(left, right), left.row, _each(left, right))
+def _negative(piece: Piece) -> Piece:
+    return piece._replace(text=f"-{piece.at(SIGN)}", level=SIGN)
+
+
+def _raised(base: Piece, exponent: Piece) -> Piece:
+    text = f"{base.at(ATOM)}^{exponent.at(POWER)}"
+    each = base.each or exponent.each
+    return Piece(text, POWER, _rank(base, exponent), each=each)
 
 
 def _transposed(piece: Piece) -> Piece:
     if piece.rank == 1:
         return piece._replace(row=not piece.row)
-    if piece.rank == 2:
-        return Piece(f"{piece.at(ATOM)}.T", ATOM, 2)
-    return piece
+    return Piece(f"{piece.at(ATOM)}.T", ATOM, 2) if piece.rank == 2 else piece
 
 
-def _product(left: Piece, right: Piece, sign: str) -> Piece:
+def _multiplied(left: Piece, right: Piece, sign: str) -> Piece:
     """Return a product: of matrices and vectors as such where the notation means that,
-    and entry by entry else; an empty ``sign`` means that none was written."""
+    and else entry by entry; an empty ``sign`` means that none was written."""
     a, b = left.rank, right.rank
     if right.row and a == 1:
         return Piece(f"outer({left.held}, {right.held})", ATOM, 2)
-    matrices = bool(a and b) and not _each(left, right)
-    if matrices and sign == "times" and a == b == 1:
+    whole = bool(a and b) and not (left.each or right.each)
+    if whole and sign in _CROSSES and a == b == 1:
         return Piece(f"cross({left.held}, {right.held})", ATOM, 1)
-    plain = sign == "*" or (a == b == 1 and sign != "dot")
-    if not matrices or (plain and not left.row):
-        text = f"{left.at(PRODUCT)}*{right.at(SIGN)}"
-        rank = _widest(left, right)
-        row = left.row or (right.row and not a)
-        return Piece(text, PRODUCT, rank, row, _each(left, right))
+    inner = sign in _DOTS or left.row or (not sign and (a, b) != (1, 1))
+    if not (whole and inner):
+        made = _joined(left, "*", right)
+        return made._replace(row=left.row or (right.row and not a))
+    made = _joined(left, " @ ", right)
     rank = (a or 0) + (b or 0) - 2
-    text = f"{left.at(PRODUCT)} @ {right.at(SIGN)}"
-    return Piece(text, PRODUCT, rank, left.row and rank == 1)
+    return made._replace(rank=rank, row=left.row and rank == 1)
 
 
-def _logarithm(text: str, base: Piece, rank: int | None) -> Piece:
-    own = {"2": "log2", "10": "log10", "e": "log"}.get(base.held)
-    call = f"{own}({text})" if own else f"log({text}, {base.held})"
-    return Piece(call, ATOM, rank)
+def _chosen(then: Piece, test: Piece, other: Piece) -> Piece:
+    rank = _rank(then, test, other)
+    if rank:
+        return Piece(f"where({test.text}, {then.text}, {other.text})", ATOM, rank)
+    text = f"{then.at(LOGIC)} if {test.at(LOGIC)} else {other.text}"
+    return Piece(text, CHOICE, rank)
 
 
-def _length_in(text: str, ranks: Mapping[str, int | None]) -> str:
-    """Return the length of the first vector in a text."""
-    for found in re.finditer(r"[^\W\d]\w*", text):
-        if ranks.get(found[0]) == 1:
-            return f"len({found[0]})"
-    raise Doubt
+def _call(name: str, given: list[Piece]) -> Piece:
+    rank = _rank(*given) if given else None
+    shown = [piece.held for piece in given]
+    if name in ("softmax", "log_softmax", "softmin") and len(given) == 1:
+        shown.append("1" if rank == 2 else "0")
+    if name in _OF_ALL and len(given) == 1:
+        rank = 0
+    text = f"{name}({', '.join(shown)})"
+    return Piece(text, ATOM, rank, each=any(piece.each for piece in given))

@@ -9,6 +9,7 @@ and `elif` may also follow a body on the same line.
 `variables` are names that the caller has values for; they are not read as prefixes.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -121,6 +122,8 @@ class _Parser(ExpressionParser):
             end, name = last.value.span, syntax.Target(last.span, last.name)
             statements.append(syntax.Assign(end, last.value, (name,), False, last.span))
         statements = [s for s in statements if not isinstance(s, Definition)]
+        if statements:
+            statements.append(self._ended(statements.pop()))
         if not statements:
             hint = "write an expression, for example x**2"
             raise ProgramError(
@@ -134,6 +137,22 @@ class _Parser(ExpressionParser):
             span, self.source, body, tuple(self.notes), tuple(self._doubts())
         )
 
+    def _ended(self, last: syntax.Statement) -> syntax.Statement:
+        """Return the last statement; several values in it are a vector, unless a comma
+        may be that of a decimal number."""
+        value = getattr(last, "value", None)
+        if not isinstance(value, syntax.Sequence) or value.kind is not tuple:
+            return last
+        text = self.source[slice(*value.span)]
+        if len(value.items) < 2 or re.search(r"\d,\d", text):
+            return last
+        note = f"{shortened(text)} is read as a vector"
+        self.notes.append(syntax.Note(note, value.span))
+        items = syntax.Sequence(value.span, list, value.items)
+        if isinstance(last, syntax.Assign):
+            return syntax.Assign(last.span, items, last.targets, False, last.op_span)
+        return syntax.Evaluate(last.span, items)
+
     def _doubts(self) -> Iterator[Span]:
         """Yield the places of names that may be written in mathematical notation: of
         functions that are unknown, or not called, and of several names together."""
@@ -144,16 +163,19 @@ class _Parser(ExpressionParser):
             yield from (
                 t.span for t in self.tokens if t.kind == "*" and source[t.start] in DOTS
             )
-        if not unknown and not called:
+        if not unknown and not called and not self.indexed:
             return
+        from .factory import CONSTRUCTORS
         from .plain import FUNCTIONS
         from .suggest import parted, synonym
         from .tensor_library import CONSTANTS, is_function
 
         for name, at in called.items():
-            known = is_function(name) or name in FUNCTIONS or synonym(name)
-            if name in values or not known:
+            known = is_function(name) or synonym(name)
+            own = {*FUNCTIONS, *CONSTRUCTORS, *GRAD_MODES}
+            if name in values or not (known or name in own):
                 yield at
+        yield from (at for name, at in self.indexed.items() if is_function(name))
         known = self.given | {*CONSTANTS}
         for name, at in unknown.items():
             if len(name) > 1 and name not in CONSTANTS and self.given:

@@ -49,7 +49,7 @@ def other_spelling(name: str, is_function: Callable[[str], bool]) -> str | None:
     """Return the function that other notations call `name`, such as `tg` or `Sin`; None
     if there is none."""
     lowered = name.lower() if len(name) > 1 else ""
-    found = (synonym(name), synonym(lowered), lowered)
+    found = (lowered, synonym(name), synonym(lowered))
     return next((f for f in found if f and is_function(f)), None)
 
 

@@ -11,12 +11,11 @@ mean the same.
 """
 
 import re
-from collections.abc import Iterator
 from math import inf
 from typing import NamedTuple
 
 from . import lexicon
-from .errors import Edit, ProgramError, Span
+from .errors import ProgramError, Span
 from .lexicon import CLOSING, FOREIGN_CHARACTERS, KEYWORDS, SUPERSCRIPTS
 from .maxima import MAX_INTEGER_BITS, MAX_INTEGER_DIGITS, MAX_NAME_CHARACTERS
 
@@ -54,7 +53,7 @@ _FOREIGN = {
 _SIGNS = sorted({*_OWN_SIGNS, *_FOREIGN}, key=len, reverse=True)
 _RAISED = "".join(SUPERSCRIPTS)
 _PATTERN = re.compile(
-    r"(?P<blank>[ \t\f]+)"
+    rf"(?P<blank>[ \t\f{lexicon.BLANKS}]+)"
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
     r"|(?P<based>0[xX](?:_?[0-9a-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+)"
     rf"|(?P<number>(?:{_DIGITS}(?:\.(?!\.)(?:{_DIGITS})?)?|\.{_DIGITS})"
@@ -71,7 +70,6 @@ _LINE_START = re.compile(r"(?P<blanks>[ \t\f]*)(?P<nothing>#[^\r\n]*|(?=[\r\n])|
 _PRIMED = re.compile(r"'{1,3}(?:\s*\([^()'\"]*\))?(?=\s*=)")
 TRIPLE = ("'''", '"""')
 TAB_STOP = 8
-_OPERAND_ENDS = frozenset({"name", "number", ")"})
 _HUGE = f"the integer has more than {MAX_INTEGER_BITS} bits"
 
 
@@ -130,9 +128,6 @@ class _Tokenizer:
             raise self._prefixed_string(source[start:end], start, end)
         wide = not source[start : end + 1].isascii()
         while wide and end < len(source) and _continues_name(source[end]):
-            if _is_raised(source[end]):
-                self._add_name(source[start:end], start, end)
-                self._refuse_raised(end)
             end += 1
         text = source[start:end]
         if not text.isascii():
@@ -151,15 +146,15 @@ class _Tokenizer:
     def _unmatched(self, start: int) -> int:
         character = self.source[start]
         self._refuse_phrase(start)
-        self._refuse_raised(start)
-        if character == lexicon.DEGREES:
-            message = "an angle in degrees, and functions take radians"
-            error = self.fail("E202", message, start, start + 1, "write 30*pi/180")
-            raise error.mended_by(*self._degrees(start))
-        if character in FOREIGN_CHARACTERS:
-            raise self._typographic(start, character, FOREIGN_CHARACTERS[character])
-        if character.isidentifier():
+        import unicodedata
+
+        if character.isidentifier() and _continues_name(character):
             return self._name(start, start + 1)
+        plain = unicodedata.normalize("NFKC", character)
+        if character in FOREIGN_CHARACTERS or plain != character:
+            hint = f"write {FOREIGN_CHARACTERS.get(character, plain)}"
+            message = f"'{character}' is a typographic character"
+            raise self.fail("E202", message, start, start + 1, hint)
         if character in "\"'":
             end = start + len(re.split(r"[\r\n]", self.source[start:], maxsplit=1)[0])
             hint = f"close it with {character} on the same line"
@@ -167,53 +162,6 @@ class _Tokenizer:
         hint = f"it is U+{ord(character):04X}; the language does not use it"
         message = f"unexpected character {character!r}"
         raise self.fail("E201", message, start, start + 1, hint)
-
-    def _typographic(self, start: int, character: str, meant: str) -> ProgramError:
-        hint = lexicon.CHARACTER_HINTS.get(meant, f"type {meant.strip()!r}")
-        if start == 0 and meant in ("'", '"'):
-            hint = f"a shell knows straight quotes alone: type {meant}"
-        message = f"'{character}' is a typographic character"
-        error = self.fail("E202", message, start, start + 1, hint)
-        before = self.tokens[-1] if self.tokens else None
-        if character in lexicon.FRACTIONS and before is not None:
-            if before.kind == "number" and before.end == start:
-                opened = before.start, before.start, "("
-                return error.mended_by(opened, (start, start + 1, f"+{meant[1:]}"))
-            meant = "*" * (before.kind in _OPERAND_ENDS) + meant
-        if meant == ".T" and _continues_name(self.source[start + 1 :][:1]):
-            meant += " @ "
-        return error.mended_by((start, start + 1, meant))
-
-    def _degrees(self, start: int) -> Iterator[Edit]:
-        """Yield the edits that make radians of an operand in degrees."""
-        at = self._operand_start()
-        if at is not None:
-            alone = self.source[at - 1 : at] == "("
-            alone = alone and self.source[start + 1 :][:1] == ")"
-            yield at, at, "" if alone else "("
-            yield start, start + 1, "*pi/180" if alone else "*pi/180)"
-
-    def _refuse_raised(self, start: int) -> None:
-        """Refuse raised letters such as `ˣ`, with a hint to write a power."""
-        end = start
-        while end < len(self.source) and (
-            _is_raised(self.source[end])
-            or (end > start and self.source[end] in SUPERSCRIPTS)
-        ):
-            end += 1
-        if end == start:
-            return
-        import unicodedata
-
-        written = self.source[start:end]
-        text = unicodedata.normalize("NFKC", written).replace("\u2212", "-")
-        text = text.removeprefix("(").removesuffix(")")
-        message, hint = f"'{written}' stands above the line", f"write ^({text})"
-        error = self.fail("E202", message, start, end, hint)
-        if not re.search(r"\w\d", text):
-            power = f"^{text}" if len(text) == 1 else f"^({text})"
-            error.mended_by((start, end, power))
-        raise error
 
     def _number(self, start: int, end: int) -> int:
         text = self.source[start:end]
@@ -256,8 +204,7 @@ class _Tokenizer:
             stop = end + len(re.split(r"[\s()\[\],;]", source[end:], maxsplit=1)[0])
             message = "a number with two decimal points"
             raise self.fail("E203", message, start, stop, "keep one of the points")
-        foreign = follower in FOREIGN_CHARACTERS or follower in SUPERSCRIPTS
-        if foreign or not (follower == "_" or follower.isalnum()):
+        if follower != "_" and not _continues_name(follower):
             return
         stop = end
         while _continues_name(source[stop : stop + 1]):
@@ -305,14 +252,14 @@ class _Tokenizer:
 
     def _sign(self, start: int, end: int) -> int:
         sign = self.source[start:end]
+        sign = lexicon.SAME_SIGN.get(sign, sign)
         if sign in _FOREIGN:
             self._refuse_phrase(start)
             message, (hint, meant) = f"'{sign}' is not an operator here", _FOREIGN[sign]
             error = self.fail("E201", message, start, end, hint)
             if meant is not None:
                 raise error.mended_by((start, end, meant))
-            put_right = _braces if sign in "{}" else self._factorial
-            raise error.mended_by(*put_right(self.source, start))
+            raise error
         if sign in lexicon.SIGNS_OF_NAMES:
             return self._add_name(lexicon.SIGNS_OF_NAMES[sign], start, end)
         partner = None
@@ -320,7 +267,7 @@ class _Tokenizer:
             self.brackets.append(len(self.tokens))
         elif sign in ")]":
             partner = self._close(sign, start, end)
-        return self._add(lexicon.SAME_SIGN.get(sign, sign), partner, start, end)
+        return self._add(sign, partner, start, end)
 
     def _close(self, sign: str, start: int, end: int) -> int:
         """Return the number of the bracket that this one closes, and tell that one."""
@@ -336,25 +283,6 @@ class _Tokenizer:
         self.tokens[at] = opened._replace(value=len(self.tokens))
         return at
 
-    def _factorial(self, source: str, start: int) -> Iterator[Edit]:
-        """Yield the edits that replace `n!` by `exp(lgamma(n + 1))`."""
-        at = self._operand_start()
-        lone = source[start] == "!" and not source.startswith("!", start + 1)
-        if lone and at is not None and self.tokens[-1].end == start:
-            yield at, at, "exp(lgamma("
-            yield start, start + 1, " + 1))"
-
-    def _operand_start(self) -> int | None:
-        """Return the start of the operand that the last token ends, or None."""
-        tokens = self.tokens
-        if not tokens or tokens[-1].kind not in _OPERAND_ENDS:
-            return None
-        if tokens[-1].kind != ")":
-            return tokens[-1].start
-        at = tokens[-1].partner
-        called = at > 0 and tokens[at - 1].kind == "name"
-        return tokens[at - called].start
-
     def _refuse_phrase(self, start: int) -> None:
         """Refuse a phrase of another notation, such as LaTeX, if one begins here."""
         source = self.source
@@ -366,15 +294,6 @@ class _Tokenizer:
             derived = lexicon.DERIVATIVE.match(source, start)
             if derived is not None:
                 raise error.mended_by((start, derived.end(), ""))
-            if message == lexicon.NO_LATEX:
-                from .from_latex import plain
-
-                begin = 1 + max(source.rfind(end, 0, start) for end in "\r\n")
-                line = re.split(r"[\r\n]", source[begin:], maxsplit=1)[0]
-                text = plain(line)
-                if text is not None:
-                    margin = len(line) - len(line.lstrip())
-                    error.mended_by((begin + margin, begin + len(line), text))
             raise error
 
     def _newline(self, start: int, end: int) -> int:
@@ -428,33 +347,13 @@ class _Tokenizer:
         self._add("end", None, end, end)
 
 
-def _is_raised(character: str) -> bool:
-    """Return whether a character is a raised letter, sign or bracket, such as `ˣ`."""
-    if character.isascii() or character in FOREIGN_CHARACTERS:
-        return False
-    import unicodedata
-
-    raised = unicodedata.decomposition(character).startswith("<super>")
-    return raised and unicodedata.category(character) in ("Lm", "Sm", "Ps", "Pe")
-
-
-def _braces(source: str, start: int) -> Iterator[Edit]:
-    """Yield the edits that replace a pair of braces by `[]` if it has a comma, else by
-    `()`."""
-    depth, comma = 0, False
-    for at in range(start, len(source)):
-        depth += (source[at] == "{") - (source[at] == "}")
-        comma = comma or (source[at] == "," and depth == 1)
-        if depth == 0:
-            left, right = "[]" if comma else "()"
-            yield start, start + 1, left
-            yield at, at + 1, right
-            return
-
-
 def _continues_name(character: str) -> bool:
     """Return whether a character can be inside a name; False for an empty text."""
-    if not character:
-        return False
+    if character.isascii():
+        return character == "_" or character.isalnum()
+    import unicodedata
+
     foreign = character in FOREIGN_CHARACTERS or character in lexicon.SAME_SIGN
-    return not foreign and ("a" + character).isidentifier()
+    raised = unicodedata.decomposition(character).startswith("<su")
+    raised = raised and unicodedata.category(character) != "Lo"
+    return not (foreign or raised) and ("a" + character).isidentifier()

@@ -248,7 +248,8 @@ def test_any_identifier_is_a_name_in_normal_form() -> None:
 def test_any_text_is_read_or_refused_within_itself(source: str) -> None:
     refused = refusal(lambda: parse(source))
     if refused is None:
-        spans = [node.span for node in walk(parse(source))]
+        program = parse(source)
+        source, spans = program.source, [node.span for node in walk(program)]
     else:
         spans = [refused.span] if refused.span else []
         assert refused.render().startswith("error[E")

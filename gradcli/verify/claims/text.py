@@ -63,6 +63,9 @@ _PRIMED: Final = re.compile(
     rf"\s*{_OUTPUT}\s*(?P<primes>['′’]{{1,9}}|[″‴])\s*(?:\(\s*(?P<first>{_NAME})\s*\))?\s*"
 )
 _PARENTHESES: Final = re.compile(rf"(?<=[d∂])\s*\(\s*({_NAME})\s*\)")
+_FRACTION: Final = re.compile(
+    r"\\[dt]?frac\s*\{\s*(?:d|\\partial)\s*([^{}]*)\}\s*\{\s*(?:d|\\partial)\s*([^{}]*)\}"
+)
 _HINT: Final = (
     'write "d/dw = EXPR", "dL/dw[0] = EXPR", "d2L/dw dv = EXPR" or "d3L/dw3 = EXPR"'
 )
@@ -140,7 +143,8 @@ def read_claim(
     expression = text[offset:]
     if not expression.strip():
         _refuse(text, Span(len(left), offset), "nothing is claimed behind '='")
-    plain = _PARENTHESES.sub(r"\1 ", left)
+    plain = _FRACTION.sub(r"d\1/d\2", left).replace("\\", "")
+    plain = _PARENTHESES.sub(r"\1 ", plain)
     target = _target(plain, names) or _primed(plain, names, variables)
     side = Span(0, max(1, len(left.rstrip())))
     if target is None:
