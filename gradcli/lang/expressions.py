@@ -438,7 +438,7 @@ class ExpressionParser:
         if is_function(name) or name in FUNCTIONS or name in self.variables:
             return name
         meant = other_spelling(name, lambda n: is_function(n) or n in CONSTRUCTORS)
-        if meant is None:
+        if meant in (None, name):
             return name
         self.notes.append(syntax.Note(f"{name} is read as {meant}", called.span))
         return meant

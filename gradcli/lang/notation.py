@@ -157,6 +157,7 @@ _TITLE = re.compile(r"\s*(?:\\(?:text|mathrm|operatorname)\s*\{)?([\\\w{}^]+?)\}
 _DERIVED = re.compile(
     r"\\[dt]?frac\s*\{\s*(?:d|\\partial)\s*[^{}]*\}\s*\{\s*(?:d|\\partial)\s*[^{}]*\}"
 )
+_INDEX = re.compile(r"-?\d+|(?:-?\d+)?:(?:-?\d+)?")
 _OTHERWISE = re.compile(r"\W*(?:otherwise|else|sonst|sinon)\b")
 _OF_ALL = frozenset({"norm", "det", "trace", "sum", "mean", "prod", "len", "logsumexp"})
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
@@ -785,12 +786,16 @@ class _Reader:
         if any(re.match(r"\w", p) and p[0] in self.over for p in parts):
             return self._entry(name or self._own(base), *parts)
         rank = self.ranks.get(name) if name else None
-        if name and rank:
-            if all(part.isdecimal() for part in parts):
+        if (name and rank) or not base.isidentifier():
+            if all(_INDEX.fullmatch(part) for part in parts):
                 if "0" in parts:  # in notation the first entry has the index 1
                     raise self.doubt()
-                where = ", ".join(str(int(part) - 1) for part in parts)
-                return Piece(f"{name}[{where}]", ATOM, rank - len(parts))
+                counted = lambda found: str(int(found[0]) - 1)
+                where = re.sub(r"(?<![:\d-])\d+(?!\d)", counted, ", ".join(parts))
+                whole = sum(":" not in part for part in parts)
+                rank = None if rank is None else rank - whole
+                return Piece(f"{name or base}[{where}]", ATOM, rank)
+        if name and rank:
             if len(below) == 1:
                 return Piece(name, ATOM, rank, each=True)
         own = f"{self._own(base)}_{below}"
@@ -918,6 +923,8 @@ class _Reader:
         if not pieces:
             raise self.doubt()
         (piece,) = pieces
+        if opened == "(" and self.kind == "_" and self.latex:
+            return self._subscripts(piece.text)
         if piece.level < ATOM:
             piece = piece._replace(text=f"({piece.text})", level=ATOM)
         return self._members(piece)

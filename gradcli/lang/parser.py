@@ -249,7 +249,8 @@ class _Parser(ExpressionParser):
         start, inside = self.take().start, self.bodies != self.bodies_of_function
         value: syntax.Expression = yield self.expressions()
         after = (self.token.kind == "newline" and self.kind_after()) or self.token.kind
-        if inside or after not in ("dedent", "end", "newline"):
+        last = self.inline_bodies or after in ("dedent", "end", "newline")
+        if inside or not last:
             hint = "end with one 'return'; for two cases write a if condition else b"
             message = "'return' is not the last statement"
             raise self.fail("E209", message, Span(start, start + 6), hint)

@@ -171,9 +171,9 @@ spell("as_index", gradcli=T("{0:CHOICE}"), numpy=T("{0:ATOM}.astype(int)"),
       torch=T("{0:ATOM}.long()"), latex=T("{0:CHOICE}"))
 spell("detach", gradcli=T("{0:ATOM}.detach()"), numpy=T("{0:CHOICE}"),
       torch=T("{0:ATOM}.detach()"), c=T("{0:CHOICE}"), latex=T("{0:CHOICE}"))
-spell("part", python=T("{0:ATOM}[{1}]"), latex=T("{0:ATOM}_{{{1}}}"))
+spell("part", python=T("{0:ATOM}[{1}]"), latex=T("{0:ATOM}_{{{1}}}", POWER))
 spell("getitem", python=T("{0:ATOM}[{1}]"), c=T("{0:ATOM}[{1}]"),
-      latex=T("{0:ATOM}_{{{1}}}"))
+      latex=T("{0:ATOM}_{{{1}}}", POWER))
 spell("T", python=T("{0:ATOM}.T"), latex=T(r"{0:ATOM}^{{\top}}", POWER))
 spell("mT", python=T("{0:ATOM}.mT"), numpy=T("{0:ATOM}.swapaxes(-1, -2)"),
       latex=T(r"{0:ATOM}^{{\top}}", POWER))

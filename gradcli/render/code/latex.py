@@ -67,10 +67,11 @@ class Symbols:
 
     def entry(self, name: str, index: str) -> str:
         """Return the symbol of an array's entry; ``index`` is its index as text, or
-        empty."""
+        empty. In LaTeX the first entry has the index 1, as in books."""
         symbol = self[name]
         if not index:
             return symbol
+        index = re.sub(r"\d+", lambda found: str(int(found[0]) + 1), index)
         base = f"({symbol})" if "_" in symbol.replace(r"\_", "") else symbol
         return f"{base}_{{{index}}}"
 
@@ -206,6 +207,14 @@ class Latex(Dialect):
         self, value: object, shape: tuple[int, ...], texts: Mapping[int, Text]
     ) -> str:
         return super().index(value, shape, texts).replace(" ", "")
+
+    def _item(self, item: object, texts: Mapping[int, Text]) -> str:
+        """Return an index, counted from 1; negative ones count from the end."""
+        if isinstance(item, slice) and isinstance(item.start, int) and item.start >= 0:
+            item = slice(item.start + 1 if item.start else 0, item.stop, item.step)
+        elif isinstance(item, int) and item >= 0:
+            item += 1
+        return super()._item(item, texts)
 
     def assigned(self, name: str, text: str) -> str:
         return f"{symbol(name)} &= {text}"
