@@ -80,13 +80,23 @@ def run(question: Question, many: Many, trace: bool = False) -> int:
     ``trace`` stderr tells how the rows are computed."""
     work = _Work(question, many, trace)
     tell_at_once()
-    return work.plot() if many.plot else work.run()
+    return work.run()
+
+
+def draw(question: Question, many: Many) -> tuple[int, dict[str, Floats]]:
+    """Draw value and derivatives over the sweep in the terminal; return the exit status
+    and the swept values by name."""
+    work = _Work(question, many, drawn=True)
+    tell_at_once()
+    return work.plot(), work.swept
 
 
 class _Work:
     """A program and its points, with what is known of its run."""
 
-    def __init__(self, question: Question, many: Many, trace: bool = False) -> None:
+    def __init__(
+        self, question: Question, many: Many, trace: bool = False, drawn: bool = False
+    ) -> None:
         self.many = many
         self.trace = trace
         compile_by = partial(
@@ -99,9 +109,9 @@ class _Work:
         )
         self.program = compile_by(wrt=question.wrt)
         bindings = question.values
-        factory = factory_of(question)
+        factory = Factory(resolve(question.device), question.dtype, question.seed)
         self.shared = {b.name: value_of(b, factory) for b in bindings}
-        self.swept = swept(many.sweep or (), factory, rising=many.plot)
+        self.swept = swept(many.sweep or (), factory, rising=drawn)
         twice = next((name for name in self.swept if name in self.shared), None)
         if twice is not None:
             hint = "leave out one of the two"
@@ -225,7 +235,7 @@ class _Work:
             heights[f"d/d{name}"] = found.grads[name]
         if any(h.ndim > 1 for h in heights.values()) or len(values) < MIN_PLOT_POINTS:
             hint = "of a program with one number as its value, at 2 points or more"
-            raise wrong("E590", "--plot: no curve can be drawn", hint)
+            raise wrong("E590", "plot: no curve can be drawn", hint)
         # A derivative is drawn only where there is a value.
         finite = np.logical_and.reduce([np.isfinite(h) for h in heights.values()])
         (known,) = np.nonzero(finite)
@@ -243,7 +253,7 @@ class _Work:
         sizes = [len(values) for values in self.swept.values()]
         if np.ndim(found.value) > 1 or min(sizes) < MIN_PLOT_POINTS:
             hint = "of a program with one number as its value, at 2 points or more each"
-            raise wrong("E590", "--plot: no lines can be drawn", hint)
+            raise wrong("E590", "plot: no lines can be drawn", hint)
         drawn = surface(self.swept, found)
         unknown = int((~np.isfinite(drawn.value)).sum())
         return unknown, contours(drawn, width) if unknown < drawn.value.size else ()
@@ -312,11 +322,6 @@ def _rows(count: int) -> str:
     return "1 row" if count == 1 else f"{count:,} rows"
 
 
-def factory_of(question: Question) -> Factory:
-    """Return the factory of a question's numbers."""
-    return Factory(resolve(question.device), question.dtype, question.seed)
-
-
 def swept(
     texts: Sequence[str], factory: Factory, rising: bool = False
 ) -> dict[str, Floats]:
@@ -376,7 +381,7 @@ def _grid(axes: Mapping[str, Floats]) -> Iterator[Block]:
 def over_sweep(question: Question, many: Many) -> tuple[dict[str, Floats], Gradients]:
     """Return the swept values by name, and value and gradients at all combinations of
     them, the last name's changing fastest; NaN where there is none."""
-    work = _Work(question, many)
+    work = _Work(question, many, drawn=True)
     if work.free:
         hint = f"add {work.free[0]}=VALUE, or a range: {work.free[0]}=-3:3"
         raise wrong("E506", f"no value for {enumerated(work.free)}", hint)

@@ -63,7 +63,7 @@ def main(
         if suffix != ".json":
             lines = ("contourpy",) if len(sweep) > 1 else ()
             require(suffix, lines, "-o p.json needs nothing")
-    many = Many(sweep=sweep, plot=True)
+    many = Many(sweep=sweep)
     question = question_of(replace(request, words=words))
     if out is None and not request.json:
         return _in_terminal(question, many)
@@ -113,10 +113,9 @@ def _in_terminal(question: Question, many: Many) -> int:
     from ...lang.excerpt import printable
     from ...render.line import Line
     from ...render.numbers import number
-    from ..at_points import factory_of, run, swept
+    from ..at_points import draw
 
-    status = run(question, many)
-    axes = swept(many.sweep or (), factory_of(question), rising=True)
+    status, axes = draw(question, many)
     if len(axes) == 1:
         ((name, values),) = axes.items()
         Printer().lines(
