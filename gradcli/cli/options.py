@@ -116,7 +116,8 @@ class Request:
     --shape NAME=SIZES: The shape of an input without a value: X=3,2. Without --shape it
         is a single number.
     --seed N: Seed of random numbers: inputs without a value, randn, rand.
-    --strict/--no-strict: An input without a value is an error.
+    --strict/--no-strict/--draw: An input without a value is an error, or drawn at
+        random. By default it is drawn if no input has a value, or a terminal shows it.
     -q, --quiet: Print the numbers only.
     --device: Where to compute; auto: on a CUDA GPU if there is one.
     --dtype: The precision of all numbers.
@@ -135,7 +136,7 @@ class Request:
     wrt: str | None = None
     shape: list[str] | None = None
     seed: Annotated[int, {"min": 0}] = 0
-    strict: bool = False
+    strict: bool | None = None
     json: Json = False
     quiet: bool = False
     device: Literal["auto", "cpu", "cuda"] = "auto"
@@ -303,7 +304,10 @@ def declared(owner: Any, hidden: Collection[str] = ()) -> dict[str, Parameter]:
         *short, long = spelled.split(", ")
         name = long.partition("/")[0].removeprefix("--").replace("-", "_")
         text, shown_as = " ".join(about.split()), metavar or None
-        made[name] = partial(typer.Option, long, *short, metavar=shown_as, help=text)
+        first, *opposites = long.split("/")
+        both = [f"{first}/{opposites[0]}"] if opposites else [first]
+        both += [f" /{other}" for other in opposites[1:]]
+        made[name] = partial(typer.Option, *both, *short, metavar=shown_as, help=text)
     for name, metavar, about in _ARGUMENT_TEXT.findall(told):
         text = " ".join(about.split())
         made[name] = partial(typer.Argument, metavar=metavar, help=text)
