@@ -52,7 +52,7 @@ def question_of(request: Request, grad_output: str | None = None) -> Question:
         tell(printable(text))
     begin()
     # In a terminal people see the note that a value was drawn.
-    watched = form.full and sys.stdout.isatty()
+    draws = request.draw or (form.full and sys.stdout.isatty() and not request.strict)
     return Question(
         source,
         read_bindings(words),
@@ -60,7 +60,7 @@ def question_of(request: Request, grad_output: str | None = None) -> Question:
         wrt=listed(request.wrt),
         shapes=shapes_of(request.shape),
         seed=request.seed,
-        strict=False if request.strict is None and watched else request.strict,
+        strict=False if draws else request.strict or None,
         dtype=request.dtype,
         device=request.device,
         grad_output=grad_output,

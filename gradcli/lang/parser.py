@@ -83,7 +83,8 @@ class _Parser(ExpressionParser):
                 "E211", "the program is empty", None, self.source, hint=hint
             )
         for each in statements[:-1]:
-            if isinstance(each, syntax.Evaluate):
+            value = each.value if isinstance(each, syntax.Evaluate) else None
+            if value is not None and not isinstance(value, syntax.Literal):
                 text = shortened(self.source[slice(*each.span)])
                 message = f"the value of {text} is not used"
                 self.notes.append(syntax.Note(message, each.span))

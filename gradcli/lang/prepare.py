@@ -225,7 +225,7 @@ def _without_value(missing: Sequence[str], code: Code, why: str) -> ProgramError
     at the first."""
     known = {*code.variables, *CONSTANTS} - {*missing}
     readings = (
-        (did_you_mean(n, known) or other_reading(n, known, CONSTANTS, is_function), n)
+        (other_reading(n, known, CONSTANTS, is_function) or did_you_mean(n, known), n)
         for n in missing
     )
     meant, first = next((r for r in readings if r[0]), (None, missing[0]))
