@@ -38,26 +38,18 @@ from ..lang.prepare import data_among, value_of
 from ..lang.rows import Ways
 from ..lang.text_tables import Block, Points
 from ..render.columns import columns_to, format_of, open_columns
-from ..render.dots import contours, curve, labels
 from ..render.notes import ways_notes
 from ..render.progress import Bar, wants_bar
 from .ending import before_exit
 from .executors import Done, Task, header, results, workers
 from .limits import once, renew
 from .option_groups import Many
-from .output import Printer, form, note, standard_output, tell_at_once
+from .output import form, note, standard_output, tell_at_once
 from .problems import Exit, wrong
 
 if TYPE_CHECKING:
     from ..answers.question import Question
     from ..lang.nested import Floats
-    from ..render.line import Line
-
-PLOT_COLUMNS = 80
-"""Width of a curve where there is no terminal, in columns."""
-
-MIN_PLOT_POINTS = 2
-"""Smallest number of points of a curve."""
 
 MAX_TOLD_ROWS = 20
 """Largest number of bad rows that are reported one by one."""
@@ -81,14 +73,6 @@ def run(question: Question, many: Many, trace: bool = False) -> int:
     work = _Work(question, many, trace)
     tell_at_once()
     return work.run()
-
-
-def draw(question: Question, many: Many) -> tuple[int, dict[str, Floats]]:
-    """Draw value and derivatives over the sweep in the terminal; return the exit status
-    and the swept values by name."""
-    work = _Work(question, many, drawn=True)
-    tell_at_once()
-    return work.plot(), work.swept
 
 
 class _Work:
@@ -214,49 +198,6 @@ class _Work:
             else:
                 size = lambda: MANY_POINTS if together() else FEW_POINTS
                 yield from block.parts(size)
-
-    def plot(self) -> int:
-        """Draw value and derivatives over the sweep; return the exit status."""
-        found, failed = self.over_grid()
-        printer = Printer()
-        width = printer.layout.width or PLOT_COLUMNS
-        draw = self._curves if len(self.swept) == 1 else self._contours
-        unknown, lines = draw(found, width)
-        if unknown:
-            note(f"note: not drawn where not finite, at {unknown:,} of the points")
-        printer.lines(lines)
-        return Exit.PROGRAM if failed else Exit.DONE
-
-    def _curves(self, found: Gradients, width: int) -> tuple[int, Iterable[Line]]:
-        """Return the number of points without a value, and curves over one input."""
-        ((name, values),) = self.swept.items()
-        heights = {"value": found.value}
-        if name in self.wanted:
-            heights[f"d/d{name}"] = found.grads[name]
-        if any(h.ndim > 1 for h in heights.values()) or len(values) < MIN_PLOT_POINTS:
-            hint = "of a program with one number as its value, at 2 points or more"
-            raise wrong("E590", "plot: no curve can be drawn", hint)
-        # A derivative is drawn only where there is a value.
-        finite = np.logical_and.reduce([np.isfinite(h) for h in heights.values()])
-        (known,) = np.nonzero(finite)
-        lines: list[Line] = []
-        for label, numbers in heights.items() if len(known) >= MIN_PLOT_POINTS else ():
-            inside = slice(known[0], known[-1] + 1)
-            shown = np.where(finite, numbers, np.nan)[inside]
-            ends = labels([float(values[known[0]]), float(values[known[-1]])])
-            lines += curve(shown.tolist(), label, width, (ends[0], ends[1]))
-        return int((~finite).sum()), lines
-
-    def _contours(self, found: Gradients, width: int) -> tuple[int, Iterable[Line]]:
-        """Return the number of points without a value, and lines of equal value over
-        two inputs with their gradients."""
-        sizes = [len(values) for values in self.swept.values()]
-        if np.ndim(found.value) > 1 or min(sizes) < MIN_PLOT_POINTS:
-            hint = "of a program with one number as its value, at 2 points or more each"
-            raise wrong("E590", "plot: no lines can be drawn", hint)
-        drawn = surface(self.swept, found)
-        unknown = int((~np.isfinite(drawn.value)).sum())
-        return unknown, contours(drawn, width) if unknown < drawn.value.size else ()
 
     def over_grid(self) -> tuple[Gradients, dict[int, ProgramError]]:
         """Return value and gradients at all combinations of the swept values, the last
@@ -385,11 +326,14 @@ def over_sweep(question: Question, many: Many) -> tuple[dict[str, Floats], Gradi
     if work.free:
         hint = f"add {work.free[0]}=VALUE, or a range: {work.free[0]}=-3:3"
         raise wrong("E506", f"no value for {enumerated(work.free)}", hint)
+    if 1 in map(len, work.swept.values()):
+        raise wrong("E595", "plot: a range has one point", "give it 2 or more")
     found, failed = work.over_grid()
     if failed and len(failed) == prod(map(len, work.swept.values())):
         raise next(iter(failed.values()))
-    if failed:
-        note(f"note: nothing is drawn at {len(failed):,} points, which have no value")
+    unknown = int((~np.isfinite(found.value)).sum())
+    if unknown:
+        note(f"note: not drawn where not finite, at {unknown:,} of the points")
     return work.swept, found
 
 
