@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import sympy
 
 from gradcli.autograd import blocks
 from gradcli.cli import checking
@@ -214,6 +217,28 @@ def test_help_and_version_are_0_and_on_stdout(gradcli: Run, args: list[str]) -> 
     assert ended.status == 0
     assert ended.out
     assert ended.err == ""
+
+
+def test_the_version_names_the_libraries_that_are_there(gradcli: Run) -> None:
+    first, second = gradcli("--version").out.splitlines()
+    assert re.fullmatch(r"gradcli \S.*", first)
+    found = (
+        rf"with NumPy {np.__version__}, SymPy {sympy.__version__}, python-flint \d.*"
+    )
+    assert re.fullmatch(found + r", CuPy \S.*", second)
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("xyzzy", None), ("foo", None), ("qwerty", None), ("hello", None),
+     ("plugh", None), ("tahn", "tanh"), ("softmx", "softmax"), ("sqroot", "sqrt")],
+)  # fmt: skip
+def test_only_what_is_near_is_proposed(
+    gradcli: Run, word: str, meant: str | None
+) -> None:
+    told = gradcli("ops", word).err
+    assert ("did you mean" in told) == (meant is not None)
+    assert meant is None or f"'{meant}'" in told
 
 
 def test_the_help_page_names_every_command(gradcli: Run) -> None:
