@@ -9,7 +9,7 @@ with a caret under them, before the checking process is started.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from sys import maxsize
@@ -245,7 +245,7 @@ def _prepared(
             [b for b in bindings if b.name in names or b.name not in read_somewhere],
             wrt=names,
             seed=question.seed,
-            strict=question.strict,
+            strict=bool(question.strict),
             shapes=question.shapes,
         )
         for text, names in zip(programs, reads, strict=True)

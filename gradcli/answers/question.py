@@ -24,6 +24,7 @@ from ..lang.excerpt import enumerated, printable, shortened
 from ..lang.fusion import MIN_ENTRIES
 from ..lang.machine import Trace
 from ..lang.parser import parse
+from ..lang.prepare import ranks_of
 from ..lang.run import (
     Prepared,
     Run,
@@ -32,7 +33,6 @@ from ..lang.run import (
     input_names,
     prepare,
 )
-from ..lang.prepare import ranks_of
 from ..lang.syntax import Assign, Target, assigned_names, walk
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ class Question:
     wrt          names to differentiate by; None: all inputs but those read from files
     shapes       the shapes of inputs without a value
     seed         the seed of random values
-    strict       whether an input without a value is an error
+    strict       whether an input without a value is an error; None: where others have
+                 a value
     dtype        the precision of all numbers
     device       the device that computes: auto, cpu or cuda
     grad_output  the cotangent of an output of several numbers, as text; None: none
@@ -71,7 +72,7 @@ class Question:
     wrt: Sequence[str] | None = None
     shapes: Shapes = field(default_factory=dict)
     seed: int = 0
-    strict: bool = False
+    strict: bool | None = False
     dtype: str = "float64"
     device: str = "auto"
     grad_output: str | None = None

@@ -23,7 +23,7 @@ from ..lang.excerpt import Span, printable
 from .commands import COMMANDS
 from .limits import begin
 from .options import Request
-from .output import note, tell
+from .output import form, note, tell
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ def question_of(request: Request, grad_output: str | None = None) -> Question:
         tell(printable(text))
     begin()
     bindings = read_bindings(words)
+    # In a terminal people see the note that a value was drawn.
+    draws = request.draw or (form.full and sys.stdout.isatty() and not request.strict)
     return Question(
         read_program(source, bindings, shapes_of(request.shape), tell),
         bindings,
@@ -59,7 +61,7 @@ def question_of(request: Request, grad_output: str | None = None) -> Question:
         wrt=listed(request.wrt),
         shapes=shapes_of(request.shape),
         seed=request.seed,
-        strict=request.strict,
+        strict=False if draws else request.strict or None,
         dtype=request.dtype,
         device=request.device,
         grad_output=grad_output,

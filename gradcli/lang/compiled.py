@@ -11,7 +11,7 @@ tensors, arrays or numbers, as the inputs are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, TypeGuard
 
@@ -116,9 +116,11 @@ def compile(
     return Compiled(text, Settings(chosen, dtype, device, seed, of))
 
 
-def _rank(value: object) -> int | None:
+def _rank(value: Any) -> int | None:
     """Return the number of a value's dimensions; None if it has no value yet."""
-    return None if value is None else int(getattr(value, "ndim", np.ndim(value)))
+    if value is None:
+        return None
+    return int(value.ndim if hasattr(value, "ndim") else np.ndim(value))
 
 
 class Reading:

@@ -15,7 +15,7 @@ either refused with a corrected line, or a note in `notes` says how it was read.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 from . import syntax
 from .errors import ProgramError, Span
@@ -592,7 +592,7 @@ class ExpressionParser:
                 break
             commas += 1
         if self.token.kind == "for" and len(items) == 1 and not commas:
-            items = [(yield self._comprehension(items[0]))]
+            items = [(yield self._comprehension(cast(syntax.Expression, items[0])))]
             commas = within == "["
         self.expect(closing)
         self.within = outside

@@ -39,12 +39,12 @@ def mended(error: ProgramError, read: Reader) -> ProgramError:
     for _ in range(MAX_MENDS):
         text = edited(text, edits)
         problem = read(text)
-        if isinstance(problem, ProgramError):
-            if problem.source == text and _line_of(problem) == line:
-                if not problem.edits:
-                    return error
-                edits = problem.edits
-                continue
+        again = isinstance(problem, ProgramError) and problem.source == text
+        if isinstance(problem, ProgramError) and again and _line_of(problem) == line:
+            if not problem.edits:
+                return error
+            edits = problem.edits
+            continue
         shown = LINE_BREAK.split(text)[line - 1].strip()
         if len(shown) <= MAX_MENDED_CHARACTERS:
             error.right = shown
@@ -121,6 +121,7 @@ def _line(line: str, ranks: Mapping[str, int | None], read: Reader) -> str:
     from .notation import rewritten
 
     head = _HEAD.match(line)
+    assert head is not None
     begun, rest = line[: head.end()], line[head.end() :]
     if begun.strip() in ("if", "elif", "while"):
         test, colon, after = rest.partition(":")

@@ -13,7 +13,7 @@ Invariant: what can be meant in two ways raises `Doubt`; it is never guessed.
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -136,8 +136,8 @@ _SAME = {
 _DOTS, _CROSSES = ("·", "⋅", "∙", "•", r"\cdot"), ("×", r"\times")
 _BLANK = re.compile(
     r"(?m)^\s*%.*$|~|\$\$?|\\[][()]|\\(?:begin|end)\s*\{(?:equation|align|aligned|gather"
-    r"|split)\*?\}|\\label\{[^}]*\}|(?<!\\)\\(?:[;:, ]|(?<!,\\)!|(?:q?quad|displaystyle|limits"
-    r"|nonumber|notag|middle|[bB]igg?[lrm]?)(?![A-Za-z]))"
+    r"|split)\*?\}|\\label\{[^}]*\}|(?<!\\)\\(?:[;:, ]|(?<!,\\)!|(?:q?quad|displaystyle"
+    r"|limits|nonumber|notag|middle|[bB]igg?[lrm]?)(?![A-Za-z]))"
 )
 """Pattern of what means nothing: comments, spaces, sizes and environments."""
 
@@ -145,10 +145,10 @@ _SIDE = re.compile(r"\\(left|right)\s*(\\?[|.]|(?=\W))")
 _ENDS = re.compile(r"\\begin\b|\\end\b|\\\\|\\.|[{}();]|\n(?=[^=\n&]{1,60}&?\s*=)")
 _EQUAL = re.compile(r":=|≈|≡|≔|\\(?:approx|equiv|coloneqq|triangleq)(?![A-Za-z])")
 _STYLES = frozenset(
-    rf"\{name}"
-    for name in "mathbf boldsymbol mathrm mathit mathsf mathtt bf rm it text textrm "
-    "textit textbf mathcal bm operatorname vec mathbb mbox".split()
-)
+    (r"\mathbf", r"\boldsymbol", r"\mathrm", r"\mathit", r"\mathsf", r"\mathtt", r"\bf",
+     r"\rm", r"\it", r"\text", r"\textrm", r"\textit", r"\textbf", r"\mathcal", r"\bm",
+     r"\operatorname", r"\vec", r"\mathbb", r"\mbox")
+)  # fmt: skip
 _ACCENTS = {r"\hat": "hat", r"\widehat": "hat", r"\bar": "bar", r"\overline": "bar",
             r"\tilde": "tilde", r"\widetilde": "tilde", r"\dot": "dot"}  # fmt: skip
 _TITLE = re.compile(r"\s*(?:\\(?:text|mathrm|operatorname)\s*\{)?([\\\w{}^]+?)\}?\s*\(")
@@ -213,14 +213,21 @@ def _statements(text: str) -> Iterator[tuple[int, int]]:
 
 @cache
 def _heads() -> dict[str, str]:
-    r"""Return functions by the letter before their brackets in LaTeX: `J_0`, `\psi`."""
+    r"""Return functions by their names in LaTeX, where these are others: `J_0`, `\psi`,
+    `Ai`."""
     found = {"Φ": "ndtr", "σ": "sigmoid"}
     for op in OPS.values():
-        begun = re.match(r"\\?(\w+)\(\{0\}", op.latex or "")
+        latex = (op.latex or "").replace("{{", "{").replace("}}", "}")
+        begun = re.match(r"\\?(?:operatorname\{)?(\w+)\}?('?)\(\{0\}", latex)
         name, line, below = begun[1].partition("_") if begun else ("", "", "")
-        letter = _greek(name) or name
-        if len(letter) == 1:
-            found.setdefault(letter + line + below, op.base)
+        own = (
+            (_greek(name) or name)
+            + line
+            + below
+            + "_prime" * len(begun[2] if begun else "")
+        )
+        if name and not is_function(own):
+            found.setdefault(own, op.base)
     return found
 
 
@@ -291,9 +298,8 @@ class _Reader:
             ):
                 kind = _SAME.get(word, word)
             if kind == "word":
-                for part in self._split(
-                    word, text[start - 1 : start], text[at : at + 1]
-                ):
+                follower = text[at:].lstrip()[:1]
+                for part in self._split(word, text[start - 1 : start], follower):
                     kind = "number" if part.isdecimal() else "word"
                     end = start + len(part)
                     tokens.append(Token(kind, part, start, end, spaced))
@@ -309,8 +315,14 @@ class _Reader:
             return [word[0], *(self._split(word[1:], "", after) if word[1:] else ())]
         if before == "_" or (after == "_" and not self.latex):
             return [word]
-        bound = lambda part: bool(self._bound(part))
-        known = lambda part: bound(part) or part in CONSTANTS or bool(self._meant(part))
+        bound: Callable[[str], bool] = lambda part: bool(self._bound(part))
+        heads = _heads() if self.latex and after in ("(", "^", "'") else {}
+
+        def known(part: str) -> bool:
+            return (
+                bound(part) or part in {*CONSTANTS, *heads} or bool(self._meant(part))
+            )
+
         found = (parted(word, bound) if after != "(" else None) or parted(word, known)
         letters = re.findall(rf"{_LETTER}|\d+", word) if self.latex else [word]
         return found or letters
@@ -368,6 +380,7 @@ class _Reader:
     def statement(self) -> str:
         """Return the statement, which may assign to a name or define a function."""
         text = _EQUAL.sub(lambda found: "=".ljust(len(found[0])), self.text)
+        text = re.sub(r"&(?=\s*=)", " ", text)
         text = text if r"\begin" in text else text.replace("&", " ")
         text = text.rstrip().rstrip(",;" if self.latex else ";").rstrip()
         text = text.removesuffix(".") if self.latex else text
@@ -380,6 +393,8 @@ class _Reader:
         self.expect("end")
         if head.isidentifier():
             self.ranks[head] = items[0].rank if len(items) == 1 else None
+            if items[0].level in (LOGIC, COMPARISON):
+                self.ranks[f"[{head}]"] = items[0].rank
         made = ", ".join(piece.text for piece in items)
         for name, length in self.lengths.items():
             made = re.sub(rf"\b{re.escape(name)}\b", length, made)
@@ -576,9 +591,9 @@ class _Reader:
         start, closing = self.at, _CLOSING.get(self.kind)
         inner = self.take().text
         inner = self._skip(closing) if closing else inner
-        if inner.strip("{} ") in ("T", "⊤", r"\top", r"\intercal"):
-            if not self._bound("T") or base.rank in (1, 2):
-                return _transposed(base)
+        turned = inner.strip("{} ") in ("T", "⊤", r"\top", r"\intercal")
+        if turned and (not self._bound("T") or base.rank in (1, 2)):
+            return _transposed(base)
         index = re.fullmatch(r"\s*\(?(\w)\)?\s*", inner) if closing else None
         if index and index[1] in self.over and (closing == ")" or "(" in inner):
             return self._entry(base.text, index[1])
@@ -714,6 +729,10 @@ class _Reader:
         word = self._skip("}").replace(r"\_", "_").strip()
         if word == "e" and not self._bound("e"):
             return Piece("e", ATOM, 0)
+        if word in ("0", "1") and self.take_if("_"):  # an array of it, with its sizes
+            self.expect("{")
+            sizes = self._skip("}").replace(r"\times", ",").replace(" ", "")
+            return Piece(f"full(({sizes},), {word})", ATOM, 1 + sizes.count(","))
         if word.isidentifier():
             return self._applied(word) if self._meant(word) else self._subscripts(word)
         self.at = start
@@ -753,17 +772,31 @@ class _Reader:
                 below = self.take().text.removeprefix("\\")
                 while not self.latex and self.take_if("_"):
                     below += "_" + self.expect("word", "number").text
-        if self.kind == "'" and not self._bound(base + "_prime"):
-            raise self.doubt()
-        while self.take_if("'"):
-            base += "_prime"
+        if self.kind == "**" and self.after.kind == "'":
+            self.take()
         own = f"{base}_{below}" if below else base
-        if self.kind == "(" and not self._bound(own) and not self._bound(base):
-            first, line, rest = own.partition("_")
-            head = _heads().get((_greek(first) or first) + line + rest)
-            if head is not None and (self.latex or own == "σ"):
-                return self._applied(head)
+        while self.take_if("'"):
+            own, base = f"{own}_prime", f"{base}_prime"
+        free = not self._bound(own) and not self._bound(base)
+        first, line, rest = own.partition("_")
+        head = _heads().get((_greek(first) or first) + line + rest)
+        if free and head is not None and self._calls() and (self.latex or own == "σ"):
+            return self._applied(head)
+        if free and "_prime" in own:
+            raise self.doubt()
         return self._indexed(base, below)
+
+    def _calls(self) -> bool:
+        """Return whether brackets with an argument follow, perhaps after a power."""
+        if self.kind != "**":
+            return self.kind == "("
+        start = self.at
+        self.take()
+        closing = _CLOSING.get(self.take().kind)
+        if closing:
+            self._skip(closing)
+        called, self.at = self.kind == "(", start
+        return called
 
     def _indexed(self, base: str, below: str) -> Piece:
         """Return the meaning of a name with a subscript, or without one."""
@@ -786,18 +819,17 @@ class _Reader:
         if any(re.match(r"\w", p) and p[0] in self.over for p in parts):
             return self._entry(name or self._own(base), *parts)
         rank = self.ranks.get(name) if name else None
-        if (name and rank) or not base.isidentifier():
-            if all(_INDEX.fullmatch(part) for part in parts):
-                if "0" in parts:  # in notation the first entry has the index 1
-                    raise self.doubt()
-                counted = lambda found: str(int(found[0]) - 1)
-                where = re.sub(r"(?<![:\d-])\d+(?!\d)", counted, ", ".join(parts))
-                whole = sum(":" not in part for part in parts)
-                rank = None if rank is None else rank - whole
-                return Piece(f"{name or base}[{where}]", ATOM, rank)
-        if name and rank:
-            if len(below) == 1:
-                return Piece(name, ATOM, rank, each=True)
+        numbers = all(_INDEX.fullmatch(part) for part in parts)
+        if numbers and ((name and rank) or not base.isidentifier()):
+            if "0" in parts:  # in notation the first entry has the index 1
+                raise self.doubt()
+            counted = lambda found: str(int(found[0]) - 1)
+            where = re.sub(r"(?<![:\d-])\d+(?!\d)", counted, ", ".join(parts))
+            whole = sum(":" not in part for part in parts)
+            rank = None if rank is None else rank - whole
+            return Piece(f"{name or base}[{where}]", ATOM, rank)
+        if name and rank and len(below) == 1:
+            return Piece(name, ATOM, rank, each=True)
         own = f"{self._own(base)}_{below}"
         if not own.isidentifier():
             raise self.doubt()
@@ -846,10 +878,15 @@ class _Reader:
                 power = Piece(self.expect("number", "word").text)
                 power = _negative(power) if minus else power
         if power and power.text == "-1":
-            inverse = self._meant(f"a{name}")
+            spelled = (f"a{name}", f"{name}inv", f"{name}i")
+            inverse = next((each for each in spelled if self._meant(each)), None)
             if inverse is None:
                 raise self.doubt()
-            name, power = inverse, None
+            name, power = self._meant(inverse) or "", None
+        if (
+            name in ("digamma", "psi") and power
+        ):  # its derivatives are written as powers of it
+            base, power, name = power, None, "polygamma"
         if name == "sqrt" and self.take_if("["):
             degree = self._until("]")
             return _call("root", [self._operand(), degree])
@@ -860,6 +897,8 @@ class _Reader:
         if base is not None and name == "log":
             own = {"2": "log2", "10": "log10", "e": "log"}.get(base.held)
             call = _call(own or "log", given if own else [*given, base])
+        elif base is not None and name in ("polygamma", "li"):
+            call = _call(name.replace("li", "polylog"), [base, *given])
         else:
             call = _call(name, given)
         return _raised(call, power) if power else self._members(call)
@@ -889,7 +928,8 @@ class _Reader:
 
     def _listed(self) -> list[Piece]:
         """Return what stands between the commas in brackets, with keywords."""
-        closing = _CLOSING[self.take().kind]
+        opened = self.take().kind
+        closing = _CLOSING[opened]
         found: list[Piece] = []
         outside, self.bars = self.bars, 0
         while self.kind != closing:
@@ -899,7 +939,7 @@ class _Reader:
                 name = self._skip("}")
             elif self.kind == "word":
                 name = self.take().text
-            if not name or not self.take_if("="):
+            if not name or opened != "(" or not self.take_if("="):
                 self.at, name = start, ""
             piece = self.choice()
             found.append(piece if not name else Piece(f"{name}={piece.text}"))
@@ -923,8 +963,11 @@ class _Reader:
         if not pieces:
             raise self.doubt()
         (piece,) = pieces
+        test = piece.level in (LOGIC, COMPARISON) or f"[{piece.text}]" in self.ranks
+        if opened == "[" and test and self.latex:
+            return Piece(f"where({piece.text}, 1, 0)", ATOM, piece.rank)
         if opened == "(" and self.kind == "_" and self.latex:
-            return self._subscripts(piece.text)
+            return self._subscripts(f"({piece.text})")
         if piece.level < ATOM:
             piece = piece._replace(text=f"({piece.text})", level=ATOM)
         return self._members(piece)

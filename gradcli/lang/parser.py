@@ -61,9 +61,11 @@ def parse(
     from .mend import read_as_meant
 
     known = dict.fromkeys(given) if ranks is None else ranks()
-    if isinstance(found, syntax.Program) and not any(known.values()):
-        if all(source[at.start] in DOTS for at in found.doubts):
-            return found
+    dots = isinstance(found, syntax.Program) and all(
+        source[at.start] in DOTS for at in found.doubts
+    )
+    if isinstance(found, syntax.Program) and dots and not any(known.values()):
+        return found
     program = read_as_meant(source, found, known, lambda text: _read(text, given))
     if program is not None:
         return program
@@ -99,7 +101,7 @@ class _Parser(ExpressionParser):
         self.loops = 0
         self.inline_bodies = 0
         self.bodies = self.bodies_of_function = 0
-        self.compound: dict[str, Callable[[], Steps[syntax.Statement]]] = {
+        self.compound: dict[str, Callable[[], Steps[Any]]] = {
             "if": self._if,
             "for": self._for,
             "while": self._while,
@@ -115,10 +117,10 @@ class _Parser(ExpressionParser):
         statements: list[syntax.Statement] = []
         while self.token.kind != "end":
             statements += yield self._line()
-        if statements and isinstance(statements[-1], Definition):
+        last = statements[-1] if statements else None
+        if isinstance(last, Definition):
             # The function is what the program computes: its inputs are the program's.
-            last = statements.pop()
-            statements += last.body
+            statements[-1:] = last.body
             end, name = last.value.span, syntax.Target(last.span, last.name)
             statements.append(syntax.Assign(end, last.value, (name,), False, last.span))
         statements = [s for s in statements if not isinstance(s, Definition)]
@@ -129,6 +131,12 @@ class _Parser(ExpressionParser):
             raise ProgramError(
                 "E211", "the program is empty", None, self.source, hint=hint
             )
+        for each in statements[:-1]:
+            value = each.value if isinstance(each, syntax.Evaluate) else None
+            if value is not None and not isinstance(value, syntax.Literal):
+                text = shortened(self.source[slice(*each.span)])
+                message = f"the value of {text} is not used"
+                self.notes.append(syntax.Note(message, each.span))
         span = Span(0, len(self.source))
         body = syntax.Block(
             Span(statements[0].span.start, statements[-1].span.end), tuple(statements)
@@ -170,10 +178,11 @@ class _Parser(ExpressionParser):
         from .suggest import parted, synonym
         from .tensor_library import CONSTANTS, is_function
 
+        own = {*FUNCTIONS, *CONSTRUCTORS, *GRAD_MODES}
         for name, at in called.items():
-            known = is_function(name) or synonym(name)
-            own = {*FUNCTIONS, *CONSTRUCTORS, *GRAD_MODES}
-            if name in values or not (known or name in own):
+            if name in values or not (
+                is_function(name) or synonym(name) or name in own
+            ):
                 yield at
         yield from (at for name, at in self.indexed.items() if is_function(name))
         known = self.given | {*CONSTANTS}
@@ -221,7 +230,7 @@ class _Parser(ExpressionParser):
         if not self.take_if("newline"):
             raise self.unexpected("an operator or the end of the statement")
 
-    def _statement(self) -> syntax.Statement | Steps[syntax.Statement]:
+    def _statement(self) -> syntax.Statement | Steps[Any]:
         token, kind = self.token, self.token.kind
         if kind in self.compound:
             return self.compound[kind]()
@@ -309,9 +318,8 @@ class _Parser(ExpressionParser):
         sign = self.token
         augmented = sign.kind in AUGMENTED
         if sign.kind != "=" and not augmented:
-            if isinstance(value, syntax.Literal) and isinstance(value.value, str):
-                if self.source[start : start + 3] in TRIPLE:
-                    return None  # a comment on what follows, as of a function
+            if self.source[start : start + 3] in TRIPLE and sign.kind == "newline":
+                return None  # a comment, as of a function
             return syntax.Evaluate(value.span, value)
         self.take()
         if augmented and not isinstance(value, syntax.Name):

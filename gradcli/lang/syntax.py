@@ -376,7 +376,7 @@ def renamed(root: Part, names: Mapping[str, str]) -> Part:
         if not isinstance(node, Node):
             return node
         values = {}
-        for field in node._fields:
+        for field in type(node)._fields:
             value = getattr(node, field)
             own = field == "name" and isinstance(node, Name | Target)
             values[field] = names.get(value, value) if own else (yield steps(value))

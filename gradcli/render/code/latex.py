@@ -135,6 +135,8 @@ def _greek(text: str) -> str | None:
     return f"\\{name}" if name in GREEK else None
 
 
+_TWICE: Final = re.compile(r"(\w+_\{[^{}]*\})_\{")
+_ENTRYWISE: Final = Template(r"{0:PRODUCT} \odot {1:SIGN}", PRODUCT)
 _OPENING: Final = frozenset("{(|,")
 _CLOSING: Final = frozenset("})|,")
 
@@ -160,6 +162,10 @@ class Latex(Dialect):
         return spelling(name).latex or rf"\operatorname{{{name}}}"
 
     def _function(self, tree: Tree, texts: Mapping[int, Text]) -> Text:
+        if tree.head == "mul" and all(getattr(a, "ndim", 0) for a in tree.args):
+            # Entry by entry, where a dot would be the inner product of vectors.
+            args = [texts[a.serial] for a in tree.args if isinstance(a, Tree)]
+            return filled(_ENTRYWISE, args, made=Formula)
         if spelling(tree.head).latex is None:
             args = [Formula(self.argument(a, texts)) if not isinstance(a, Tree)
                     else texts[a.serial] for a in tree.args]  # fmt: skip
@@ -167,7 +173,10 @@ class Latex(Dialect):
             found = _from_row(tree.head, args, params)
             if found is not None:
                 return found
-        return super()._function(tree, texts)
+        made = super()._function(tree, texts)
+        # LaTeX refuses a subscript behind a subscript.
+        apart = _TWICE.sub(r"\\left(\1\\right)_{", made.written)
+        return Formula(apart, made.rank)
 
     def called(self, name: str, args: Sequence[str], params: Mapping[str, str]) -> str:
         named = [rf"\mathrm{{{key}}} = {text}" for key, text in params.items()]
