@@ -62,7 +62,8 @@ def read_as_meant(
     """Return the tree of a program with its mathematical notation rewritten, and a note
     on each line that was; None if a part of it is in doubt. ``found`` is what was read
     of the source, ``ranks`` the numbers of dimensions by name."""
-    from .notation import IN_LATEX, Doubt, rewritten
+    from .mathematics import rewritten
+    from .notation import IN_LATEX, Doubt
 
     notes: list[Note] = []
     text = source
@@ -118,7 +119,7 @@ _HEAD = re.compile(r"\s*(?:(?:if|elif|while|return)\b)?\s*")
 
 def _line(line: str, ranks: Mapping[str, int | None], read: Reader) -> str:
     """Return a line with each statement rewritten that cannot be read as it is."""
-    from .notation import rewritten
+    from .mathematics import rewritten
 
     head = _HEAD.match(line)
     assert head is not None
@@ -130,7 +131,8 @@ def _line(line: str, ranks: Mapping[str, int | None], read: Reader) -> str:
     for part in _SEMICOLON.split(rest):
         tree = read(part) if part.strip() else None
         if isinstance(tree, ProgramError) or (tree is not None and tree.doubts):
-            part = rewritten(part, ranks)
+            blank = part[: len(part) - len(part.lstrip())]
+            part = blank + rewritten(part, ranks)
         parts.append(part)
     return begun + ";".join(parts)
 

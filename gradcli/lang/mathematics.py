@@ -1,0 +1,367 @@
+r"""Mathematical notation, in LaTeX or as it is typed, rewritten in the language.
+
+A statement is read by precedence: factors side by side are a product, a function takes
+the factors behind it, `x_i` is an entry of a vector inside of a sum over `i`, and a
+matrix beside a matrix or a vector is multiplied as matrices are. `ranks` has the number
+of dimensions of each name that has a value, None where it is not known.
+
+Invariant: what can be meant in two ways raises `Doubt`; it is never guessed.
+
+    rewritten("sin^2 x", {})                                  # "sin(x)^2"
+    rewritten(r"\frac{1}{2}\|A x - b\|^2", {"A": 2, "x": 1})  # "1/2*norm(A @ x - b)^2"
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from .excerpt import Span
+from .factors import DERIVED, FACTORS, NO_FACTORS, OF_WHAT, Factors
+from .lexicon import DERIVATIVE, KEYWORDS
+from .lexicon import WORDS_BETWEEN as WORDS
+from .maxima import MAX_NESTED_NOTATION
+from .notation import (
+    ATOM,
+    CLOSING,
+    COMPARISON,
+    IN_LATEX,
+    LOGIC,
+    PRODUCT,
+    SUM,
+    Doubt,
+    Piece,
+    Token,
+    chosen,
+    joined,
+    multiplied,
+    negative,
+    on_the_line,
+    raised,
+    transposed,
+)
+from .tensor_library import CONSTANTS
+
+_BLANK = re.compile(
+    r"(?m)^\s*%.*$|~|\$\$?|\\[][()]|\\(?:begin|end)\s*\{(?:equation|align|aligned|gather"
+    r"|split)\*?\}|\\label\{[^}]*\}|(?<!\\)\\(?:[;:, ]|(?<!,\\)!|(?:q?quad|displaystyle"
+    r"|limits|nonumber|notag|middle|[bB]igg?[lrm]?)(?![A-Za-z]))"
+)
+"""Pattern of what means nothing: comments, spaces, sizes and environments."""
+
+_SIDE = re.compile(r"\\(left|right)\s*(\\?[|.]|(?=\W))")
+
+_ENDS = re.compile(r"\\begin\b|\\end\b|\\\\|\\.|[{}();]|\n(?=[^=\n&]{1,60}&?\s*=)")
+
+_EQUAL = re.compile(r":=|≈|≡|≔|\\(?:approx|equiv|coloneqq|triangleq)(?![A-Za-z])")
+
+_TITLE = re.compile(r"\s*(?:\\(?:text|mathrm|operatorname)\s*\{)?([\\\w{}^]+?)\}?\s*\(")
+"""Pattern of the beginning of a function's definition, up to its inputs."""
+
+
+def rewritten(text: str, ranks: Mapping[str, int | None]) -> str:
+    """Return a program in mathematical notation as one of the language.
+
+    Raises:
+        Doubt: a part of it is unknown, or can be meant in two ways.
+    """
+    known = dict(ranks)
+    if not IN_LATEX.search(text):
+        derived = DERIVATIVE.match(text)
+        rest = text[derived.end() :] if derived else ""
+        if of := re.fullmatch(r"\s*[d∂]\s*(\(.*\))\s*/\s*[d∂]\s*\w+\s*", text):
+            rest = of[1]
+        if rest.strip() and rest.lstrip()[0] != "=":
+            raise Doubt(OF_WHAT, Span(0, len(text)), rest)
+        return _Reader(text, known, False).statement()
+    text = _SIDE.sub(_side, _BLANK.sub(lambda found: " " * len(found[0]), text))
+    made = []
+    for start, end in _statements(text):
+        if text[start:end].strip(" \t\r\n.,;"):
+            part = " " * start + text[start:end]
+            made.append(_Reader(part, known, True).statement())
+    return "; ".join(made)
+
+
+def _side(found: re.Match[str]) -> str:
+    """Return a sign of a pair; a bar as a character that says which side it is of."""
+    signs = {"|": "⟦⟧", r"\|": "⟪⟫"}.get(found[2], "  ")
+    return signs[found[1] != "left"].ljust(len(found[0]))
+
+
+def _statements(text: str) -> Iterator[tuple[int, int]]:
+    r"""Yield where the statements of LaTeX begin and end: they end at `\\` and `;`
+    outside of brackets and environments, and before a line that assigns."""
+    depth = start = 0
+    for found in _ENDS.finditer(text):
+        sign = found[0]
+        depth += sign in ("{", "(", r"\begin")
+        depth -= sign in ("}", ")", r"\end")
+        if not depth and sign in (r"\\", ";", "\n"):
+            yield start, found.start()
+            start = found.end()
+    yield start, len(text)
+
+
+class _Reader(Factors):
+    """The reader of one statement."""
+
+    def statement(self) -> str:
+        """Return the statement, which may assign to a name or define a function."""
+        text = _EQUAL.sub(lambda found: "=".ljust(len(found[0])), self.text)
+        text = re.sub(r"&(?=\s*=)", " ", text)
+        text = text if r"\begin" in text else text.replace("&", " ")
+        text = text.rstrip().rstrip(",;" if self.latex else ";").rstrip()
+        text = text.removesuffix(".") if self.latex else text
+        left, right = _sides(text)
+        head = "" if left is None else self._target(left)
+        self.put(right)
+        items = [self.choice()]
+        while self.take_if(",") and self.kind != "end":
+            items.append(self.choice())
+        self.expect("end")
+        if head.isidentifier():
+            self.ranks[head] = items[0].rank if len(items) == 1 else None
+            if items[0].level in (LOGIC, COMPARISON):
+                self.ranks[f"[{head}]"] = items[0].rank
+        made = ", ".join(piece.text for piece in items)
+        for name, length in self.lengths.items():
+            made = re.sub(rf"\b{re.escape(name)}\b", length, made)
+        made = f"{head} = {made}" if head else made
+        if self.unsure is not None:
+            raise Doubt(*self.unsure, made)
+        return made
+
+    def _target(self, left: str) -> str:
+        """Return what a statement assigns to: a name, a function of names, or nothing
+        where its left side is no more than a title."""
+        if DERIVED.fullmatch(left.strip()):
+            return ""
+        begun = _TITLE.match(left)
+        try:
+            self.put(left[: begun.end(1)] if begun else left)
+            name = self._name_alone().text
+            self.expect("end")
+            if begun is None:
+                return name
+            self.put(left[begun.end() :].rstrip().removesuffix(")"))
+            inputs = [self._name_alone()]
+            while self.take_if(","):
+                inputs.append(self._name_alone())
+            self.expect("end")
+            listed = ", ".join(piece.text for piece in inputs)
+            return "" if any(piece.each for piece in inputs) else f"{name}({listed})"
+        except Doubt:
+            if begun is None:
+                raise
+            return ""
+
+    def _name_alone(self) -> Piece:
+        if self.kind == "word" and self.after.kind in ("end", ","):
+            return Piece(self.own(self.take().text))
+        piece = self.factor()
+        if not piece.text.isidentifier() or piece.text in KEYWORDS:
+            raise self.doubt()
+        return piece
+
+    # Expressions, from the operators that bind least tightly to those that bind most.
+
+    def choice(self) -> Piece:
+        self.depth += 1
+        if self.depth > MAX_NESTED_NOTATION:
+            raise self.doubt()
+        piece = self.logic()
+        if self.taken("if"):
+            test = self.logic()
+            if not self.taken("else"):
+                raise self.doubt()
+            piece = chosen(piece, test, self.choice())
+        elif self.take_if("over"):
+            piece = joined(piece, "/", self.choice())
+        self.depth -= 1
+        return piece
+
+    def logic(self) -> Piece:
+        if self.taken("not"):
+            return Piece(f"not {self.logic().at(COMPARISON)}", LOGIC)
+        left = self._comparison()
+        while sign := self.taken("and", "or"):
+            left = joined(left, f" {sign} ", self._comparison(), LOGIC, COMPARISON)
+        return left
+
+    def _comparison(self) -> Piece:
+        left = self._sum()
+        while sign := self.taken("<", "<=", ">", ">=", "==", "!=", "="):
+            sign = "==" if sign == "=" else sign
+            left = joined(left, f" {sign} ", self._sum(), COMPARISON, SUM)
+        return left
+
+    def _sum(self) -> Piece:
+        left = self.product()
+        while sign := self.taken("+", "-"):
+            left = joined(left, f" {sign} ", self.product(), SUM, PRODUCT)
+        return left
+
+    def product(self) -> Piece:
+        left = self._signed()
+        while True:
+            word = self.token.text if self.kind == "word" else self.kind
+            if word == "x" and self._is_times():
+                self.guessed("it is not said whether x is a name here, or a sign")
+                self.take()
+                left = multiplied(left, self._signed(), "*")
+            elif word == "*":
+                left = multiplied(left, *self._signed_behind())
+            elif self.kind == "word" and word in WORDS and self._is_operand(self.after):
+                self.take()
+                left = joined(left, f" {WORDS[word]} ", self._signed())
+            elif word == "/":
+                left = joined(left, "/", self._divisor())
+            elif word in ("//", "%", "@"):
+                self.take()
+                left = joined(left, f" {word} ", self._signed())
+            elif self.joins():
+                left = multiplied(left, self.power(), "")
+            else:
+                return left
+
+    def _signed_behind(self) -> tuple[Piece, str]:
+        sign = self.take().text
+        return self._signed(), sign
+
+    def _divisor(self) -> Piece:
+        sign = self.take()
+        piece = self._signed()
+        if self.joins() and not piece.text.isdecimal():
+            self.unsure = (
+                "it is not said how far / divides",
+                Span(sign.start, sign.end),
+            )
+            while self.joins():
+                piece = multiplied(piece, self.power(), "")
+        return piece
+
+    def _is_times(self) -> bool:
+        """Return whether a letter x stands between factors as a sign does: `) x 6`."""
+        before = self.tokens[self.at - 1].kind
+        apart = self.token.spaced and self.after.spaced
+        return (
+            apart and before in ("number", ")") and self.after.kind in ("number", "(")
+        )
+
+    def _is_operand(self, token: Token) -> bool:
+        return token.kind in ("word", "number", "(", "sqrt") or token.kind[:1] == "\\"
+
+    def joins(self) -> bool:
+        """Return whether a factor begins here that no sign precedes."""
+        token, last, kind = self.token, self.tokens[self.at - 1], self.kind
+        if kind == "number":
+            if last.kind in ("number", "fraction"):
+                raise self.doubt()
+            return last.kind in ("word", ")", "}", "lowered")
+        if kind == "word":
+            return token.text not in KEYWORDS and token.text not in WORDS
+        if kind in ("|", "norm"):
+            later = any(t.kind == kind for t in self.tokens[self.at + 1 :])
+            opens = not self.bars or token.text in "⟦⟪"
+            return later and opens and token.text not in (r"\rvert", r"\rVert", *"⟧⟫")
+        if kind == "(" and last.kind == "word" and not self._is_value(last.text):
+            raise self.doubt()
+        command = kind[:1] == "\\" and kind not in NO_FACTORS
+        return command or kind in FACTORS
+
+    def _is_value(self, name: str) -> bool:
+        """Return whether a name before a bracket is a factor: it has a value, or stands
+        for one elsewhere."""
+        beside = zip(self.tokens, self.tokens[1:], strict=False)
+        elsewhere = any(a.text == name and b.kind != "(" for a, b in beside)
+        return bool(elsewhere or self.bound(name) or name in CONSTANTS or self.over)
+
+    def _signed(self) -> Piece:
+        sign = self.taken("-", "+")
+        if sign is None:
+            return self.power()
+        piece = self._signed()
+        return negative(piece) if sign == "-" else piece
+
+    def power(self) -> Piece:
+        piece = self.factor()
+        while True:
+            token = self.token
+            if token.kind == "raised":
+                self.take()
+                piece = raised(piece, self.inside(on_the_line(token.text)))
+            elif token.kind == "T" and not token.spaced:
+                self.take()
+                piece = transposed(piece)
+            elif token.kind == "**":
+                self.take()
+                piece = self._to_power(piece)
+            elif token.kind == "!":
+                self.take()
+                piece = Piece(f"exp(lgamma({piece.text} + 1))", ATOM, piece.rank)
+            elif token.kind == "°":
+                self.take()
+                piece = Piece(f"{piece.at(PRODUCT)}*pi/180", PRODUCT, piece.rank)
+            elif token.kind == "%" and not self._is_operand(self.after):
+                self.take()
+                piece = Piece(f"{piece.at(PRODUCT)}/100", PRODUCT, piece.rank)
+            else:
+                return piece
+
+    def _to_power(self, base: Piece) -> Piece:
+        """Return a base with the exponent behind it: a power, a transpose, the index
+        `(i)` or an inverse matrix."""
+        start, closing = self.at, CLOSING.get(self.kind)
+        inner = self.take().text
+        inner = self.skip(closing) if closing else inner
+        turned = inner.strip("{} ") in ("T", "⊤", r"\top", r"\intercal")
+        if turned and (not self.bound("T") or base.rank in (1, 2)):
+            return transposed(base)
+        index = re.fullmatch(r"\s*\(?(\w)\)?\s*", inner) if closing else None
+        if index and index[1] in self.over and (closing == ")" or "(" in inner):
+            return self.entry(base.text, index[1])
+        self.at = start
+        exponent = self.group() if closing == "}" else self._glued(base)
+        if base.rank == 2 and exponent.text == "-1":
+            return Piece(f"inverse({base.text})", ATOM, 2)
+        return raised(base, exponent)
+
+    def _glued(self, base: Piece) -> Piece:
+        """Return an exponent without brackets: with its sign, and with all names that
+        stand together, as `kt` in `e^-kt`."""
+        sign, first = self.taken("-", "+"), self.token
+        piece = self.factor()
+        if self.take_if("**"):
+            piece = raised(piece, self._glued(piece))
+        while (
+            self.kind == "word" and not (self.token.spaced or self.latex)
+            and not self.meant(self.token.text)
+        ):  # fmt: skip
+            if first.kind == "number":
+                if base.text == "e" or base.text[:1].isdigit():
+                    raise self.doubt()
+                break
+            piece = multiplied(piece, self.factor(), "")
+        return negative(piece) if sign == "-" else piece
+
+    def inside(self, text: str) -> Piece:
+        """Return what another text means at this place."""
+        outside = self.text, self.tokens, self.at
+        self.put(text)
+        piece = self.choice()
+        self.expect("end")
+        self.text, self.tokens, self.at = outside
+        return piece
+
+
+def _sides(text: str) -> tuple[str | None, str]:
+    """Return the two sides of the first equals sign that is in no brackets, the right
+    one at its place; None and the text without such a sign."""
+    depth = 0
+    for at, sign in enumerate(text):
+        depth += (sign in "({[") - (sign in ")}]")
+        near = text[max(0, at - 1) : at] + text[at + 1 : at + 2]
+        if sign == "=" and not depth and not re.search("[=<>!]", near):
+            return text[:at] if text[:at].strip() else None, (
+                " " * (at + 1) + text[at + 1 :]
+            )
+    return None, text
