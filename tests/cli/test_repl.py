@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ import pexpect
 import pytest
 
 from gradcli.cli import keyboard
-from gradcli.cli.commands.repl import Session
+from gradcli.cli.commands.repl import HELP, OWN, Session
 from gradcli.cli.workspace import Workspace, goes_on, parted
 from gradcli.lang.errors import ProgramError
 from tests.processes import HANGS
@@ -44,6 +45,7 @@ def test_what_stands_behind_a_command_is_its_program_its_values_and_options() ->
     *_, words = words_of("x = 3", 'grad "-x + 1" x=5 -q')
     assert words == ["grad", "-x + 1", "x=5", "-q"]
     assert words_of("ops tanh") == [["ops", "tanh"]]
+    assert words_of("grad (w-3)^2 w=0") == [["grad", "(w-3)^2", "w=0"]]
 
 
 def test_a_line_is_read_as_it_is_copied() -> None:
@@ -93,6 +95,8 @@ def test_files_are_values() -> None:
 def test_a_line_that_cannot_be_read_is_an_error() -> None:
     with pytest.raises(ProgramError, match="found '='"):
         Workspace().take("x = = 3")
+    with pytest.raises(ProgramError, match="did you mean 'grad'"):
+        Workspace().take("grda y")
 
 
 @pytest.mark.parametrize(
@@ -153,7 +157,7 @@ def test_without_prompt_toolkit_lines_are_read_by_readline(
     monkeypatch.setattr(keyboard, "terminal", lambda: True)
     kept: list[Callable[[], None]] = []
     monkeypatch.setattr(keyboard, "before_exit", kept)
-    assert keyboard._editor(lambda before: ("", [])) is input
+    assert keyboard._editor(lambda before: ("", [])) is keyboard._input
     (keep,) = kept
     keep()
     assert (tmp_path / "gradcli" / "readline").is_file()
@@ -186,14 +190,23 @@ def test_a_session_in_a_terminal(tmp_path: Path) -> None:
     assert "y = x^2" in (tmp_path / "gradcli" / "history").read_text()
 
 
+def test_each_example_of_the_help_runs(gradcli: Run, tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("1,2\n")
+    typed = [re.split(r" (?= |the same)", line)[0] for line in HELP.splitlines()]
+    ended = gradcli("repl", stdin="\n".join(["%help", *typed]))
+    assert (ended.status, "error[" in ended.err) == (0, False), ended.err
+    assert all(name in HELP for name in OWN if name != "%help")
+    assert ("d/dx = 96.0" in ended.out, "sin(x)\n  Sine." in ended.out) == (True, True)
+
+
 def test_a_tour_shows_eight_steps(gradcli: Run) -> None:
     ended = gradcli("tour")
     assert ended.status == 0
-    assert "1 of 8" in ended.err
-    assert "8 of 8" in ended.err
+    assert ended.err == ""
+    assert "1 of 8" in ended.out
+    assert "8 of 8" in ended.out
     assert "proved: 5 of 5 gradients" in ended.out
     assert "dL/da = -w3*w1 + w4*w2  refuted" in ended.out
-    assert "error[" not in ended.err
 
 
 def test_gradcli_alone_in_a_terminal_shows_what_to_type(tmp_path: Path) -> None:
