@@ -28,21 +28,11 @@ _READS_WORDS: Final = re.compile(rb"argv|argparse|click|typer|docopt|\bfire\b|hy
 class ScriptCommand(NarrowHelp, TyperCommand):
     """A command whose words after the script are the script's own."""
 
+    allow_interspersed_args = False
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        takes_value = {
-            spelling
-            for param in self.get_params(ctx)
-            for spelling in param.opts
-            if spelling.startswith("-") and not getattr(param, "is_flag", False)
-        }
-        position = 0
-        while args[position : position + 1] not in ([], ["--"]):
-            if not args[position].startswith("-"):
-                break
-            position += 2 if args[position] in takes_value else 1
-        stand_in(ctx, self, args[:position])
-        if args[position : position + 1] != ["--"]:
-            args = [*args[:position], "--", *args[position:]]
+        _, words, _ = self.make_parser(ctx).parse_args([*args])
+        stand_in(ctx, self, args[: len(args) - len(words)])
         return super().parse_args(ctx, args)
 
 
