@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy
 
+from ..engine.absent import naming
 from ..engine.backward import grad
 from ..engine.devices import NUMPY
 from ..engine.errors import GradError
@@ -36,6 +37,7 @@ UNDEFINED = (
 )
 
 
+@naming
 def gradcheck(
     func: Callable[..., object],
     inputs: Any,

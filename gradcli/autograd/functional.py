@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
+from ..engine.absent import naming
 from ..engine.errors import EngineError, GradError
 from ..engine.forward import jvp as push
 from ..engine.modes import MODE, enable_grad, following
@@ -37,6 +38,7 @@ FOLLOWED = (
 INDEPENDENT = "with strict=True, {} has to depend on input {}, and it does not"
 
 
+@naming
 def jacobian(
     func: Func,
     inputs: object,
@@ -67,6 +69,7 @@ def jacobian(
     return run.as_outputs([run.as_inputs(row) for row in rows])
 
 
+@naming
 def hessian(
     func: Func,
     inputs: object,

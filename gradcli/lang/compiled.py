@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 
 from ..engine import NUMPY, Tensor, grad, resolve
+from ..engine.absent import naming
 from ..engine.devices import cuda
 from ..engine.jacobian import rows_of
 from .compiler import compile_program
@@ -69,6 +70,7 @@ class Settings(NamedTuple):
     of: str | None
 
 
+@naming
 def compile(
     text: Any = None,
     *,

@@ -422,7 +422,8 @@ def lacking(error: Exception) -> str | None:
             if called and any(
                 hasattr(counterpart(home), called[1]) for home in _CALLED
             ):
-                return f"gradcli's {called[1]}() has no parameter '{called[2]}'"
+                told = str(error)[called.end() :]
+                return f"gradcli's {called[1]}() has no parameter '{called[2]}'{told}"
     return None
 
 

@@ -116,6 +116,7 @@ def _listed(path: Path) -> int:
 
 def _executed(path: Path, arguments: list[str]) -> int:
     from ...python.user_files import run
+    from ...python.user_lines import is_ours
 
     try:
         run(path, arguments)
@@ -127,7 +128,10 @@ def _executed(path: Path, arguments: list[str]) -> int:
     except BrokenPipeError:
         raise
     except Exception as error:
-        raise _failure(error) from error
+        trace = error.__traceback__
+        while trace is not None and is_ours(trace.tb_frame.f_code.co_filename):
+            trace = trace.tb_next
+        raise _failure(error) from error.with_traceback(trace or error.__traceback__)
     return Exit.DONE
 
 
