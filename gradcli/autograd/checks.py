@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy
 
-from ..engine.absent import naming
 from ..engine.backward import grad
 from ..engine.devices import NUMPY
 from ..engine.errors import GradError
@@ -22,6 +21,7 @@ from ..engine.modes import enable_grad
 from ..engine.raw import Host, Run
 from ..engine.tensor import Tensor, ones_for, zeros_for
 from .blocks import blocks_of, filled, pull
+from .entry import naming
 from .numeric import Kink, by_scales, evaluate, host, kinks_among, slopes
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]

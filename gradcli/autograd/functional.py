@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from ..engine.absent import naming
 from ..engine.errors import EngineError, GradError
 from ..engine.forward import jvp as push
 from ..engine.modes import MODE, enable_grad, following
 from ..engine.tensor import Tensor, ones_for, unrecorded
 from ..engine.walk import reaches
 from .blocks import blocks_of, filled, pull
+from .entry import naming
 from .transforms import Func, Trace, demand_tensors
 from .vmap import flatten
 

@@ -11,14 +11,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from functools import wraps
 from importlib import import_module
 from types import ModuleType
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from .raw import Params
-
-Function = TypeVar("Function", bound=Any)
 
 CLOSE_ENOUGH = 0.7
 """Least likeness of two names, from 0 to 1, at which one is proposed for another."""
@@ -42,22 +39,6 @@ def _meant(name: str, offered: Iterable[str]) -> str:
 def instead(keyword: str, names: Sequence[str]) -> str:
     """Return what to write for a keyword that a function of these parameters lacks."""
     return f"{_meant(keyword, names)}its parameters are {', '.join(names)}"
-
-
-def naming(function: Function) -> Function:
-    """Return a function whose error for an unknown keyword names those that it has."""
-    code = function.__code__
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-
-    @wraps(function)
-    def run(*args: object, **kwargs: object) -> object:
-        for name in kwargs:
-            if name not in names:
-                said = f"{function.__name__}() got an unexpected keyword argument"
-                raise TypeError(f"{said} {name!r}: {instead(name, names)}")
-        return function(*args, **kwargs)
-
-    return cast(Function, run)
 
 
 def offered(*files: ModuleType, kind: type = object) -> Params:

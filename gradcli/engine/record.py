@@ -144,19 +144,6 @@ PLAIN = (UnaryNode, BinaryNode, ConstantNode)
 class Recorder:
     """A row as a callable on tensors; its node class is made on the first call."""
 
-    __slots__ = (
-        "asks",
-        "bind",
-        "cls",
-        "fwd",
-        "of_one",
-        "of_several",
-        "of_two",
-        "op",
-        "see",
-        "slots",
-    )
-
     def __init__(self, op: Op) -> None:
         self.op = op
         self.asks = op.query

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 
 from ..engine import NUMPY, Tensor, grad, resolve
-from ..engine.absent import naming
 from ..engine.devices import cuda
 from ..engine.jacobian import rows_of
 from .compiler import compile_program
@@ -70,7 +69,6 @@ class Settings(NamedTuple):
     of: str | None
 
 
-@naming
 def compile(
     text: Any = None,
     *,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..autograd.checks import GradcheckError
-from ..engine.absent import naming
+from ..autograd.entry import naming
 from ..numbers.system import NoMeaning
 from ..verify.process.budget import Budget, OutOfTime
 from ..verify.process.job import REFUTED, STRENGTH, UNKNOWN

@@ -17,8 +17,8 @@ from typing import Final
 
 from ...answers.explanation import rehearse
 from ...answers.picture import Picture, picture_of, values
+from ...autograd.entry import naming
 from ...engine import Tensor
-from ...engine.absent import naming
 from ...engine.errors import EngineError, GradError
 from ...lang.filesystem import replacing
 from ...views.briefly import briefly
