@@ -49,6 +49,21 @@ def objects(text: str) -> Iterator[Any]:
         text = text[end:]
 
 
+def answered(out: str, err: str) -> list[Any]:
+    """The objects that a call with ``--json`` printed, each of which fits its schema.
+
+    There is nothing beside them but the notes of rows, which have no object.
+    """
+    found = [*objects(out)]
+    rows = "schema" not in found[0] if found else "could not be computed" in err
+    lines = [each for each in err.splitlines() if each.startswith("{") or not rows]
+    found += objects("\n".join(lines))
+    for each in found:
+        name = "error" if "error" in each else each.get("command", "row")
+        validator(f"{name}.json").validate(shortened(each))
+    return found
+
+
 def shortened(answer: Any) -> Any:
     """Return the answer with one number of each type in place of a long list of them.
 
