@@ -19,43 +19,32 @@ from tests.processes import HANGS
 from .conftest import Run, environment
 
 
-def words_of(*lines: str) -> list[list[str] | None]:
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (["x = 3"], ["value", "x", "x=3", "--of", "x"]),
+        (["x = 3", "y = x^2"], ["value", "y = x^2", "x=3"]),
+        (["x = 3", "y = x^2", "y*2"], ["value", "y = x^2\ny*2", "x=3"]),
+        (["x = 3", "y = x^2", "y*2", "grad"], ["grad", "y = x^2\ny*2", "x=3"]),
+        (["x = 3", "y = x^2", "x = 4"], ["value", "x", "x=4", "--of", "x"]),
+        (["x = 3", "y = x^2", "y = 5"], ["value", "y = x^2\ny = 5", "x=3"]),
+        (["x = 3", "y = x^2", "grad z * y z=2 --wrt z"],
+         ["grad", "y = x^2\nz * y", "x=3", "z=2", "--wrt", "z"]),
+        (["x = 3", 'grad "-x + 1" x=5 -q'], ["grad", "-x + 1", "x=5", "-q"]),
+        (["grad (w-3)^2 w=0"], ["grad", "(w-3)^2", "w=0"]),
+        (["ops tanh"], ["ops", "tanh"]),
+        (["x = 3", 'gradcli grad "x" -q'], ["grad", "x", "x=3", "-q"]),
+        (["x = 3", "gradcli x"], ["value", "x", "x=3"]),
+        (["E101"], ["help", "E101"]),
+        (["value = 2"], ["value", "value", "value=2", "--of", "value"]),
+        (["x = @data.npy"], ["value", "x", "x=@data.npy", "--of", "x"]),
+    ],
+)  # fmt: skip
+def test_a_line_is_read_as_it_is_typed_or_copied(
+    lines: list[str], words: list[str]
+) -> None:
     typed = Workspace()
-    return [typed.take(line) for line in lines]
-
-
-def test_values_are_inputs_and_lines_are_a_program() -> None:
-    assert words_of("x = 3", "y = x^2 + 1", "y*2", "grad") == [
-        ["value", "x", "x=3", "--of", "x"],
-        ["value", "y = x^2 + 1", "x=3"],
-        ["value", "y = x^2 + 1\ny*2", "x=3"],
-        ["grad", "y = x^2 + 1\ny*2", "x=3"],
-    ]
-
-
-def test_a_new_value_of_an_input_is_a_value_and_of_another_name_a_line() -> None:
-    *_, of_input, of_name = words_of("x = 3", "y = x^2", "x = 4", "y = 5")
-    assert of_input == ["value", "x", "x=4", "--of", "x"]
-    assert of_name == ["value", "y = x^2\ny = 5", "x=4"]
-
-
-def test_what_stands_behind_a_command_is_its_program_its_values_and_options() -> None:
-    *_, words = words_of("x = 3", "y = x^2", "grad z * y z=2 --wrt z")
-    assert words == ["grad", "y = x^2\nz * y", "x=3", "z=2", "--wrt", "z"]
-    *_, words = words_of("x = 3", 'grad "-x + 1" x=5 -q')
-    assert words == ["grad", "-x + 1", "x=5", "-q"]
-    assert words_of("ops tanh") == [["ops", "tanh"]]
-    assert words_of("grad (w-3)^2 w=0") == [["grad", "(w-3)^2", "w=0"]]
-
-
-def test_a_line_is_read_as_it_is_copied() -> None:
-    lines = words_of("x = 3", "  y = x^2", 'gradcli grad "y" -q', "E101", "gradcli y")
-    assert lines[1:] == [
-        ["value", "y = x^2", "x=3"],
-        ["grad", "y = x^2\ny", "x=3", "-q"],
-        ["help", "E101"],
-        ["value", "y = x^2\ny", "x=3"],
-    ]
+    assert [typed.take(line) for line in lines][-1] == words
 
 
 @pytest.mark.parametrize(
@@ -78,18 +67,6 @@ def test_statements_of_a_line_are_shown_one_by_one(
     line: str, parts: list[str] | None
 ) -> None:
     assert parted(line) == ([line] if parts is None else parts)
-
-
-def test_a_name_may_be_that_of_a_command() -> None:
-    typed = Workspace()
-    typed.take("value = 2")
-    assert typed.values == {"value": "2"}
-
-
-def test_files_are_values() -> None:
-    typed = Workspace()
-    typed.take("x = @data.npy")
-    assert typed.values == {"x": "@data.npy"}
 
 
 def test_a_line_that_cannot_be_read_is_an_error() -> None:
