@@ -15,6 +15,7 @@ from gradcli.answers.pages import schema, schemas
 NO_JSON = {"repl", "tour", "run"}
 """Commands that print no object."""
 
+
 LONG = 20
 """The length beyond which a list of numbers can only be an array."""
 
