@@ -6,7 +6,7 @@ What is between operators is read here; `gradcli.lang.mathematics` reads the ope
 import re
 from abc import abstractmethod
 
-from .lexicon import KEYWORDS, PREFIX_HEADS
+from .lexicon import FOREIGN_CHARACTERS, KEYWORDS, PREFIX_HEADS, ROOTS
 from .notation import (
     ATOM,
     CLOSING,
@@ -43,9 +43,7 @@ _INDEX = re.compile(r"-?\d+|(?:-?\d+)?:(?:-?\d+)?")
 
 _OTHERWISE = re.compile(r"\W*(?:otherwise|else|sonst|sinon)\b")
 
-FACTORS = frozenset(
-    {"(", "[", "{", "sqrt", "cbrt", "sum", "prod", "floor", "ceil", "fraction"}
-)
+FACTORS = frozenset({*"([{∑∏√∛⌊⌈", "fraction"})
 
 NO_FACTORS = frozenset(rf"\{name}" for name in ("end", "\\", "&", "in", "to", "int"))
 
@@ -55,6 +53,11 @@ DERIVED = re.compile(
 )
 
 OF_WHAT = "derivatives are taken of what is written"
+
+
+def _named(sign: str) -> str:
+    """Return the function that a sign means, as ``sum`` for ∑."""
+    return ROOTS.get(sign) or FOREIGN_CHARACTERS[sign].partition("(")[0]
 
 
 class Factors(Words):
@@ -120,12 +123,12 @@ class Factors(Words):
             return self._word(token.text)
         if kind in ("|", "norm"):
             return self._between_bars(token)
-        if kind in ("sqrt", "cbrt", r"\sqrt"):
+        if kind in ("√", "∛", r"\sqrt"):
             return self._root(kind)
-        if kind in ("sum", "prod"):
-            return self._over_index(kind)
-        if kind in ("floor", "ceil"):
-            return call(kind, [self._until(")")])
+        if kind in ("∑", "∏"):
+            return self._over_index(_named(kind))
+        if kind in ("⌊", "⌈"):
+            return call(_named(kind), [self._until(")")])
         if kind == r"\frac":
             return joined(self._argument(), "/", self._argument())
         if kind == r"\binom":
@@ -346,8 +349,9 @@ class Factors(Words):
         else:
             given = [self.group() if self.kind == "{" else self._operand()]
         if base is not None and name == "log":
-            own = {"2": "log2", "10": "log10", "e": "log"}.get(base.held)
-            made = call(own or "log", given if own else [*given, base])
+            own = f"{name}{base.held}"
+            whole = self.meant(own) == own
+            made = call(own if whole else name, given if whole else [*given, base])
         elif base is not None and name in ("polygamma", "li"):
             made = call(name.replace("li", "polylog"), [base, *given])
         else:
@@ -361,10 +365,10 @@ class Factors(Words):
             return negative(self._operand())
         if self._begins_function():
             return self.power()
-        alone = self.kind in (r"\frac", r"\sqrt", "norm", "|", "[", "sqrt")
+        alone = self.kind in (r"\frac", r"\sqrt", "norm", "|", "[", "√")
         piece = self.power()
         while not alone and self.joins():
-            if self.kind in ("sum", "prod", r"\frac") or self._begins_function():
+            if self.kind in ("∑", "∏", r"\frac") or self._begins_function():
                 break
             if self.kind in CLOSING and self.tokens[self.at - 1].kind != "number":
                 raise self.doubt()  # in sin x (x + 1), is the bracket in the argument?
@@ -432,7 +436,9 @@ class Factors(Words):
         self.bars = outside
         self.expect(opened.kind)
         if opened.kind == "|":
-            return call("det" if piece.rank == 2 else "abs", [piece])
+            matrix = piece.rank == 2
+            made = call("det" if matrix else "abs", [piece])
+            return made._replace(rank=0) if matrix else made
         kind = ""
         if self.take_if("_"):
             kind = self._argument().text
@@ -451,7 +457,7 @@ class Factors(Words):
             inner = multiplied(inner, self.factor(), "")
         if self.kind in ("**", "raised"):
             raise self.doubt()  # is the power of the root, or under it?
-        return call(kind, [inner])
+        return call(_named(kind), [inner])
 
     # Sums and products over an index, matrices and cases.
 

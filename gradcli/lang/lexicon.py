@@ -67,11 +67,11 @@ DOTTED = frozenset({"linalg", "masked"})
 GRAD_MODES = {"no_grad": False, "enable_grad": True, "inference_mode": False}
 
 FOREIGN_WORDS = {
-    "def": "write the body where it is used: functions cannot be defined here",
+    "def": "a function is defined by a statement: def f(x): return x**2",
     "class": "classes cannot be defined here; use 'import gradcli' from Python",
     "import": "drop it: every function is already there",
     "from": "drop it: every function is already there",
-    "lambda": "write its body where it is used; a variable can be called 'lam'",
+    "lambda": "give it a name: f = lambda x: x**2",
     "return": "end with the value itself, or name it with --of",
     "yield": "end with the value itself",
     "try": "there are no exceptions to catch: the first error ends the program",

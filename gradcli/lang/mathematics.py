@@ -248,7 +248,7 @@ class _Reader(Factors):
         )
 
     def _is_operand(self, token: Token) -> bool:
-        return token.kind in ("word", "number", "(", "sqrt") or token.kind[:1] == "\\"
+        return token.kind in ("word", "number", "(", "√") or token.kind[:1] == "\\"
 
     def joins(self) -> bool:
         """Return whether a factor begins here that no sign precedes."""

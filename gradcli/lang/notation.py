@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
-from ..ops import OPS
+from ..ops import FUNCTIONS, OPS, Op, defaults, parameters
 from .excerpt import Span
 from .lexicon import KEYWORDS, LOOKALIKES, SAME_SIGN
 from .plain import FUNCTIONS as PLAIN
@@ -114,18 +114,17 @@ _SAME = {
         "<=": r"\le \leq \leqslant =<", ">=": r"\ge \geq \geqslant", "<": r"\lt",
         ">": r"\gt", "!=": r"\ne \neq <>", "**": ".^", "|": r"\lvert \rvert \vert \mid",
         "norm": r"\lVert \rVert \Vert \| ‖ ||", "and": r"\wedge \land ∧",
-        "or": r"\vee \lor ∨", "not": r"\neg \lnot ¬", "sum": r"\sum ∑ Σ",
-        "prod": r"\prod ∏ Π", r"\frac": r"\dfrac \tfrac \cfrac", "%": r"\bmod \%",
+        "or": r"\vee \lor ∨", "not": r"\neg \lnot ¬", "∑": r"\sum Σ",
+        "∏": r"\prod Π", r"\frac": r"\dfrac \tfrac \cfrac", "%": r"\bmod \%",
         "T": r"⊤ ᵀ \top \intercal", "(": r"\{ ⟨ \langle", "over": r"\over",
-        ")": r"\} ⟩ \rangle ⌋ ⌉ \rfloor \rceil", "sqrt": "√", "cbrt": "∛",
-        "floor": r"⌊ \lfloor", "ceil": r"⌈ \lceil", r"\infty": "∞", "'": r"\prime",
+        ")": r"\} ⟩ \rangle ⌋ ⌉ \rfloor \rceil",
+        "⌊": r"\lfloor", "⌈": r"\lceil", r"\infty": "∞", "'": r"\prime",
     }.items() for name in names.split()},
     "∣": "|", "⟦": "|", "⟧": "|", "⟪": "norm", "⟫": "norm",
 }  # fmt: skip
 """Kinds of tokens, by signs and commands that mean the same."""
 
 _DOTS, _CROSSES = ("·", "⋅", "∙", "•", r"\cdot"), ("×", r"\times")
-_OF_ALL = frozenset({"norm", "det", "trace", "sum", "mean", "prod", "len", "logsumexp"})
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -352,11 +351,15 @@ def chosen(then: Piece, test: Piece, other: Piece) -> Piece:
 
 
 def call(name: str, given: list[Piece]) -> Piece:
-    rank = rank_of(*given) if given else None
-    shown = [piece.held for piece in given]
-    if name in ("softmax", "log_softmax", "softmin") and len(given) == 1:
-        shown.append("1" if rank == 2 else "0")
-    if name in _OF_ALL and len(given) == 1:
+    """Return the call of a function; one that asks for a dimension gets the last."""
+    shown, rank = [piece.held for piece in given], rank_of(*given) if given else None
+    entry = FUNCTIONS.get(name)
+    names = parameters(entry) if entry else ()
+    if "keepdim" in names and len(given) == 1:
         rank = 0
+    elif names[1:2] == ("dim",) and entry and "dim" not in defaults(entry):
+        shown += ["1" if rank == 2 else "0"] if len(given) == 1 else []
+    elif isinstance(entry, Op) and not entry.partials:
+        rank = None
     text = f"{name}({', '.join(shown)})"
     return Piece(text, ATOM, rank, each=any(piece.each for piece in given))

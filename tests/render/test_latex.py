@@ -64,7 +64,7 @@ def test_two_names_never_look_alike_and_an_entry_is_a_subscript_of_the_whole() -
     assert len({symbols[name] for name in names}) == len(names)
     assert symbols["w_1"] == r"\mathtt{w\_1}"
     assert symbols.entry("x", "0,1") == "x_{1,2}"
-    assert symbols.entry("w2", "0") == "(w_{2})_{0}"
+    assert symbols.entry("w2", "0") == "(w_{2})_{1}"
 
 
 READABLE = [
