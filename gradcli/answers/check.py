@@ -219,7 +219,10 @@ def _in_the_language(
     """Return a claim with mathematical notation rewritten; tell how the formula was
     read where readers could take it in two ways."""
     assert claim.expression is not None
-    program = parse(claim.expression, ranks, lambda: ranks)
+    try:
+        program = parse(claim.expression, ranks, lambda: ranks)
+    except ProgramError as error:
+        raise claim.located(error) from None
     for remark in program.notes:
         tell(remark.message)
     text = claim.text[: claim.offset] + program.source

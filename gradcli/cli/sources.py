@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from os.path import exists, isfile
 from typing import IO, TYPE_CHECKING, Final
 from unicodedata import normalize
@@ -33,6 +34,9 @@ STDIN = "-"
 
 _VALUE: Final = re.compile(r"\s*[^\W\d]\w*\s*=\s*(@.*|[^=A-Za-z_]+)")
 """Pattern of an input with a value that is a file or numbers."""
+
+_NOTATION: Final = re.compile(r"(?!@).{0,1000}[^\W\d]|(?!@).{0,1000}[½²³]")
+"""Pattern of a value that has words, and is short enough for a note."""
 
 _OPTION: Final = re.compile(r"--?[A-Za-z][\w-]*(=.*)?")
 
@@ -92,9 +96,15 @@ def shapes_of(words: Sequence[str] | None) -> dict[str, tuple[int, ...]]:
 
 
 def readings(words: Iterable[str]) -> Iterator[str]:
-    """Yield a note for each value that can be read in two ways: how it was read."""
+    """Yield a note for each value that can be read in two ways, or is mathematical
+    notation: how it was read."""
+    from ..lang.parser import parse
+
     for word in words:
         name, equals, text = (part.strip() for part in word.partition("="))
+        if equals and _NOTATION.match(text):
+            with suppress(ProgramError):  # the error is raised where values are read
+                yield from (f"{name}={n.message}" for n in parse(text).notes)
         if equals and text[:1] in "+-0123456789" and not _is_number(text):
             told = _told(name, text)
             if told is not None:

@@ -136,11 +136,11 @@ class Factors(Words):
         if kind == r"\begin":
             return self._environment()
         if kind in _ACCENTS:
-            return self.subscripts(f"{self._argument().held}_{_ACCENTS[kind]}")
+            return self.subscripts(f"{self._letter()}_{_ACCENTS[kind]}")
         if kind == r"\infty":
             return Piece("inf", ATOM, 0)
         word = kind.removeprefix("\\")
-        if self.meant(word):
+        if self.meant(word) and kind not in NO_FACTORS:
             return self.applied(word)
         if word == "Gamma" and self.kind == "(" and not self.bound(word):
             return Piece(f"exp(lgamma({self._brackets().held}))")
@@ -172,6 +172,12 @@ class Factors(Words):
         if self.kind == "word":
             return self._indexed(self.take().text, "")
         return self.group() if self.kind == "{" else self.factor()
+
+    def _letter(self) -> str:
+        name = self._argument().held
+        if not name.isidentifier():
+            raise self.doubt()
+        return name
 
     def _styled(self) -> Piece:
         r"""Return what a command of type stands around: `\mathbf{w}`, `\text{relu}`."""

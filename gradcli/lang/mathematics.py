@@ -61,9 +61,15 @@ def rewritten(text: str, ranks: Mapping[str, int | None]) -> str:
     """Return a program in mathematical notation as one of the language.
 
     Raises:
-        Doubt: a part of it is unknown, or can be meant in two ways.
+        Doubt: a part of it is unknown, nested too deeply, or can be meant in two ways.
     """
-    known = dict(ranks)
+    try:
+        return _rewritten(text, dict(ranks))
+    except RecursionError:
+        raise Doubt("", Span(0, 0)) from None
+
+
+def _rewritten(text: str, known: dict[str, int | None]) -> str:
     if not IN_LATEX.search(text):
         derived = DERIVATIVE.match(text)
         rest = text[derived.end() :] if derived else ""

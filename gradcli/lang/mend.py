@@ -65,6 +65,9 @@ def read_as_meant(
     from .mathematics import rewritten
     from .notation import IN_LATEX, Doubt
 
+    if isinstance(found, ProgramError) and found.code not in _NOTATION:
+        return None
+
     notes: list[Note] = []
     text = source
     assigned = _ASSIGNED.findall(source)
@@ -111,6 +114,9 @@ def _told(before: str, after: str, span: Span) -> Note:
              for each in (before, after))  # fmt: skip
     return Note(" is read as ".join(shown), span)
 
+
+_NOTATION = frozenset({"E201", "E202", "E205", "E207", "E208", "E209", "E210"})
+"""Codes of errors that may be due to mathematical notation."""
 
 _ASSIGNED = re.compile(r"(?m)(?:^|;)\s*([^\W\d]\w*)\s*=(?!=)")
 _SEMICOLON = re.compile(r";(?![^(]*\))")

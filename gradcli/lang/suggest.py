@@ -8,6 +8,7 @@ They are searched for only when an error is being worded, so the search may be s
 
 from collections.abc import Callable, Collection, Iterable
 from functools import cache
+from itertools import pairwise
 
 from .lexicon import LOOKALIKES, SYNONYMS
 from .maxima import MAX_NAME_CHARACTERS, MAX_PARTED_CHARACTERS
@@ -78,7 +79,9 @@ def parted(name: str, is_known: Callable[[str], bool]) -> list[str] | None:
             if rest is not None and (is_known(part) or (start and part.isdecimal())):
                 behind[start] = [part, *rest]
                 break
-    return behind[0]
+    found = behind[0] or []
+    doubled = any(one == two for one, two in pairwise(found))
+    return None if doubled else behind[0]
 
 
 _SIGNS_READ_AS_NAMES = {

@@ -152,7 +152,9 @@ class _Tokenizer:
             return self._name(start, start + 1)
         plain = unicodedata.normalize("NFKC", character)
         if character in FOREIGN_CHARACTERS or plain != character:
-            hint = f"write {FOREIGN_CHARACTERS.get(character, plain)}"
+            meant = FOREIGN_CHARACTERS.get(character, plain)
+            quote = "a shell knows straight quotes alone: type " + meant
+            hint = quote if meant in ("'", '"') else f"write {meant}"
             message = f"'{character}' is a typographic character"
             raise self.fail("E202", message, start, start + 1, hint)
         if character in "\"'":
