@@ -418,7 +418,7 @@ class ExpressionParser:
                 if value.name in self.definitions:
                     value = self._applied(value, arguments, named, span)
                 else:
-                    name = self._spelled(value)
+                    name = self._spelled(value, arguments)
                     value = syntax.Call(span, name, arguments, named, value.span)
             elif isinstance(value, syntax.Call) and value.function[0].isupper():
                 raise self._no_call(value)
@@ -426,7 +426,9 @@ class ExpressionParser:
                 return value
         return value
 
-    def _spelled(self, called: syntax.Name) -> str:
+    def _spelled(
+        self, called: syntax.Name, arguments: tuple[syntax.Expression, ...]
+    ) -> str:
         """Return the name of a called function, which other notations call otherwise,
         as `arcsin`; a note says so."""
         from .factory import CONSTRUCTORS
@@ -437,6 +439,8 @@ class ExpressionParser:
         name = called.name
         if is_function(name) or name in FUNCTIONS or name in self.variables:
             return name
+        if name[0].isupper() and (self.token.kind == "(" or not arguments):
+            return name  # it is a layer
         meant = other_spelling(name, lambda n: is_function(n) or n in CONSTRUCTORS)
         if meant in (None, name):
             return name

@@ -351,7 +351,10 @@ class Factors(Words):
             degree = self._until("]")
             return call("root", [self._operand(), degree])
         if self.kind == "(" or (self.kind in ("[", "{") and not self.latex):
+            square = self.kind == "["
             given = self._listed()
+            if not given or (square and len(given) > 1):  # as Log[2, x], base first
+                raise self.doubt()
         else:
             given = [self.group() if self.kind == "{" else self._operand()]
         if base is not None and name == "log":
@@ -413,9 +416,12 @@ class Factors(Words):
     def _brackets(self) -> Piece:
         """Return what is in brackets: a value, or a list if there are commas."""
         alone = self.at == 0 and not self.latex
-        opened = self.kind
-        beside = self.tokens[self.at - 1].kind == "word" and not self.token.spaced
+        opened, before = self.kind, self.tokens[self.at - 1].kind if self.at else ""
+        beside = before == "word" and not self.token.spaced
+        outside = self.listing
+        self.listing = opened == "[" and before in ("", "(", "[", ",", "@")
         pieces = self._listed()
+        self.listing = outside
         if opened == "{" and len(pieces) == 1:
             return pieces[0]
         if len(pieces) > 1 and opened == "(" and beside:

@@ -138,8 +138,10 @@ BESIDE = frozenset({"where", "at", "when", "given"})
 _LINE_BREAK = r"\\n(?!(?:abla|u|e|eq|eg|ot|otin|i|ewline|onumber)\b)"
 """Pattern of ``\\n`` written as two characters, unless it begins a LaTeX command."""
 
+BROKEN_LINE = "\\n ends no line"
+
 FOREIGN_PHRASES = (
-    (_LINE_BREAK, "\\n ends no line", "write ';', or press Enter inside the quotes"),
+    (_LINE_BREAK, BROKEN_LINE, "write ';', or press Enter inside the quotes"),
     (r"\\[A-Za-z]+|\\\||(?<=[\^_])\{", "LaTeX is not read here", "write sqrt(x)"),
     (r"\\\s*\Z", "nothing follows to be joined to this line", "delete it"),
     (r"```\w*", "a fence of Markdown is not part of a program", "leave its lines out"),

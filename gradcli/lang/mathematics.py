@@ -51,6 +51,8 @@ _SIDE = re.compile(r"\\(left|right)\s*(\\?[|.]|(?=\W))")
 
 _ENDS = re.compile(r"\\begin\b|\\end\b|\\\\|\\.|[{}();]|\n(?=[^=\n&]{1,60}&?\s*=)")
 
+_BEHIND_PERCENT = frozenset({"*", "/", "+", "-", ")", "end", ","})
+
 _EQUAL = re.compile(r":=|≈|≡|≔|\\(?:approx|equiv|coloneqq|triangleq)(?![A-Za-z])")
 
 _TITLE = re.compile(r"\s*(?:\\(?:text|mathrm|operatorname)\s*\{)?([\\\w{}^]+?)\}?\s*\(")
@@ -113,8 +115,9 @@ class _Reader(Factors):
     def statement(self) -> str:
         """Return the statement, which may assign to a name or define a function."""
         text = _EQUAL.sub(lambda found: "=".ljust(len(found[0])), self.text)
-        text = re.sub(r"&(?=\s*=)", " ", text)
-        text = text if r"\begin" in text else text.replace("&", " ")
+        if self.latex:
+            text = re.sub(r"&(?=\s*=)", " ", text)
+            text = text if r"\begin" in text else text.replace("&", " ")
         text = text.rstrip().rstrip(",;" if self.latex else ";").rstrip()
         text = text.removesuffix(".") if self.latex else text
         left, right = _sides(text)
@@ -142,6 +145,8 @@ class _Reader(Factors):
         if DERIVED.fullmatch(left.strip()):
             return ""
         begun = _TITLE.match(left)
+        if "." in left:
+            raise Doubt("", Span(0, len(left)))
         try:
             self.put(left[: begun.end(1)] if begun else left)
             name = self._name_alone().text
@@ -195,7 +200,8 @@ class _Reader(Factors):
 
     def _comparison(self) -> Piece:
         left = self._sum()
-        while sign := self.taken("<", "<=", ">", ">=", "==", "!=", "="):
+        equal = "=" if self.latex and self.depth > 1 else "=="
+        while sign := self.taken("<", "<=", ">", ">=", "==", "!=", equal):
             sign = "==" if sign == "=" else sign
             left = joined(left, f" {sign} ", self._sum(), COMPARISON, SUM)
         return left
@@ -259,6 +265,8 @@ class _Reader(Factors):
     def joins(self) -> bool:
         """Return whether a factor begins here that no sign precedes."""
         token, last, kind = self.token, self.tokens[self.at - 1], self.kind
+        if self.listing and token.spaced and (kind == "word" or kind in FACTORS):
+            raise self.doubt()
         if kind == "number":
             if last.kind in ("number", "fraction"):
                 raise self.doubt()
@@ -301,13 +309,13 @@ class _Reader(Factors):
             elif token.kind == "**":
                 self.take()
                 piece = self._to_power(piece)
-            elif token.kind == "!":
+            elif token.kind == "!" and self.after.kind != "!":
                 self.take()
                 piece = Piece(f"exp(lgamma({piece.text} + 1))", ATOM, piece.rank)
             elif token.kind == "°":
                 self.take()
                 piece = Piece(f"{piece.at(PRODUCT)}*pi/180", PRODUCT, piece.rank)
-            elif token.kind == "%" and not self._is_operand(self.after):
+            elif token.kind == "%" and self.after.kind in _BEHIND_PERCENT:
                 self.take()
                 piece = Piece(f"{piece.at(PRODUCT)}/100", PRODUCT, piece.rank)
             else:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from .errors import Edit, ProgramError, Span
 from .excerpt import LINE_BREAK, locate, shortened
-from .lexicon import DERIVATIVE
+from .lexicon import BROKEN_LINE, DERIVATIVE
 from .maxima import MAX_MENDED_CHARACTERS, MAX_MENDS
 from .syntax import Note, Program
 from .tokens import Token
@@ -65,7 +65,9 @@ def read_as_meant(
     from .mathematics import rewritten
     from .notation import IN_LATEX, Doubt
 
-    if isinstance(found, ProgramError) and found.code not in _NOTATION:
+    if isinstance(found, ProgramError) and (
+        found.code not in _NOTATION or found.message == BROKEN_LINE
+    ):
         return None
 
     notes: list[Note] = []

@@ -180,6 +180,7 @@ class Words:
     over     how a name is read that has the variable of a sum as its index: as an
              entry ("entry"; "zero" if the first is 0), or as the whole vector ("each")
     lengths  lengths of vectors, by the names of upper bounds that have no value
+    listing  whether a blank may stand between the items of a list
     unsure   why the text is in doubt, though it is read on with one meaning
     """
 
@@ -190,6 +191,7 @@ class Words:
         self.vectors: dict[str, str] = {}
         self.lengths: dict[str, str] = {}
         self.depth = self.bars = 0
+        self.listing = False
         self.unsure: tuple[str, Span] | None = None
         self.put(text)
 

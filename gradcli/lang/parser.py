@@ -101,6 +101,7 @@ class _Parser(ExpressionParser):
         self.loops = 0
         self.inline_bodies = 0
         self.bodies = self.bodies_of_function = 0
+        self.returned: Span | None = None
         self.compound: dict[str, Callable[[], Steps[Any]]] = {
             "if": self._if,
             "for": self._for,
@@ -175,7 +176,7 @@ class _Parser(ExpressionParser):
             return
         from .factory import CONSTRUCTORS
         from .plain import FUNCTIONS
-        from .suggest import parted, synonym
+        from .suggest import other_spelling, parted, synonym
         from .tensor_library import CONSTANTS, is_function
 
         own = {*FUNCTIONS, *CONSTRUCTORS, *GRAD_MODES}
@@ -184,7 +185,9 @@ class _Parser(ExpressionParser):
                 is_function(name) or synonym(name) or name in own
             ):
                 yield at
-        yield from (at for name, at in self.indexed.items() if is_function(name))
+        for name, at in self.indexed.items():
+            if other_spelling(name, is_function):
+                yield at
         known = self.given | {*CONSTANTS}
         for name, at in unknown.items():
             if len(name) > 1 and name not in CONSTANTS and self.given:
@@ -263,6 +266,7 @@ class _Parser(ExpressionParser):
             hint = "end with one 'return'; for two cases write a if condition else b"
             message = "'return' is not the last statement"
             raise self.fail("E209", message, Span(start, start + 6), hint)
+        self.returned = value.span
         return syntax.Evaluate(value.span, value)
 
     def _function(self) -> Steps[syntax.Statement]:
@@ -279,7 +283,7 @@ class _Parser(ExpressionParser):
         block: syntax.Block = yield self._body()
         self.bodies_of_function, self.loops, self.variables = outside
         *body, last = block.statements
-        if not isinstance(last, syntax.Evaluate):
+        if not isinstance(last, syntax.Evaluate) or last.span != self.returned:
             hint = "end with 'return' and the value"
             raise self.fail("E209", "the function returns no value", last.span, hint)
         return self._defined(*begun, parameters, tuple(body), last.value)
