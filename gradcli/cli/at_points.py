@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice
-from math import isfinite, prod
+from math import floor, isfinite, log10, nan, prod
 from time import monotonic
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..answers.plot import Surface
+from ..answers.plot import Curve, Field, Surface
 from ..answers.question import notes_on_data
 from ..engine import resolve
 from ..lang import compiled
@@ -38,7 +38,7 @@ from ..lang.prepare import data_among, value_of
 from ..lang.rows import Ways
 from ..lang.text_tables import Block, Points
 from ..render.columns import columns_to, format_of, open_columns
-from ..render.dots import contours, curve, labels
+from ..render.dots import contours, curves
 from ..render.notes import ways_notes
 from ..render.progress import Bar, wants_bar
 from .ending import before_exit
@@ -51,13 +51,22 @@ from .problems import Exit, wrong
 if TYPE_CHECKING:
     from ..answers.question import Question
     from ..lang.nested import Floats
-    from ..render.line import Line
 
 PLOT_COLUMNS = 80
 """Width of a curve where there is no terminal, in columns."""
 
 MIN_PLOT_POINTS = 2
 """Smallest number of points of a curve."""
+
+MAX_EDGES = 64
+"""Largest number of places that are looked for where the values of a curve end."""
+
+HALVINGS = 40
+"""Number of times that the distance to such a place is halved."""
+
+EDGE_DIGITS = 9
+"""Number of digits more than those of the distance between points that a round number
+at such a place may have."""
 
 MAX_TOLD_ROWS = 20
 """Largest number of bad rows that are reported one by one."""
@@ -80,13 +89,37 @@ def run(question: Question, many: Many, trace: bool = False) -> int:
     ``trace`` stderr tells how the rows are computed."""
     work = _Work(question, many, trace)
     tell_at_once()
-    return work.plot() if many.plot else work.run()
+    if not many.plot:
+        return work.run()
+    view, failed = work.picture()
+    draw(view)
+    return Exit.PROGRAM if failed else Exit.DONE
+
+
+def picture(question: Question, many: Many, log: str) -> tuple[Curve | Field, int]:
+    """Return value and derivatives over one sweep, or over two, to be drawn, and the
+    number of points that have none; those of a logarithmic axis "x" have equal ratios.
+    """
+    return _Work(question, many, log="x" in log).picture()
+
+
+def draw(view: Curve | Field, log: str = "") -> None:
+    """Print a picture of dots; of a value that is nowhere known, nothing."""
+    printer = Printer()
+    width = printer.layout.width or PLOT_COLUMNS
+    if isinstance(view, Curve):
+        printer.lines(curves(view, width, log))
+    elif np.isfinite(view.surface.value).any():
+        printer.lines(contours(view.surface, width))
 
 
 class _Work:
     """A program and its points, with what is known of its run."""
 
-    def __init__(self, question: Question, many: Many, trace: bool = False) -> None:
+    def __init__(
+        self, question: Question, many: Many, trace: bool = False, log: bool = False
+    ) -> None:
+        self.text = question.program
         self.many = many
         self.trace = trace
         compile_by = partial(
@@ -101,7 +134,7 @@ class _Work:
         bindings = question.values
         factory = factory_of(question)
         self.shared = {b.name: value_of(b, factory) for b in bindings}
-        self.swept = swept(many.sweep or (), factory, rising=many.plot)
+        self.swept = swept(many.sweep or (), factory, rising=many.plot, log=log)
         twice = next((name for name in self.swept if name in self.shared), None)
         if twice is not None:
             hint = "leave out one of the two"
@@ -205,48 +238,53 @@ class _Work:
                 size = lambda: MANY_POINTS if together() else FEW_POINTS
                 yield from block.parts(size)
 
-    def plot(self) -> int:
-        """Draw value and derivatives over the sweep; return the exit status."""
+    def picture(self) -> tuple[Curve | Field, int]:
+        """Return the sweep's value and derivatives to be drawn, and the number of
+        points that have none."""
         found, failed = self.over_grid()
-        printer = Printer()
-        width = printer.layout.width or PLOT_COLUMNS
-        draw = self._curves if len(self.swept) == 1 else self._contours
-        unknown, lines = draw(found, width)
-        if unknown:
-            note(f"note: not drawn where not finite, at {unknown:,} of the points")
-        printer.lines(lines)
-        return Exit.PROGRAM if failed else Exit.DONE
-
-    def _curves(self, found: Gradients, width: int) -> tuple[int, Iterable[Line]]:
-        """Return the number of points without a value, and curves over one input."""
-        ((name, values),) = self.swept.items()
-        heights = {"value": found.value}
-        if name in self.wanted:
-            heights[f"d/d{name}"] = found.grads[name]
-        if any(h.ndim > 1 for h in heights.values()) or len(values) < MIN_PLOT_POINTS:
-            hint = "of a program with one number as its value, at 2 points or more"
-            raise wrong("E590", "--plot: no curve can be drawn", hint)
-        # A derivative is drawn only where there is a value.
-        finite = np.logical_and.reduce([np.isfinite(h) for h in heights.values()])
-        (known,) = np.nonzero(finite)
-        lines: list[Line] = []
-        for label, numbers in heights.items() if len(known) >= MIN_PLOT_POINTS else ():
-            inside = slice(known[0], known[-1] + 1)
-            shown = np.where(finite, numbers, np.nan)[inside]
-            ends = labels([float(values[known[0]]), float(values[known[-1]])])
-            lines += curve(shown.tolist(), label, width, (ends[0], ends[1]))
-        return int((~finite).sum()), lines
-
-    def _contours(self, found: Gradients, width: int) -> tuple[int, Iterable[Line]]:
-        """Return the number of points without a value, and lines of equal value over
-        two inputs with their gradients."""
         sizes = [len(values) for values in self.swept.values()]
+        if failed and len(failed) == prod(sizes):
+            raise next(iter(failed.values()))
         if np.ndim(found.value) > 1 or min(sizes) < MIN_PLOT_POINTS:
-            hint = "of a program with one number as its value, at 2 points or more each"
-            raise wrong("E590", "--plot: no lines can be drawn", hint)
-        drawn = surface(self.swept, found)
-        unknown = int((~np.isfinite(drawn.value)).sum())
-        return unknown, contours(drawn, width) if unknown < drawn.value.size else ()
+            hint = "of a program with one number as its value, at 2 points or more"
+            raise wrong("E590", "no curve can be drawn", hint)
+        unknown = int(np.isnan(found.value).sum())
+        if unknown:
+            note(f"note: no value at {unknown:,} of the {prod(sizes):,} points")
+        program = self.text
+        if len(sizes) > 1:
+            return Field(program, None, surface(self.swept, found)), len(failed)
+        ((name, x),) = self.swept.items()
+        edges, slope = self._edges(name, x, found.value), found.grads.get(name)
+        view = Curve(program, None, (name,), x, found.value, slope, None, edges)
+        return view, len(failed)
+
+    def _edges(self, name: str, x: Floats, value: Floats) -> Floats:
+        """Return where values begin or end, with the value and the slope there, a row
+        for each: found by halving the distance between two points of which one has a
+        value."""
+        known = ~np.isnan(value)
+        (left,) = np.nonzero(known[1:] != known[:-1])
+        ends = np.stack([x[left], x[left + 1]])[:, :MAX_EDGES]
+        inside, outside = np.where(known[left][:MAX_EDGES], ends, ends[::-1])
+        if not inside.size:
+            return np.empty((0, 3))
+
+        def at(places: Floats) -> Gradients:
+            found: Gradients = self.program.at_rows({name: places}, self.shared, {})
+            return found
+
+        for _ in range(HALVINGS):
+            middle = inside / 2 + outside / 2
+            known = ~np.isnan(at(middle).value)
+            inside = np.where(known, middle, inside)
+            outside = np.where(known, outside, middle)
+        digits = EDGE_DIGITS - floor(log10(np.diff(x).min()))
+        rounded = np.round(inside, digits)
+        inside = np.where(np.isnan(at(rounded).value), inside, rounded)
+        found = at(inside)
+        slopes = found.grads.get(name, inside * nan)
+        return np.column_stack([inside, found.value, slopes])
 
     def over_grid(self) -> tuple[Gradients, dict[int, ProgramError]]:
         """Return value and gradients at all combinations of the swept values, the last
@@ -318,10 +356,11 @@ def factory_of(question: Question) -> Factory:
 
 
 def swept(
-    texts: Sequence[str], factory: Factory, rising: bool = False
+    texts: Sequence[str], factory: Factory, rising: bool = False, log: bool = False
 ) -> dict[str, Floats]:
     """Return the values of the inputs that are swept, by name, from texts
-    ``NAME=START:STOP:COUNT``; those that are to be drawn are made ``rising``."""
+    ``NAME=START:STOP:COUNT``; those that are to be drawn are made ``rising``, and on a
+    logarithmic axis have equal ratios."""
     found = {}
     for text in texts:
         try:
@@ -346,7 +385,12 @@ def swept(
             lacks, ends = ("width", "different") if pointlike else ("end", "finite")
             message = f"the range {text.rpartition(':')[0]} has no {lacks}"
             raise wrong("E595", message, f"give two {ends} ends, as in x=-3:3")
-        found[binding.name] = np.linspace(first, last, number)
+        if log and first <= 0:
+            message = f"--log x: the range {text.rpartition(':')[0]} goes down to 0"
+            raise wrong("E595", message, "give positive ends, as in x=0.01:100")
+        found[binding.name] = (np.geomspace if log else np.linspace)(
+            first, last, number
+        )
     if prod(len(values) for values in found.values()) > MAX_SWEPT_POINTS:
         hint = f"{MAX_SWEPT_POINTS:,} are allowed"
         raise wrong("E595", "--sweep: the grid has too many points", hint)
@@ -371,21 +415,6 @@ def _grid(axes: Mapping[str, Floats]) -> Iterator[Block]:
         pairs = zip(axes.items(), places, strict=True)
         columns = {name: values[at] for (name, values), at in pairs}
         yield Block(partial(Points, columns, ()))
-
-
-def over_sweep(question: Question, many: Many) -> tuple[dict[str, Floats], Gradients]:
-    """Return the swept values by name, and value and gradients at all combinations of
-    them, the last name's changing fastest; NaN where there is none."""
-    work = _Work(question, many)
-    if work.free:
-        hint = f"add {work.free[0]}=VALUE, or a range: {work.free[0]}=-3:3"
-        raise wrong("E506", f"no value for {enumerated(work.free)}", hint)
-    found, failed = work.over_grid()
-    if failed and len(failed) == prod(map(len, work.swept.values())):
-        raise next(iter(failed.values()))
-    if failed:
-        note(f"note: nothing is drawn at {len(failed):,} points, which have no value")
-    return work.swept, found
 
 
 def surface(axes: Mapping[str, Floats], found: Gradients) -> Surface:

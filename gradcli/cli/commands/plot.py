@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from math import nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..option_groups import Many
 from ..options import (
@@ -16,14 +16,16 @@ from ..options import (
     without,
 )
 from ..output import Printer, show, tell, tell_trouble
-from ..problems import suffix_of, wrong
+from ..problems import Exit, suffix_of, wrong
 from ..sources import question_of, refuse_slip
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ...answers.plot import Curve, Field, KinkMark
     from ...answers.question import Question
-    from ...lang.nested import Floats
     from ...lang.run import Run
+    from ...render.line import Line
 
 POINTS = 401
 """Number of points of a curve."""
@@ -40,6 +42,7 @@ _RANGE = re.compile(r"(?P<name>[^\W\d]\w*)=(?P<ends>[^@\[:]*:[^:]*?)(?P<count>:\
 def main(
     request: Request,
     out: str | None = None,
+    log: str = "",
 ) -> int:
     """Curves of a value and its derivative, over x=START:STOP.
 
@@ -49,6 +52,8 @@ def main(
     Example: gradcli plot "x^2*sin(x)" x=-3:3
 
     -o, --out FILE: Write a picture: .svg, .png, .pdf, or .json for the numbers.
+    --log AXES: Draw a curve by powers of ten: y, x or xy. By itself, the value's axis
+        does so where positive values crowd together at its foot.
     """
     if out is None:
         refuse_idle("gradcli plot", PRINTS_NOTHING_SHORTER)
@@ -63,30 +68,27 @@ def main(
         if suffix != ".json":
             lines = ("contourpy",) if len(sweep) > 1 else ()
             require(suffix, lines, "-o p.json needs nothing")
-    many = Many(sweep=sweep, plot=True)
+    if log and (not {*log} <= {"x", "y"} or len(sweep) > 1):
+        hint = "give x, y or xy, and one range"
+        raise wrong("E595", f"--log: a curve has no axes {log!r}", hint)
     question = question_of(replace(request, words=words))
-    if out is None and not request.json:
-        return _in_terminal(question, many)
-    from ..at_points import over_sweep, surface
+    from ...answers.plot import Curve
+    from ..at_points import draw, picture
 
-    axes, found = over_sweep(question, many)
-    if getattr(found.value, "ndim", 1) > 1:
-        hint = "choose one, as in y[0], or add .sum()"
-        raise wrong("E590", "plot: the value is not one number", hint)
-    from ...answers.plot import Curve, Field
-
-    named = question.program, _name(question)
-    view: Curve | Field
-    if len(axes) == 1:
-        ((name, x),) = axes.items()
-        kinks = _kinks(question, name, x)
-        slope: Any = found.grads.get(name)
-        view = Curve(*named, (name,), x, found.value, slope, kinks)
-    else:
-        view = Field(*named, surface(axes, found))
+    view, failed = picture(question, Many(sweep=sweep, plot=True), log)
+    view = replace(view, output=_name(question))
+    drawn = out is None and not request.json
+    if drawn:
+        draw(view, log)
+    if isinstance(view, Curve):
+        view = replace(view, kinks=_kinks(question, view))
+        if drawn:
+            Printer().lines(_listed(view))
+    if drawn:
+        return Exit.PROGRAM if failed else Exit.DONE
     if out is None or request.json:
         return show(view, text=lambda _: ())
-    return _written(view, out)
+    return _written(view, out, log)
 
 
 def _ranges(request: Request) -> tuple[list[str], list[str]]:
@@ -108,32 +110,19 @@ def _ranges(request: Request) -> tuple[list[str], list[str]]:
     return kept, sweeps
 
 
-def _in_terminal(question: Question, many: Many) -> int:
-    """Draw the curve of dots, and list the kinks below it; return the exit status."""
+def _listed(view: Curve) -> Iterator[Line]:
+    """Yield a line for each kink of a curve."""
     from ...lang.excerpt import printable
     from ...render.line import Line
     from ...render.numbers import number
-    from ..at_points import factory_of, run, swept
 
-    status = run(question, many)
-    axes = swept(many.sweep or (), factory_of(question), rising=True)
-    if len(axes) == 1:
-        ((name, values),) = axes.items()
-        Printer().lines(
-            Line(
-                (f"kink at {printable(name)} = {number(mark.at)}", "fair"),
-                (f"  {printable(mark.text)}", "plain"),
-            )
-            for mark in _kinks(question, name, values) or ()
-        )
-    return status
+    for mark in view.kinks or ():
+        where = f"kink at {printable(view.inputs[0])} = {number(mark.at)}"
+        yield Line((where, "fair"), (f"  {printable(mark.text)}", "plain"))
 
 
-def _kinks(
-    question: Question, name: str, values: Floats
-) -> tuple[KinkMark, ...] | None:
-    """Return the kinks among the values of an input; None if they cannot be looked
-    for."""
+def _kinks(question: Question, view: Curve) -> tuple[KinkMark, ...] | None:
+    """Return the kinks of a curve; None if they cannot be looked for."""
     if not question.verified:
         return None
     from ...answers.gradients import gradients
@@ -142,8 +131,9 @@ def _kinks(
     from ...lang.errors import ProgramError
     from ..limits import allow
 
+    (name,) = view.inputs
     question = replace(question, wrt=[name])
-    low, high = float(min(values)), float(max(values))
+    low, high = float(view.x[0]), float(view.x[-1])
     middle, radius = (low + high) / 2, (high - low) / 2
     try:
         found = gradients(_run_at(question, name, middle), None, with_graph=False)
@@ -192,7 +182,7 @@ def _name(question: Question) -> str | None:
     return found[1] if found and found[1] in assigned else None
 
 
-def _written(view: Curve | Field, out: str) -> int:
+def _written(view: Curve | Field, out: str, log: str) -> int:
     from ...lang.excerpt import printable
     from ...render.graphs.plot import plot
     from ...render.graphs.svg import whole
@@ -207,7 +197,7 @@ def _written(view: Curve | Field, out: str) -> int:
         (line,) = as_json(view)
         content = f"{line.text}\n".encode()
     else:
-        document = whole(plot(view, chosen.name))
+        document = whole(plot(view, chosen.name, log))
         content = document.encode()
         if suffix != ".svg":
             from ...render.graphs.pixels import converted

@@ -10,18 +10,11 @@ import pytest
 
 from gradcli.answers.plot import Curve, Field, KinkMark, Surface
 from gradcli.engine.raw import Host
-from gradcli.render.graphs.plot import Axis, heights, plot, stretches
+from gradcli.render.graphs.plot import Axis, plot, stretches
 from gradcli.render.graphs.svg import whole
 
 SVG = "{http://www.w3.org/2000/svg}"
-
-
-def test_a_pole_does_not_flatten_the_rest() -> None:
-    x = np.linspace(-1, 1, 400)
-    low, high = heights(1 / x)
-    assert -60 < low < -5
-    assert 5 < high < 60
-    assert heights(np.array([np.nan])) == (0.0, 1.0)
+NONE = np.empty((0, 3))
 
 
 def test_a_curve_stops_at_poles_at_jumps_and_where_nothing_is() -> None:
@@ -38,7 +31,7 @@ def test_a_curve_is_drawn_with_its_slope_and_its_kinks() -> None:
     x = np.linspace(-3, 3, 101)
     kinks = (KinkMark(1.0, "abs(x - 1) </title>", 0.0),)
     view = Curve(
-        "y = abs(x - 1) < 2", "y", ("x",), x, abs(x - 1), np.sign(x - 1), kinks
+        "y = abs(x - 1) < 2", "y", ("x",), x, abs(x - 1), np.sign(x - 1), kinks, NONE
     )
     root = ElementTree.fromstring(whole(plot(view)))
     lines = [p.get("class") for p in root.iter(f"{SVG}polyline")]
@@ -73,9 +66,48 @@ def test_arrows_point_uphill_as_it_is_seen() -> None:
         )
 
 
-def curve(x: Host, value: Host, slope: Host, *kinks: KinkMark) -> ElementTree.Element:
-    view = Curve("f", None, ("x",), x, value, slope, kinks)
-    return ElementTree.fromstring(whole(plot(view)))
+def curve(
+    x: Host,
+    value: Host,
+    slope: Host,
+    *kinks: KinkMark,
+    edges: Host = NONE,
+    log: str = "",
+) -> ElementTree.Element:
+    view = Curve("f", None, ("x",), x, value, slope, kinks, edges)
+    return ElementTree.fromstring(whole(plot(view, log=log)))
+
+
+def lines(root: ElementTree.Element) -> list[list[tuple[float, float]]]:
+    """The points of each line, in units of the picture."""
+    return [
+        [(float(x), float(y)) for x, y in (p.split(",") for p in points.split())]
+        for points in (each.get("points") or "" for each in root.iter(f"{SVG}polyline"))
+    ]
+
+
+def test_a_curve_reaches_its_edge_though_that_is_a_kink() -> None:
+    x = np.linspace(-1, 3, 50)
+    with np.errstate(all="ignore"):
+        edges = np.array([[0.0, 0.0, np.inf]])
+        root = curve(
+            x, np.sqrt(x), 0.5 / np.sqrt(x), KinkMark(0.0, "sqrt", 0.0), edges=edges
+        )
+    value, slope = lines(root)
+    (dot,) = root.iter(f"{SVG}circle")
+    at = float(dot.get("cx", 0)), float(dot.get("cy", 0))
+    assert value[0] == pytest.approx(at, abs=0.06)
+    assert slope[0][0] == pytest.approx(at[0], abs=0.06)
+    assert words(root).count("value") == 1
+
+
+def test_a_power_is_straight_where_both_axes_are_logarithmic() -> None:
+    x = np.geomspace(0.01, 100, 81)
+    root = curve(x, x**2, 2 * x, log="xy")
+    (x1, y1), *_, (x2, y2) = lines(root)[0]
+    for at, height in lines(root)[0]:
+        assert height == pytest.approx(y1 + (y2 - y1) * (at - x1) / (x2 - x1), abs=0.1)
+    assert {"value (log scale)", "x (log scale)", "0.01", "0.0001"} <= {*words(root)}
 
 
 def words(root: ElementTree.Element) -> list[str]:
@@ -86,9 +118,8 @@ def test_a_derivative_is_drawn_where_there_is_a_value() -> None:
     x = np.linspace(-1, 3, 81)
     with np.errstate(all="ignore"):
         root = curve(x, np.log(x), 1 / x)
-    for each in root.iter(f"{SVG}polyline"):
-        points = (each.get("points") or "").split()
-        assert float(points[0].split(",")[0]) > 84 + 612 / 4
+    for points in lines(root):
+        assert points[0][0] >= 84 + 612 / 4
 
 
 def test_a_curve_goes_through_its_kinks() -> None:
