@@ -6,6 +6,7 @@ derivative is drawn only where there is a value.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isfinite, nan
 from typing import Annotated, Any, ClassVar, TypeAlias
@@ -59,19 +60,19 @@ class Curve:
     kinks: tuple[KinkMark, ...] | None
     edges: Numbers
 
-    def drawn(self) -> tuple[tuple[Host, Host], tuple[Host, Host] | None]:
+    def drawn(self) -> Sequence[tuple[Host, Host]]:
         """Return the places and heights of the value, kinks and edges included, and of
-        the derivative, edges included."""
+        the derivative, if that was asked for, edges included."""
         at, values, slopes = self.edges.T
         marks = [mark for mark in self.kinks or () if isfinite(mark.value)]
         x = np.hstack([self.x, at, [mark.at for mark in marks]])
         value = np.hstack([self.value, values, [mark.value for mark in marks]])
         x, order = np.unique(x, return_index=True)
         if self.slope is None:
-            return (x, value[order]), None
+            return [(x, value[order])]
         slope = np.where(np.isnan(self.value), nan, self.slope)
         x_slope, rising = np.unique(np.hstack([self.x, at]), return_index=True)
-        return (x, value[order]), (x_slope, np.hstack([slope, slopes])[rising])
+        return [(x, value[order]), (x_slope, np.hstack([slope, slopes])[rising])]
 
 
 @dataclass(frozen=True, slots=True)

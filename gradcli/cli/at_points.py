@@ -38,25 +38,18 @@ from ..lang.prepare import data_among, value_of
 from ..lang.rows import Ways
 from ..lang.text_tables import Block, Points
 from ..render.columns import columns_to, format_of, open_columns
-from ..render.dots import contours, curves
 from ..render.notes import ways_notes
 from ..render.progress import Bar, wants_bar
 from .ending import before_exit
 from .executors import Done, Task, header, results, workers
 from .limits import once, renew
 from .option_groups import Many
-from .output import Printer, form, note, standard_output, tell_at_once
+from .output import form, note, standard_output, tell_at_once
 from .problems import Exit, wrong
 
 if TYPE_CHECKING:
     from ..answers.question import Question
     from ..lang.nested import Floats
-
-PLOT_COLUMNS = 80
-"""Width of a curve where there is no terminal, in columns."""
-
-MIN_PLOT_POINTS = 2
-"""Smallest number of points of a curve."""
 
 MAX_EDGES = 64
 """Largest number of places that are looked for where the values of a curve end."""
@@ -65,8 +58,8 @@ HALVINGS = 40
 """Number of times that the distance to such a place is halved."""
 
 EDGE_DIGITS = 9
-"""Number of digits more than those of the distance between points that a round number
-at such a place may have."""
+"""Number of digits, after those of the distance between points, of a round number at
+such a place."""
 
 MAX_TOLD_ROWS = 20
 """Largest number of bad rows that are reported one by one."""
@@ -89,37 +82,20 @@ def run(question: Question, many: Many, trace: bool = False) -> int:
     ``trace`` stderr tells how the rows are computed."""
     work = _Work(question, many, trace)
     tell_at_once()
-    if not many.plot:
-        return work.run()
-    view, failed = work.picture()
-    draw(view)
-    return Exit.PROGRAM if failed else Exit.DONE
-
-
-def picture(question: Question, many: Many, log: str) -> tuple[Curve | Field, int]:
-    """Return value and derivatives over one sweep, or over two, to be drawn, and the
-    number of points that have none; those of a logarithmic axis "x" have equal ratios.
-    """
-    return _Work(question, many, log="x" in log).picture()
-
-
-def draw(view: Curve | Field, log: str = "") -> None:
-    """Print a picture of dots; of a value that is nowhere known, nothing."""
-    printer = Printer()
-    width = printer.layout.width or PLOT_COLUMNS
-    if isinstance(view, Curve):
-        printer.lines(curves(view, width, log))
-    elif np.isfinite(view.surface.value).any():
-        printer.lines(contours(view.surface, width))
+    return work.run()
 
 
 class _Work:
     """A program and its points, with what is known of its run."""
 
     def __init__(
-        self, question: Question, many: Many, trace: bool = False, log: bool = False
+        self,
+        question: Question,
+        many: Many,
+        trace: bool = False,
+        drawn: bool = False,
+        log: bool = False,
     ) -> None:
-        self.text = question.program
         self.many = many
         self.trace = trace
         compile_by = partial(
@@ -132,9 +108,9 @@ class _Work:
         )
         self.program = compile_by(wrt=question.wrt)
         bindings = question.values
-        factory = factory_of(question)
+        factory = Factory(resolve(question.device), question.dtype, question.seed)
         self.shared = {b.name: value_of(b, factory) for b in bindings}
-        self.swept = swept(many.sweep or (), factory, rising=many.plot, log=log)
+        self.swept = swept(many.sweep or (), factory, rising=drawn, log=log)
         twice = next((name for name in self.swept if name in self.shared), None)
         if twice is not None:
             hint = "leave out one of the two"
@@ -238,28 +214,19 @@ class _Work:
                 size = lambda: MANY_POINTS if together() else FEW_POINTS
                 yield from block.parts(size)
 
-    def picture(self) -> tuple[Curve | Field, int]:
-        """Return the sweep's value and derivatives to be drawn, and the number of
-        points that have none."""
-        found, failed = self.over_grid()
-        sizes = [len(values) for values in self.swept.values()]
-        if failed and len(failed) == prod(sizes):
-            raise next(iter(failed.values()))
-        if np.ndim(found.value) > 1 or min(sizes) < MIN_PLOT_POINTS:
-            hint = "of a program with one number as its value, at 2 points or more"
-            raise wrong("E590", "no curve can be drawn", hint)
-        unknown = int(np.isnan(found.value).sum())
-        if unknown:
-            note(f"note: no value at {unknown:,} of the {prod(sizes):,} points")
-        program = self.text
-        if len(sizes) > 1:
-            return Field(program, None, surface(self.swept, found)), len(failed)
-        ((name, x),) = self.swept.items()
-        edges, slope = self._edges(name, x, found.value), found.grads.get(name)
-        view = Curve(program, None, (name,), x, found.value, slope, None, edges)
-        return view, len(failed)
+    def over_grid(self) -> tuple[Gradients, dict[int, ProgramError]]:
+        """Return value and gradients at all combinations of the swept values, the last
+        name's changing fastest, with NaN where there is none; and the errors by
+        point."""
+        grid = np.meshgrid(*self.swept.values(), indexing="ij")
+        columns = {n: g.ravel() for n, g in zip(self.swept, grid, strict=True)}
+        failed: dict[int, ProgramError] = {}
+        # A grid is one piece of work: the limit on seconds is for all its points.
+        found = self.program.at_rows(columns, self.shared, failed)
+        self._tell_ways(found.ways)
+        return found, failed
 
-    def _edges(self, name: str, x: Floats, value: Floats) -> Floats:
+    def edges(self, name: str, x: Floats, value: Floats) -> Floats:
         """Return where values begin or end, with the value and the slope there, a row
         for each: found by halving the distance between two points of which one has a
         value."""
@@ -279,24 +246,11 @@ class _Work:
             known = ~np.isnan(at(middle).value)
             inside = np.where(known, middle, inside)
             outside = np.where(known, outside, middle)
-        digits = EDGE_DIGITS - floor(log10(np.diff(x).min()))
-        rounded = np.round(inside, digits)
+        rounded = np.round(inside, EDGE_DIGITS - floor(log10(np.diff(x).min())))
         inside = np.where(np.isnan(at(rounded).value), inside, rounded)
         found = at(inside)
         slopes = found.grads.get(name, inside * nan)
         return np.column_stack([inside, found.value, slopes])
-
-    def over_grid(self) -> tuple[Gradients, dict[int, ProgramError]]:
-        """Return value and gradients at all combinations of the swept values, the last
-        name's changing fastest, with NaN where there is none; and the errors by
-        point."""
-        grid = np.meshgrid(*self.swept.values(), indexing="ij")
-        columns = {n: g.ravel() for n, g in zip(self.swept, grid, strict=True)}
-        failed: dict[int, ProgramError] = {}
-        # A grid is one piece of work: the limit on seconds is for all its points.
-        found = self.program.at_rows(columns, self.shared, failed)
-        self._tell_ways(found.ways)
-        return found, failed
 
     @contextmanager
     def _progress(self) -> Iterator[Callable[[int], None]]:
@@ -348,11 +302,6 @@ class _Work:
 
 def _rows(count: int) -> str:
     return "1 row" if count == 1 else f"{count:,} rows"
-
-
-def factory_of(question: Question) -> Factory:
-    """Return the factory of a question's numbers."""
-    return Factory(resolve(question.device), question.dtype, question.seed)
 
 
 def swept(
@@ -415,6 +364,31 @@ def _grid(axes: Mapping[str, Floats]) -> Iterator[Block]:
         pairs = zip(axes.items(), places, strict=True)
         columns = {name: values[at] for (name, values), at in pairs}
         yield Block(partial(Points, columns, ()))
+
+
+def over_sweep(question: Question, many: Many, log: str) -> Curve | Field:
+    """Return value and derivatives over one sweep, or two, NaN where there are none;
+    the places on a logarithmic axis "x" have equal ratios."""
+    work = _Work(question, many, drawn=True, log="x" in log)
+    if work.free:
+        hint = f"add {work.free[0]}=VALUE, or a range: {work.free[0]}=-3:3"
+        raise wrong("E506", f"no value for {enumerated(work.free)}", hint)
+    if 1 in map(len, work.swept.values()):
+        raise wrong("E595", "plot: a range has one point", "give it 2 or more")
+    found, failed = work.over_grid()
+    if failed and len(failed) == prod(map(len, work.swept.values())):
+        raise next(iter(failed.values()))
+    if np.ndim(found.value) > 1:
+        hint = "choose one, as in y[0], or add .sum()"
+        raise wrong("E590", "plot: the value is not one number", hint)
+    unknown = int(np.isnan(found.value).sum())
+    if unknown:
+        note(f"note: no value at {unknown:,} of the {len(found.value):,} points")
+    if len(work.swept) > 1:
+        return Field(question.program, None, surface(work.swept, found))
+    ((name, x),) = work.swept.items()
+    edges, slope = work.edges(name, x, found.value), found.grads.get(name)
+    return Curve(question.program, None, (name,), x, found.value, slope, None, edges)
 
 
 def surface(axes: Mapping[str, Floats], found: Gradients) -> Surface:

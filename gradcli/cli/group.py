@@ -13,11 +13,18 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from . import installed
 from . import version as own_version
 from .commands import COMMANDS
-from .options import HELP_NAMES, OPTION, NarrowHelp, command_of, read_by_typer
+from .options import HELP_NAMES, OPTION, WHOLE, Page, command_of, read_by_typer
 from .output import note
 from .problems import unknown_command, wrong
+
+LIBRARIES = {
+    "NumPy": ("numpy",), "SymPy": ("sympy",), "python-flint": ("python-flint",),
+    "CuPy": ("cupy-cuda12x", "cupy-cuda13x", "cupy"),
+}  # fmt: skip
+"""Libraries that numbers come from, each with the packages that hold it."""
 
 COMPLETION = ("--install-completion", "--show-completion")
 
@@ -30,7 +37,7 @@ Example: gradcli grad "L = (w1*a + w2*a - 1)^2" a=2 w1=0.5 w2=-1.5
 """
 
 
-class Commands(NarrowHelp, TyperGroup):
+class Commands(Page, TyperGroup):
     """The group of all commands, which imports a command's module to find it."""
 
     def list_commands(self, ctx: object) -> list[str]:
@@ -39,12 +46,14 @@ class Commands(NarrowHelp, TyperGroup):
     def get_command(self, ctx: object, cmd_name: str) -> Any:
         return command_of(cmd_name) if cmd_name in COMMANDS else None
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write each command with the whole first sentence of its page."""
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write each command with the whole first sentence of its page, and the
+        options."""
         with formatter.section("Commands"):
             formatter.write_dl([
                 (name, command_of(name).get_short_help_str()) for name in COMMANDS
             ])  # fmt: skip
+        super().format_options(ctx, formatter)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args[0] not in COMMANDS:
@@ -54,11 +63,12 @@ class Commands(NarrowHelp, TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the words; report an expression or an option before the command."""
         word = args[0] if args else ""
+        ctx.meta[WHOLE] = WHOLE in args
         if word in COMPLETION:
             _complete(word, args[1:])
             raise typer.Exit
         own = {spelling for param in self.params for spelling in param.opts}
-        if word.startswith("-") and word not in {*own, "-h", "--help"}:
+        if word.startswith("-") and word not in {*own, *ctx.help_option_names}:
             command = next((each for each in args if each in COMMANDS), None)
             if command is not None:
                 hint = f"write it behind: gradcli {command} {word} ..."
@@ -70,7 +80,8 @@ class Commands(NarrowHelp, TyperGroup):
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"gradcli {own_version()}")
+        found = [f"{n} {installed(*p) or 'not found'}" for n, p in LIBRARIES.items()]
+        typer.echo(f"gradcli {own_version()}\nwith {', '.join(found)}")
         raise typer.Exit
 
 
@@ -104,7 +115,7 @@ def _options(
 ) -> int:
     """Declare the options of the group itself.
 
-    -V, --version: Show the version.
+    -V, --version: Show the version, and those of the libraries that were found.
     --install-completion: Complete words in this shell, or in the one that is named
         behind: bash, zsh, fish, powershell.
     --show-completion: Print the shell's script instead.

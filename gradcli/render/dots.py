@@ -25,9 +25,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from ..answers.plot import Curve, Field
 from ..engine.raw import Host
+from ..lang.excerpt import printable
 from .line import Layout, Line, dim, title
-from .numbers import six_digits
+from .numbers import number, six_digits
 from .writer import DEFAULT_TERMINAL_COLUMNS
 
 if TYPE_CHECKING:
@@ -217,26 +219,6 @@ def curve(numbers: Sequence[float], name: str, width: int) -> Iterator[Line]:
     yield from _panel(scale, name, ["0", str(len(numbers) - 1)], width)
 
 
-def curves(view: Curve, width: int, log: str = "") -> Iterator[Line]:
-    """Yield the curves of a value and its derivative over the part of the range that
-    has values; ``log`` names the axes that are to be logarithmic, "x" or "y"."""
-    (x, value), slope = view.drawn()
-    (known,) = np.nonzero(~np.isnan(value))
-    if len(known) < 2:
-        return
-    name, first, last = view.output or "", x[known[0]], x[known[-1]]
-    ends = labels([float(first), float(last)])
-    panels = [(name or "value", x, value)]
-    if slope is not None:
-        panels.append((f"d{name}/d{view.inputs[0]}", *slope))
-    for heading, at, numbers in panels:
-        scale = scaled(numbers, "y" in log)
-        inside = (at >= first) & (at <= last)
-        scale = scale._replace(heights=scale.heights[inside])
-        x = np.log10(at[inside]) if "x" in log else at[inside]
-        yield from _panel(scale, heading, ends, width, x)
-
-
 def _panel(
     scale: Scale, name: str, ends: Sequence[str], width: int, x: Host | None = None
 ) -> Iterator[Line]:
@@ -250,6 +232,31 @@ def _panel(
     yield title(f"{name}{scale.remark}")
     picture = dotted(scale.heights, columns, ROWS, (scale.low, scale.high), x)
     yield from _framed(picture, columns, marks, ends)
+
+
+def plotted(view: Curve | Field, layout: Layout, log: str = "") -> Iterator[Line]:
+    """Yield a plot: curves over the part of one input's range that has values, with
+    their kinks, or lines of equal value; ``log`` names logarithmic axes of curves."""
+    width = layout.width or DEFAULT_TERMINAL_COLUMNS
+    if isinstance(view, Field):
+        known_at_all = np.isfinite(view.surface.value).any()
+        yield from contours(view.surface, width) if known_at_all else ()
+        return
+    (name,), output, drawn = view.inputs, view.output or "", view.drawn()
+    (x, value), *_ = drawn
+    known = x[~np.isnan(value)]
+    headings = output or "value", f"d{output}/d{name}"
+    for heading, (at, numbers) in zip(headings, drawn, strict=False):
+        if len(known) > 1:
+            inside = (at >= known[0]) & (at <= known[-1])
+            scale = scaled(numbers, "y" in log)
+            scale = scale._replace(heights=scale.heights[inside])
+            places = np.log10(at[inside]) if "x" in log else at[inside]
+            ends = labels(known[[0, -1]].tolist())
+            yield from _panel(scale, heading, ends, width, places)
+    for mark in view.kinks or ():
+        kink = f"kink at {printable(name)} = {number(mark.at)}"
+        yield Line((kink, "fair"), (f"  {printable(mark.text)}", "plain"))
 
 
 def _room_beside(marks: Sequence[str], width: int) -> int:

@@ -60,6 +60,17 @@ def test_no_escape_code_at_all_where_colour_is_not_wanted(
     assert "\x1b" not in seen
 
 
+def test_a_long_list_goes_through_the_pager_of_a_terminal_alone(
+    gradcli: Run, tmp_path: Path
+) -> None:
+    assert in_terminal(tmp_path, "ops", PAGER="head -n 2").count("\n") == 2
+    whole = gradcli("ops", env={"PAGER": "head -n 2"}).out
+    assert whole.count("\n") > 500
+    for none in ("", "cat", "no-such-program", "'"):
+        seen = ESCAPE.sub("", in_terminal(tmp_path, "ops", columns=200, PAGER=none))
+        assert seen.split() == whole.split()
+
+
 def test_a_pipe_gets_no_escape_code(gradcli: Run) -> None:
     for wishes in ({}, {"GITHUB_ACTIONS": "1"}, {"NO_COLOR": "1", "FORCE_COLOR": "1"}):
         assert "\x1b" not in gradcli("graph", FIVE, *AT, env=wishes).out
@@ -78,8 +89,7 @@ def test_no_line_is_wider_than_the_terminal(tmp_path: Path, columns: int) -> Non
     program = "h = tanh(W @ x + b); loss = ((h - t)**2).sum()"
     given = ["W=randn(12,12)", "x=randn(12)", "b=randn(12)", "t=randn(12)"]
     lines = [
-        [*c.split(), program, *given]
-        for c in ("grad --no-verify", "graph", "graph --chain", "explain")
+        [*c.split(), program, *given] for c in ("grad --no-verify", "graph", "explain")
     ]
     for words in (*lines, ["paths", FIVE, *AT]):
         seen = in_terminal(tmp_path, *words, columns=columns)

@@ -21,11 +21,11 @@ from gradcli.render.dots import (
     ROWS,
     contours,
     curve,
-    curves,
     dotted,
     labels,
     levels,
     matrix,
+    plotted,
     powers,
     scaled,
     spy,
@@ -175,20 +175,20 @@ def test_the_axes_name_the_range_and_the_last_step() -> None:
     assert lines[-1].split() == ["0", "2"]
 
 
-def plotted(
+def read(
     numbers: list[float], *edges: tuple[float, float, float]
 ) -> tuple[str, list[set[int]]]:
     """The heading of a plot, and per half column the levels that carry a dot."""
     x, value = np.linspace(0, 1, len(numbers)), np.array(numbers)
     ends = np.reshape(np.array(edges), (-1, 3))
     view = Curve("f", None, ("x",), x, value, None, None, ends)
-    lines = [line.text for line in curves(view, 60)]
+    lines = [line.text for line in plotted(view, Layout(60))]
     rows = [line.partition("┤")[2] or line.partition("│")[2] for line in lines[1:9]]
     return lines[0], drawn_heights(rows, max(map(len, rows)))
 
 
 def test_a_gap_of_a_plot_stays_a_gap_at_its_place() -> None:
-    heading, columns = plotted([1.0] * 100 + [nan] * 200 + [2.0] * 100)
+    heading, columns = read([1.0] * 100 + [nan] * 200 + [2.0] * 100)
     empty = [nr for nr, heights in enumerate(columns) if not heights]
     assert heading == "value"
     assert empty == list(range(empty[0], empty[-1] + 1))
@@ -197,7 +197,7 @@ def test_a_gap_of_a_plot_stays_a_gap_at_its_place() -> None:
 
 
 def test_a_pole_of_a_plot_is_cut_off_and_no_line_crosses_it() -> None:
-    heading, columns = plotted([1 / (n + 0.5) for n in range(-200, 200)])
+    heading, columns = read([1 / (n + 0.5) for n in range(-200, 200)])
     assert heading == "value (cut off; from -2 to 2)"
     assert not any({0, 4 * ROWS - 1} <= heights for heights in columns)
     middle = columns[len(columns) // 2 + 8 :]
@@ -206,11 +206,11 @@ def test_a_pole_of_a_plot_is_cut_off_and_no_line_crosses_it() -> None:
 
 def test_a_curve_begins_where_its_values_begin() -> None:
     numbers = [nan] * 10 + [2.0 + n for n in range(10)]
-    _, columns = plotted(numbers, (0.5, 1.0, inf))
+    _, columns = read(numbers, (0.5, 1.0, inf))
     assert min(columns[0]) == 0
     view = Curve("f", None, ("x",), np.linspace(0, 1, 20), np.array(numbers),
                  np.array(numbers), None, np.array([[0.5, 1.0, inf]]))  # fmt: skip
-    lines = [line.text for line in curves(view, 60)]
+    lines = [line.text for line in plotted(view, Layout(60))]
     assert lines[ROWS + 2].split() == ["0.5", "1"]
     assert lines[ROWS + 3] == "d/dx (cut off; from 2 to inf)"
 

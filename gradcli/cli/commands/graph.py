@@ -1,8 +1,8 @@
-"""``gradcli graph``: the recorded graph as a tree, a chain, or for other tools."""
+"""``gradcli graph``: the recorded graph as a tree, or for other tools."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from ..checking import PAGE
 from ..options import PRINTS_NOTHING_SHORTER, VERIFIES_NOTHING, Request, refuse_idle
@@ -11,13 +11,7 @@ from ..problems import refuse_both, suffix_of, typed, wrong
 from ..sources import question_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from ...answers.question import Question
-    from ...render.line import Layout, Line
-    from ...views.graph import GraphView
-
-FORMS = ("tree", "chain", "dot", "mermaid", "json")
 
 LAID_OUT = (".svg", ".html", ".png", ".pdf")
 """Suffixes of pictures whose boxes have to be placed."""
@@ -31,8 +25,7 @@ HEATED = (".svg", ".png", ".pdf")
 
 def main(
     request: Request,
-    tree: bool = False,
-    chain: bool = False,
+    tree: Annotated[bool, {"hidden": True}] = False,
     dot: bool = False,
     mermaid: bool = False,
     out: str | None = None,
@@ -49,11 +42,10 @@ def main(
 
     Example: gradcli graph "sin(x)*exp(x)" x=0.7 -o g.html
 
-    --tree: Draw a tree (default).
-    --chain: Print a line per node, with next_functions.
+    --tree: Draw a tree, as without it.
     --dot: Write Graphviz.
     --mermaid: Write Mermaid.
-    -o, --out FILE: Write a picture; the name's ending says which kind: .svg, .html (to
+    -o, --out FILE: Write a picture of the kind that the name ends with: .svg, .html (to
         click through), .png, .pdf, .dot, .mmd, .graphml, .json.
     --heat: In a picture (.svg, .png, .pdf), colour each node by the size of its
         gradient.
@@ -64,23 +56,22 @@ def main(
         refuse_idle("gradcli graph", VERIFIES_NOTHING, hint)
     if out is None:
         refuse_idle("gradcli graph", PRINTS_NOTHING_SHORTER)
-    asked = dict(zip(FORMS, (tree, chain, dot, mermaid, request.json), strict=True))
-    refuse_both(typed(**asked))
-    form = next((form for form, wanted in asked.items() if wanted), "tree")
+    forms = typed(tree=tree, dot=dot, mermaid=mermaid)
+    refuse_both([*forms, *typed(json=request.json)])
     if out is not None:
-        others = [name for name, wanted in asked.items() if wanted and name != "json"]
-        if others:
-            hint = "the name's ending says what is written"
-            raise wrong("E590", f"--{others[0]} and --out exclude each other", hint)
+        refuse_both([*forms, "--out"])
         _check_file(out, heat, unfold, grad_output)
         return _written(question_of(request, grad_output), out, heat, unfold)
     for option in typed(heat=heat, unfold=unfold, grad_output=grad_output):
         hint = "name the picture's file with -o, as in -o g.svg"
         raise wrong("E590", f"{option} is for pictures in files", hint)
+    from ...render import graph as draw
     from ...views.graph import graph_of
 
-    view = graph_of(question_of(request).run(), local_gradients=form != "chain")
-    return show(view, text=lambda layout: _drawn(form, view, layout))
+    view = graph_of(question_of(request).run(), local_gradients=True)
+    if dot or mermaid:
+        return show(view, text=lambda _: (draw.dot if dot else draw.mermaid)(view))
+    return show(view, text=lambda layout: draw.tree(view, layout))
 
 
 def _check_file(out: str, heat: bool, unfold: bool, grad_output: str | None) -> None:
@@ -113,12 +104,3 @@ def _written(question: Question, out: str, heat: bool, unfold: bool) -> int:
     said = f"written to {printable(out)}: {nodes:,} node{'s' * (nodes != 1)}"
     answer = GraphFile(found.view.program, out, nodes)
     return show(answer, bare=list, text=lambda layout: [Line((said, "plain"))])
-
-
-def _drawn(form: str, view: GraphView, layout: Layout) -> Iterable[Line]:
-    from ...render.graph import chain, dot, mermaid, tree
-
-    if form == "tree":
-        return tree(view, layout)
-    draw = {"chain": chain, "dot": dot, "mermaid": mermaid}
-    return draw[form](view)

@@ -15,17 +15,14 @@ from ..options import (
     refuse_idle,
     without,
 )
-from ..output import Printer, show, tell, tell_trouble
-from ..problems import Exit, suffix_of, wrong
+from ..output import show, tell, tell_trouble
+from ..problems import suffix_of, wrong
 from ..sources import question_of, refuse_slip
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ...answers.plot import Curve, Field, KinkMark
     from ...answers.question import Question
     from ...lang.run import Run
-    from ...render.line import Line
 
 POINTS = 401
 """Number of points of a curve."""
@@ -52,8 +49,8 @@ def main(
     Example: gradcli plot "x^2*sin(x)" x=-3:3
 
     -o, --out FILE: Write a picture: .svg, .png, .pdf, or .json for the numbers.
-    --log AXES: Draw a curve by powers of ten: y, x or xy. By itself, the value's axis
-        does so where positive values crowd together at its foot.
+    --log AXES: Give a curve logarithmic axes: y, x or xy. Its value has one without
+        this where it grows over many powers of ten.
     """
     if out is None:
         refuse_idle("gradcli plot", PRINTS_NOTHING_SHORTER)
@@ -68,27 +65,22 @@ def main(
         if suffix != ".json":
             lines = ("contourpy",) if len(sweep) > 1 else ()
             require(suffix, lines, "-o p.json needs nothing")
-    if log and (not {*log} <= {"x", "y"} or len(sweep) > 1):
+    if not {*log} <= {*"xy"} or (log and len(sweep) > 1):
         hint = "give x, y or xy, and one range"
         raise wrong("E595", f"--log: a curve has no axes {log!r}", hint)
     question = question_of(replace(request, words=words))
     from ...answers.plot import Curve
-    from ..at_points import draw, picture
+    from ..at_points import over_sweep
 
-    view, failed = picture(question, Many(sweep=sweep, plot=True), log)
+    view = over_sweep(question, Many(sweep=sweep), log)
     view = replace(view, output=_name(question))
-    drawn = out is None and not request.json
-    if drawn:
-        draw(view, log)
     if isinstance(view, Curve):
         view = replace(view, kinks=_kinks(question, view))
-        if drawn:
-            Printer().lines(_listed(view))
-    if drawn:
-        return Exit.PROGRAM if failed else Exit.DONE
-    if out is None or request.json:
-        return show(view, text=lambda _: ())
-    return _written(view, out, log)
+    if out is not None and not request.json:
+        return _written(view, out, log)
+    from ...render.dots import plotted
+
+    return show(view, text=lambda layout: plotted(view, layout, log))
 
 
 def _ranges(request: Request) -> tuple[list[str], list[str]]:
@@ -108,17 +100,6 @@ def _ranges(request: Request) -> tuple[list[str], list[str]]:
     ]
     kept = words[:first] + [word for word in words[first:] if word not in found]
     return kept, sweeps
-
-
-def _listed(view: Curve) -> Iterator[Line]:
-    """Yield a line for each kink of a curve."""
-    from ...lang.excerpt import printable
-    from ...render.line import Line
-    from ...render.numbers import number
-
-    for mark in view.kinks or ():
-        where = f"kink at {printable(view.inputs[0])} = {number(mark.at)}"
-        yield Line((where, "fair"), (f"  {printable(mark.text)}", "plain"))
 
 
 def _kinks(question: Question, view: Curve) -> tuple[KinkMark, ...] | None:

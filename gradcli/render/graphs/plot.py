@@ -128,13 +128,10 @@ def _opened(width: float, height: float, title: str, theme: Theme) -> Iterator[s
 def _curve(view: Curve, theme: Theme, log: str) -> Iterator[str]:
     name, (moved,) = view.output or "", view.inputs
     by_x = np.log10 if "x" in log else np.positive
-    value, slope = view.drawn()
-    drawn = [(name or "value", *value, "")]
-    if slope is not None:
-        drawn.append((f"d{name}/d{moved}", *slope, " slope"))
+    kinds = (name or "value", ""), (f"d{name}/d{moved}", " slope")
     panels = [
         (label, by_x(x), scaled(numbers, "y" in log), kind)
-        for label, x, numbers, kind in drawn
+        for (label, kind), (x, numbers) in zip(kinds, view.drawn(), strict=False)
     ]
     height = TOP + len(panels) * PANEL + (len(panels) - 1) * BETWEEN + BELOW
     yield from _opened(WIDTH, height, view.program, theme)
