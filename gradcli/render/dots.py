@@ -215,23 +215,21 @@ def curve(numbers: Sequence[float], name: str, width: int) -> Iterator[Line]:
     known = [number for number in numbers if isfinite(number)]
     low, high = min(known), max(known)
     log = low > 0 and log10(high) - log10(low) >= DECADES
-    scale = scaled(np.asarray(numbers), log)
-    yield from _panel(scale, name, ["0", str(len(numbers) - 1)], width)
+    scale, x = scaled(np.asarray(numbers), log), np.arange(len(numbers))
+    yield from _panel(x, scale, name, ["0", str(len(numbers) - 1)], width)
 
 
 def _panel(
-    scale: Scale, name: str, ends: Sequence[str], width: int, x: Host | None = None
+    x: Host, scale: Scale, name: str, ends: Sequence[str], width: int
 ) -> Iterator[Line]:
     """Yield a curve with its heading and its axes; ``ends`` are the texts of its first
     and its last place."""
-    low, high = scale.low, scale.high
-    if scale.logarithmic:
-        low, high = 10**low, 10**high
-    marks = labels([high, low]) if high > low else ["", six_digits(low)]
+    heights, low, high, logarithmic, remark = scale
+    least, most = (10**low, 10**high) if logarithmic else (low, high)
+    marks = labels([most, least]) if most > least else ["", six_digits(least)]
     columns = _room_beside(marks, width)
-    yield title(f"{name}{scale.remark}")
-    picture = dotted(scale.heights, columns, ROWS, (scale.low, scale.high), x)
-    yield from _framed(picture, columns, marks, ends)
+    yield title(f"{name}{remark}")
+    yield from _framed(dotted(x, heights, low, high, columns), columns, marks, ends)
 
 
 def plotted(view: Curve | Field, layout: Layout, log: str = "") -> Iterator[Line]:
@@ -249,11 +247,10 @@ def plotted(view: Curve | Field, layout: Layout, log: str = "") -> Iterator[Line
     for heading, (at, numbers) in zip(headings, drawn, strict=False):
         if len(known) > 1:
             inside = (at >= known[0]) & (at <= known[-1])
-            scale = scaled(numbers, "y" in log)
+            scale, ends = scaled(numbers, "y" in log), known[[0, -1]].tolist()
             scale = scale._replace(heights=scale.heights[inside])
             places = np.log10(at[inside]) if "x" in log else at[inside]
-            ends = labels(known[[0, -1]].tolist())
-            yield from _panel(scale, heading, ends, width, places)
+            yield from _panel(places, scale, heading, labels(ends), width)
     for mark in view.kinks or ():
         kink = f"kink at {printable(name)} = {number(mark.at)}"
         yield Line((kink, "fair"), (f"  {printable(mark.text)}", "plain"))
@@ -281,29 +278,18 @@ def _framed(
     yield Line((f"{pad}{first}{last.rjust(columns + 1 - len(first))}", "dim"), hang="")
 
 
-def dotted(
-    heights: Host,
-    columns: int,
-    rows: int,
-    limits: tuple[float, float] | None = None,
-    x: Host | None = None,
-) -> list[str]:
-    """Return the rows of a curve from the top, each a text of dot characters; NaN
-    leaves a gap. ``limits`` are the heights of the lowest and the highest dot, those of
-    the numbers if None; ``x`` are the places of the numbers, if they are uneven."""
-    top, across = rows * DOTS_UP - 1, columns * DOTS_ACROSS
-    low, high = limits or (np.nanmin(heights), np.nanmax(heights))
+def dotted(x: Host, heights: Host, low: float, high: float, columns: int) -> list[str]:
+    """Return the rows of a curve from the top, each a text of dot characters: ``low``
+    and ``high`` are the heights of the lowest and the highest dot; NaN leaves a gap."""
+    top, across = ROWS * DOTS_UP - 1, columns * DOTS_ACROSS
     half = (high / 2 - low / 2) or 1.0
     with np.errstate(over="ignore"):
         levels = (heights / 2 - low / 2) / half * top
-    share = np.linspace(0, 1, len(heights))
-    if x is not None:
-        share = (x - x[0]) / (x[-1] - x[0])
     # Far heights are drawn like those just outside the picture.
-    places = _spread(share, np.clip(levels, -top, 2.0 * top), across, top)
+    near, share = np.clip(levels, -top, 2.0 * top), (x - x[0]) / (x[-1] - x[0])
     dots = np.zeros((top + 1, across), dtype=np.int64)
     before = None
-    for at, place in enumerate(places):
+    for at, place in enumerate(_spread(share, near, across, top)):
         if isnan(place):
             before = None
             continue

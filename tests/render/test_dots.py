@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
-from math import exp, inf, nan, sin
+from math import exp, sin
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradcli.answers.plot import Curve, Surface
+from gradcli.answers.plot import Surface
 from gradcli.render.dots import (
     ARROWS,
     BITS,
@@ -25,8 +25,6 @@ from gradcli.render.dots import (
     labels,
     levels,
     matrix,
-    plotted,
-    powers,
     scaled,
     spy,
     ticks,
@@ -69,42 +67,8 @@ def test_labels_have_as_few_digits_as_will_do() -> None:
 
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1))
 def test_what_is_drawn_lies_among_the_numbers(numbers: list[float]) -> None:
-    scale = scaled(np.array(numbers))
-    low, high = 10.0 ** np.array(scale[1:3]) if scale.logarithmic else scale[1:3]
-    assert min(numbers) <= low * (1 + 1e-9) + 1e-300 or low == min(numbers)
-    assert low <= high <= max(numbers) * (1 + 1e-9) or high == max(numbers)
-
-
-POINTS = np.linspace(-2, 2, 401)
-
-
-@pytest.mark.parametrize(
-    ("f", "x", "remark"),
-    [
-        (np.exp, POINTS * 2.5, ""),
-        (lambda x: x**9, POINTS, ""),
-        (lambda x: np.exp(-9 * x * x), POINTS, ""),
-        (lambda x: 1 / (1 + np.exp(-x)), POINTS * 10, ""),
-        (np.exp, POINTS * 12, " (log scale)"),
-        (lambda x: 1 / x, POINTS + 2.001, " (log scale)"),
-        (lambda x: 1 / x, POINTS, " (cut off; from -100 to inf)"),
-        (lambda x: 1 / (x - 0.005), POINTS, " (cut off; from -200 to 200)"),
-        (lambda x: (x - 0.005) ** -2, POINTS, " (cut off; from 0.248755 to 40000)"),
-        (np.exp, POINTS * 250 + 500, " (log scale)"),
-    ],
-)  # fmt: skip
-def test_a_pole_is_cut_off_and_a_steep_curve_is_not(
-    f: Callable[[Any], Any], x: Any, remark: str
-) -> None:
-    with np.errstate(all="ignore"):
-        scale = scaled(f(x))
-    assert scale.remark == remark
-
-
-def test_powers_are_round_and_few() -> None:
-    assert powers(0.5, 30, 8) == [0.5, 1, 2, 5, 10, 20]
-    assert powers(0.5, 3e5, 8) == [1, 10, 100, 1000, 1e4, 1e5]
-    assert len(powers(1e-300, 1e300, 8)) <= 8
+    heights, low, high, *_ = scaled(np.array(numbers))
+    assert min(heights) <= low <= high <= max(heights)
 
 
 SERIES = {
@@ -139,9 +103,14 @@ def test_a_curve_is_as_wide_as_there_is_room(name: str, width: int) -> None:
     assert len(lines) == ROWS + 3
 
 
+def in_dots(numbers: list[float], columns: int) -> list[str]:
+    x, y = np.arange(len(numbers)), np.array(numbers)
+    return dotted(x, y, min(numbers), max(numbers), columns)
+
+
 @pytest.mark.parametrize("name", SERIES)
 def test_a_curve_has_no_gap(name: str) -> None:
-    columns = drawn_heights(dotted(np.array(SERIES[name]), 30, ROWS), 30)
+    columns = drawn_heights(in_dots(SERIES[name], 30), 30)
     assert all(columns)
     for before, after in pairwise(columns):
         assert min(after) - 1 <= max(before)
@@ -149,7 +118,7 @@ def test_a_curve_has_no_gap(name: str) -> None:
 
 
 def test_a_falling_series_falls_on_the_page_from_edge_to_edge() -> None:
-    columns = drawn_heights(dotted(np.array(SERIES["falling"]), 40, ROWS), 40)
+    columns = drawn_heights(in_dots(SERIES["falling"], 40), 40)
     tops = [max(heights) for heights in columns]
     assert tops == sorted(tops, reverse=True)
     assert min(set().union(*columns)) == 0
@@ -173,46 +142,6 @@ def test_the_axes_name_the_range_and_the_last_step() -> None:
     assert lines[1].startswith("   3 ┤")
     assert lines[ROWS].startswith("1.25 ┤")
     assert lines[-1].split() == ["0", "2"]
-
-
-def read(
-    numbers: list[float], *edges: tuple[float, float, float]
-) -> tuple[str, list[set[int]]]:
-    """The heading of a plot, and per half column the levels that carry a dot."""
-    x, value = np.linspace(0, 1, len(numbers)), np.array(numbers)
-    ends = np.reshape(np.array(edges), (-1, 3))
-    view = Curve("f", None, ("x",), x, value, None, None, ends)
-    lines = [line.text for line in plotted(view, Layout(60))]
-    rows = [line.partition("┤")[2] or line.partition("│")[2] for line in lines[1:9]]
-    return lines[0], drawn_heights(rows, max(map(len, rows)))
-
-
-def test_a_gap_of_a_plot_stays_a_gap_at_its_place() -> None:
-    heading, columns = read([1.0] * 100 + [nan] * 200 + [2.0] * 100)
-    empty = [nr for nr, heights in enumerate(columns) if not heights]
-    assert heading == "value"
-    assert empty == list(range(empty[0], empty[-1] + 1))
-    assert len(empty) == pytest.approx(len(columns) / 2, abs=2)
-    assert empty[0] == pytest.approx(len(columns) / 4, abs=2)
-
-
-def test_a_pole_of_a_plot_is_cut_off_and_no_line_crosses_it() -> None:
-    heading, columns = read([1 / (n + 0.5) for n in range(-200, 200)])
-    assert heading == "value (cut off; from -2 to 2)"
-    assert not any({0, 4 * ROWS - 1} <= heights for heights in columns)
-    middle = columns[len(columns) // 2 + 8 :]
-    assert all(min(heights) >= 2 * ROWS for heights in middle)
-
-
-def test_a_curve_begins_where_its_values_begin() -> None:
-    numbers = [nan] * 10 + [2.0 + n for n in range(10)]
-    _, columns = read(numbers, (0.5, 1.0, inf))
-    assert min(columns[0]) == 0
-    view = Curve("f", None, ("x",), np.linspace(0, 1, 20), np.array(numbers),
-                 np.array(numbers), None, np.array([[0.5, 1.0, inf]]))  # fmt: skip
-    lines = [line.text for line in plotted(view, Layout(60))]
-    assert lines[ROWS + 2].split() == ["0.5", "1"]
-    assert lines[ROWS + 3] == "d/dx (cut off; from 2 to inf)"
 
 
 def surface(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import isnan, log10
+from math import log10
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -197,36 +197,28 @@ def _points(line: Iterable[Iterable[float]], across: Axis, up: Axis) -> str:
 
 def stretches(
     x: Host, y: Host, up: Axis, breaks: Sequence[float] = ()
-) -> Iterator[list[tuple[float, float]]]:
-    """Yield the pieces of a curve that are drawn without a gap.
+) -> Iterator[Host]:
+    """Yield the points of the pieces of a curve that are drawn without a gap.
 
     A piece ends where a number is missing, where the curve leaves the picture on one
     side and is back on the other, as at a pole, and at a break where it jumps by far
     more than it usually changes.
     """
-    piece: list[tuple[float, float]] = []
-    span = up.high - up.low
+    span, before, after = up.high - up.low, y[:-1], y[1:]
     with np.errstate(all="ignore"):
-        steps = np.abs(np.diff(y))
-    steps = steps[np.isfinite(steps)]
-    usual = float(np.median(steps)) if len(steps) else 0.0
-    before: tuple[float, float] | None = None
-    for place, here in zip(x.tolist(), y.tolist(), strict=True):
-        ends = isnan(here)
-        if before is not None and not ends:
-            last, height = before
-            across = max(height, here) > up.high and min(height, here) < up.low
-            far = abs(here - height) > 10 * usual + 1e-12
-            ends = across or (far and any(last <= b <= place for b in breaks))
-        if ends:
-            if len(piece) > 1:
-                yield piece
-            piece, before = [], None
-        if not isnan(here):
-            piece.append((place, min(max(here, up.low - span), up.high + span)))
-            before = place, here
-    if len(piece) > 1:
-        yield piece
+        steps = np.abs(after - before)
+    usual = np.median(steps[np.isfinite(steps)]) if np.isfinite(steps).any() else 0.0
+    across = (np.maximum(before, after) > up.high) & (
+        np.minimum(before, after) < up.low
+    )
+    beside = [(x[:-1] <= at) & (at <= x[1:]) for at in breaks]
+    far = (steps > 10 * usual + 1e-12) & np.any(beside, axis=0)
+    (ends,) = np.nonzero(np.isnan(steps) | across | far)
+    shown = np.stack([x, np.clip(y, up.low - span, up.high + span)], axis=1)
+    for piece in np.split(shown, ends + 1):
+        known = piece[~np.isnan(piece[:, 1])]
+        if len(known) > 1:
+            yield known
 
 
 def _grid(across: Axis, up: Axis) -> Iterator[str]:
