@@ -27,9 +27,9 @@ def main(
     """Prove or refute the gradients of functions in a file.
 
     This executes the file, with gradcli in the place of torch; NAME is a custom
-    Function, a function or a module of it. What the function computes forward is run on numbers
-    with error bounds and differentiated there; its backward, hand-written or not, is
-    held against that, entry by entry, and a wrong one is diagnosed.
+    Function, a function or a module of it. What the function computes forward is run on
+    numbers with error bounds and differentiated there; its backward, hand-written or
+    not, is held against that, entry by entry, and a wrong one is diagnosed.
 
     Example: gradcli verify losses.py:Huber x=randn(5) delta=0.7
 
