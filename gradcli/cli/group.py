@@ -57,7 +57,7 @@ class Commands(Page, TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args[0] not in COMMANDS:
-            raise unknown_command(args[0], COMMANDS)
+            raise unknown_command(args[0], COMMANDS, args[1:])
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -74,7 +74,7 @@ class Commands(Page, TyperGroup):
                 hint = f"write it behind: gradcli {command} {word} ..."
                 raise wrong("E591", f"{word} stands before the command", hint)
             if not OPTION.match(word):
-                raise unknown_command(word, COMMANDS)
+                raise unknown_command(word, COMMANDS, args[1:])
         return super().parse_args(ctx, args)
 
 

@@ -34,6 +34,7 @@ class Exit(IntEnum):
 _PAGES = {
     **dict.fromkeys(("-help", "-?"), "gradcli --help"),
     **dict.fromkeys(("version", "-v", "-V"), "gradcli --version"),
+    "completion": "gradcli --install-completion",
 }
 """Words that are typed in place of a command, and the command that shows what they ask
 for."""
@@ -139,7 +140,9 @@ def _bounds(numbers: object) -> str:
     return f" of at most {most:g}" if least is None else f" from {least:g} to {most:g}"
 
 
-def unknown_command(word: str, commands: Iterable[str]) -> ProgramError:
+def unknown_command(
+    word: str, commands: Iterable[str], others: Sequence[str] = ()
+) -> ProgramError:
     """Return the error for an unknown command; for an expression the hint is what to
     type."""
     from ..lang.suggest import did_you_mean
@@ -152,7 +155,9 @@ def unknown_command(word: str, commands: Iterable[str]) -> ProgramError:
     if meant is not None:
         advice = f"it is called {meant}: gradcli {meant} --help"
     if advice is None and not word.isalpha():
-        advice = "for a gradient: gradcli grad EXPR NAME=VALUE"
+        import shlex
+
+        advice = f"for a gradient: {shlex.join(['gradcli', 'grad', word, *others])}"
     hint = advice or f"the commands are {', '.join(known)}"
     return wrong("E592", f"no such command: {word!r}", hint)
 

@@ -247,6 +247,5 @@ SYNONYMS = {
     "NaN": "nan",
     "PI": "pi",
     "identity": "eye",
-    "j0": "bessel_j0", "j1": "bessel_j1", "y0": "bessel_y0", "y1": "bessel_y1",
-}  # fmt: skip
+}
 """Names in the language, by other words for them; synonyms of rows are in the table."""
