@@ -47,8 +47,7 @@ class Commands(Page, TyperGroup):
         return command_of(cmd_name) if cmd_name in COMMANDS else None
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write each command with the whole first sentence of its page, and the
-        options."""
+        """Write each command with the first sentence of its page, and the options."""
         with formatter.section("Commands"):
             formatter.write_dl([
                 (name, command_of(name).get_short_help_str()) for name in COMMANDS
