@@ -56,7 +56,7 @@ class Commands(Page, TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args[0] not in COMMANDS:
-            raise unknown_command(args[0], COMMANDS, args[1:])
+            raise unknown_command(*args)
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -73,7 +73,7 @@ class Commands(Page, TyperGroup):
                 hint = f"write it behind: gradcli {command} {word} ..."
                 raise wrong("E591", f"{word} stands before the command", hint)
             if not OPTION.match(word):
-                raise unknown_command(word, COMMANDS, args[1:])
+                raise unknown_command(*args)
         return super().parse_args(ctx, args)
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..lang import errors
 from ..lang.errors import MORE_MEMORY, ProgramError
+from .commands import COMMANDS
 
 
 class Exit(IntEnum):
@@ -140,15 +141,12 @@ def _bounds(numbers: object) -> str:
     return f" of at most {most:g}" if least is None else f" from {least:g} to {most:g}"
 
 
-def unknown_command(
-    word: str, commands: Iterable[str], others: Sequence[str] = ()
-) -> ProgramError:
+def unknown_command(word: str, *others: str) -> ProgramError:
     """Return the error for an unknown command; for an expression the hint is what to
     type."""
     from ..lang.suggest import did_you_mean
 
-    known = tuple(commands)
-    advice = f"type {_PAGES[word]}" if word in _PAGES else did_you_mean(word, known)
+    advice = f"type {_PAGES[word]}" if word in _PAGES else did_you_mean(word, COMMANDS)
     if re.fullmatch(r"[Ee]\d{3}", word):
         advice = f"gradcli help {word.upper()} says what it means"
     meant = _MEANT.get(word.lower())
@@ -158,7 +156,7 @@ def unknown_command(
         import shlex
 
         advice = f"for a gradient: {shlex.join(['gradcli', 'grad', word, *others])}"
-    hint = advice or f"the commands are {', '.join(known)}"
+    hint = advice or f"the commands are {', '.join(COMMANDS)}"
     return wrong("E592", f"no such command: {word!r}", hint)
 
 
