@@ -12,18 +12,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice
-from math import isfinite, prod
+from math import floor, isfinite, log10, nan, prod
 from time import monotonic
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..answers.plot import Surface
+from ..answers.plot import Curve, Field, Surface
 from ..answers.question import notes_on_data
 from ..engine import resolve
 from ..lang import compiled
 from ..lang.bindings import read_bindings
-from ..lang.compiled import Gradients, check_names
+from ..lang.compiled import check_names
 from ..lang.errors import ProgramError
 from ..lang.excerpt import enumerated
 from ..lang.factory import Factory
@@ -50,6 +50,11 @@ from .problems import Exit, wrong
 if TYPE_CHECKING:
     from ..answers.question import Question
     from ..lang.nested import Floats
+
+HALVINGS = 40
+EDGE_DIGITS = 9
+"""Number of times that the distance to an edge is halved, and of digits, beyond those
+of the distance between points, that an edge is rounded to."""
 
 MAX_TOLD_ROWS = 20
 """Largest number of bad rows that are reported one by one."""
@@ -78,9 +83,7 @@ def run(question: Question, many: Many, trace: bool = False) -> int:
 class _Work:
     """A program and its points, with what is known of its run."""
 
-    def __init__(
-        self, question: Question, many: Many, trace: bool = False, drawn: bool = False
-    ) -> None:
+    def __init__(self, question: Question, many: Many, trace: bool = False) -> None:
         self.many = many
         self.trace = trace
         compile_by = partial(
@@ -95,7 +98,7 @@ class _Work:
         bindings = question.values
         factory = Factory(resolve(question.device), question.dtype, question.seed)
         self.shared = {b.name: value_of(b, factory) for b in bindings}
-        self.swept = swept(many.sweep or (), factory, rising=drawn)
+        self.swept = swept(many.sweep or (), factory)
         twice = next((name for name in self.swept if name in self.shared), None)
         if twice is not None:
             hint = "leave out one of the two"
@@ -199,17 +202,26 @@ class _Work:
                 size = lambda: MANY_POINTS if together() else FEW_POINTS
                 yield from block.parts(size)
 
-    def over_grid(self) -> tuple[Gradients, dict[int, ProgramError]]:
-        """Return value and gradients at all combinations of the swept values, the last
-        name's changing fastest, with NaN where there is none; and the errors by
-        point."""
-        grid = np.meshgrid(*self.swept.values(), indexing="ij")
-        columns = {n: g.ravel() for n, g in zip(self.swept, grid, strict=True)}
-        failed: dict[int, ProgramError] = {}
-        # A grid is one piece of work: the limit on seconds is for all its points.
-        found = self.program.at_rows(columns, self.shared, failed)
-        self._tell_ways(found.ways)
-        return found, failed
+    def edges(self, name: str, x: Floats, value: Floats) -> Floats:
+        """Return where values begin or end, with the value and the slope there, a row
+        for each: found by halving the distance between a point that has a value and one
+        that has none, and rounded if there is a value, too."""
+        known = ~np.isnan(value)
+        (left,) = np.nonzero(known[1:] != known[:-1])
+        if not left.size:
+            return np.empty((0, 3))
+        ends = np.stack([x[left], x[left + 1]])
+        inside, outside = np.where(known[left], ends, ends[::-1])
+        at = partial(self.program.at_rows, shared=self.shared, failed={})
+        digits = EDGE_DIGITS - floor(log10(np.diff(x).min()))
+        for turn in range(HALVINGS, -1, -1):
+            middle = inside / 2 + outside / 2 if turn else np.round(inside, digits)
+            known = ~np.isnan(at({name: middle}).value)
+            inside = np.where(known, middle, inside)
+            outside = np.where(known, outside, middle)
+        found = at({name: inside})
+        slopes = found.grads.get(name, inside * nan)
+        return np.column_stack([inside, found.value, slopes])
 
     @contextmanager
     def _progress(self) -> Iterator[Callable[[int], None]]:
@@ -263,11 +275,9 @@ def _rows(count: int) -> str:
     return "1 row" if count == 1 else f"{count:,} rows"
 
 
-def swept(
-    texts: Sequence[str], factory: Factory, rising: bool = False
-) -> dict[str, Floats]:
+def swept(texts: Sequence[str], factory: Factory) -> dict[str, Floats]:
     """Return the values of the inputs that are swept, by name, from texts
-    ``NAME=START:STOP:COUNT``; those that are to be drawn are made ``rising``."""
+    ``NAME=START:STOP:COUNT``."""
     found = {}
     for text in texts:
         try:
@@ -285,13 +295,9 @@ def swept(
             hint = f"give 1 to {MAX_SWEPT_POINTS:,}"
             raise wrong("E595", f"--sweep {text}: {number:,} points", hint)
         first, last = (_end(binding.name, end, factory) for end in (start, stop))
-        if rising:
-            first, last = sorted((first, last))
-        if not isfinite(last - first) or (rising and first == last):
-            pointlike = first == last
-            lacks, ends = ("width", "different") if pointlike else ("end", "finite")
-            message = f"the range {text.rpartition(':')[0]} has no {lacks}"
-            raise wrong("E595", message, f"give two {ends} ends, as in x=-3:3")
+        if not isfinite(last - first):
+            message = f"the range {text.rpartition(':')[0]} has no end"
+            raise wrong("E595", message, "give two finite ends, as in x=-3:3")
         found[binding.name] = np.linspace(first, last, number)
     if prod(len(values) for values in found.values()) > MAX_SWEPT_POINTS:
         hint = f"{MAX_SWEPT_POINTS:,} are allowed"
@@ -319,32 +325,42 @@ def _grid(axes: Mapping[str, Floats]) -> Iterator[Block]:
         yield Block(partial(Points, columns, ()))
 
 
-def over_sweep(question: Question, many: Many) -> tuple[dict[str, Floats], Gradients]:
-    """Return the swept values by name, and value and gradients at all combinations of
-    them, the last name's changing fastest; NaN where there is none."""
-    work = _Work(question, many, drawn=True)
+def over_sweep(question: Question, many: Many, log: str) -> Curve | Field:
+    """Return value and derivatives over one sweep, or two, NaN where there are none;
+    the places on a logarithmic axis "x" have equal ratios."""
+    program, work = question.program, _Work(question, many)
     if work.free:
         hint = f"add {work.free[0]}=VALUE, or a range: {work.free[0]}=-3:3"
         raise wrong("E506", f"no value for {enumerated(work.free)}", hint)
-    if 1 in map(len, work.swept.values()):
-        raise wrong("E595", "plot: a range has one point", "give it 2 or more")
-    found, failed = work.over_grid()
+    for name, values in work.swept.items():
+        low, high = sorted(map(float, values[[0, -1]]))
+        if low == high:
+            hint = "give two different ends, and 2 points or more"
+            raise wrong("E595", f"plot: the range of {name} has one point", hint)
+        if "x" in log and low <= 0:
+            message = f"--log x: the range of {name} goes down to 0"
+            raise wrong("E595", message, "give positive ends, as in x=0.01:100")
+        spread = np.geomspace if "x" in log else np.linspace
+        work.swept[name] = spread(low, high, len(values))
+    grid = np.meshgrid(*work.swept.values(), indexing="ij")
+    columns = {n: g.ravel() for n, g in zip(work.swept, grid, strict=True)}
+    failed: dict[int, ProgramError] = {}
+    # A grid is one piece of work: the limit on seconds is for all its points.
+    found = work.program.at_rows(columns, work.shared, failed)
     if failed and len(failed) == prod(map(len, work.swept.values())):
         raise next(iter(failed.values()))
-    unknown = int((~np.isfinite(found.value)).sum())
+    if np.ndim(found.value) > 1:
+        hint = "choose one, as in y[0], or add .sum()"
+        raise wrong("E590", "plot: the value is not one number", hint)
+    unknown = int(np.isnan(found.value).sum())
     if unknown:
-        note(f"note: not drawn where not finite, at {unknown:,} of the points")
-    return work.swept, found
-
-
-def surface(axes: Mapping[str, Floats], found: Gradients) -> Surface:
-    """Return value and slopes over two inputs; a slope that was not asked for is
-    NaN."""
-    sizes = [len(values) for values in axes.values()]
-    nothing = np.full(sizes, np.nan)
-    value, *slopes = (
-        np.reshape(numbers, sizes).T
-        for numbers in (found.value, *(found.grads.get(n, nothing) for n in axes))
-    )
-    (across, x), (up, y) = axes.items()
-    return Surface((across, up), x, y, value, (slopes[0], slopes[1]))
+        note(f"note: no value at {unknown:,} of the {len(found.value):,} points")
+    (name, x), *others = work.swept.items()
+    if not others:
+        edges, slope = work.edges(name, x, found.value), found.grads.get(name)
+        return Curve(program, None, (name,), x, found.value, slope, None, edges)
+    ((up, y),) = others
+    slopes = [found.grads.get(each, found.value * nan) for each in (name, up)]
+    value, *slopes = (np.reshape(n, grid[0].shape).T for n in (found.value, *slopes))
+    shown = Surface((name, up), x, y, value, (slopes[0], slopes[1]))
+    return Field(program, None, shown)

@@ -35,9 +35,6 @@ STDIN = "-"
 _VALUE: Final = re.compile(r"\s*[^\W\d]\w*\s*=\s*(@.*|[^=A-Za-z_]+)")
 """Pattern of an input with a value that is a file or numbers."""
 
-_NOTATION: Final = re.compile(r"(?!@).{0,1000}[^\W\d]|(?!@).{0,1000}[½²³]")
-"""Pattern of a value that has words, and is short enough for a note."""
-
 _OPTION: Final = re.compile(r"--?[A-Za-z][\w-]*(=.*)?")
 
 _SIZES = re.compile(r"[(\[]?\s*(\d{1,100}(\s*[,x]\s*\d{1,100})*)?\s*,?\s*[)\]]?")
@@ -102,7 +99,7 @@ def readings(words: Iterable[str]) -> Iterator[str]:
 
     for word in words:
         name, equals, text = (part.strip() for part in word.partition("="))
-        if equals and _NOTATION.match(text):
+        if equals and text[:1] != "@" and 0 < len(text) < 1000:
             with suppress(ProgramError):  # the error is raised where values are read
                 yield from (f"{name}={n.message}" for n in parse(text).notes)
         if equals and text[:1] in "+-0123456789" and not _is_number(text):

@@ -32,7 +32,7 @@ from .lexicon import (
     ROOTS,
 )
 from .maxima import MAX_APPLIED_TOKENS
-from .syntax import Steps, assigned_names
+from .syntax import Definition, Steps, assigned_names
 from .tokens import Token, tokenize
 
 COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
@@ -64,21 +64,6 @@ _UNSEEN = {
 }
 _AN_EXPRESSION = "an expression"
 _BODY = "':'"
-
-
-Parameter = tuple[syntax.Target, syntax.Expression | None]
-"""A name that a function takes, with its value where a call gives none."""
-
-
-class Definition(syntax.Statement):
-    """A function that the program defines; ``size`` is the length of its code, in
-    tokens, with that of the functions that it calls."""
-
-    name: str
-    parameters: tuple[Parameter, ...]
-    body: tuple[syntax.Statement, ...]
-    value: syntax.Expression
-    size: int
 
 
 class ExpressionParser:

@@ -297,7 +297,10 @@ class Factors(Words):
 
     def own(self, word: str) -> str:
         """Return a name without a value as the language spells it."""
-        return self.bound(word) or ("lam" if word == "lambda" else word)
+        own = self.bound(word) or ("lam" if word == "lambda" else word)
+        if own not in self.ranks and len(own) > 1 and not greek(own):
+            self.unknown.add(own)
+        return own
 
     def entry(self, base: str, *indices: str) -> Piece:
         """Return the entry of a vector at variables of the sums around."""

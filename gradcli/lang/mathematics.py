@@ -231,7 +231,15 @@ class _Reader(Factors):
                 self.take()
                 left = joined(left, f" {word} ", self._signed())
             elif self.joins():
-                left = multiplied(left, self.power(), "")
+                token, beside = self.token, self.tokens[self.at - 1]
+                right = self.power()
+                if not self.latex and {left.text, right.text} & self.unknown:
+                    message = f"no operator between {beside.text} and {token.text}"
+                    self.unsure = self.unsure or (
+                        message,
+                        Span(beside.start, token.end),
+                    )
+                left = multiplied(left, right, "")
             else:
                 return left
 

@@ -86,7 +86,7 @@ def read_as_meant(
                 place = locate(text, span or Span(0, 0))
                 start = sum(map(len, text.splitlines(True)[: place.line - 1]))
                 line = LINE_BREAK.split(text)[place.line - 1]
-                made = _line(line, ranks, read)
+                made = _line(line, start, ranks, read)
                 if made == line:
                     return None
                 text = text[:start] + made + text[start + len(line) :]
@@ -96,7 +96,7 @@ def read_as_meant(
                 return Program(found.span, text, found.body, (*found.notes, *notes))
     except Doubt as doubt:
         if doubt.guess is not None or (source == text and IN_LATEX.search(text)):
-            raise _refused(doubt, source) from None
+            raise _refused(doubt, text) from None
     return None
 
 
@@ -108,7 +108,7 @@ def _refused(doubt: "Doubt", source: str) -> ProgramError:
         hint = "write it in the language: sqrt(x), x^2, a/b, sum(x)"
         return ProgramError("E201", f"{shown} is not read", place, source, hint=hint)
     hint = f"write {' '.join(doubt.guess.split())}"
-    return ProgramError("E208", doubt.message, None, source, hint=hint)
+    return ProgramError("E208", doubt.message, place, source, hint=hint)
 
 
 def _told(before: str, after: str, span: Span) -> Note:
@@ -125,9 +125,11 @@ _SEMICOLON = re.compile(r";(?![^(]*\))")
 _HEAD = re.compile(r"\s*(?:(?:if|elif|while|return)\b)?\s*")
 
 
-def _line(line: str, ranks: Mapping[str, int | None], read: Reader) -> str:
-    """Return a line with each statement rewritten that cannot be read as it is."""
+def _line(line: str, start: int, ranks: Mapping[str, int | None], read: Reader) -> str:
+    """Return a line, which begins at ``start``, with each statement rewritten that
+    cannot be read as it is."""
     from .mathematics import rewritten
+    from .notation import Doubt
 
     head = _HEAD.match(line)
     assert head is not None
@@ -135,12 +137,22 @@ def _line(line: str, ranks: Mapping[str, int | None], read: Reader) -> str:
     if begun.strip() in ("if", "elif", "while"):
         test, colon, after = rest.partition(":")
         return begun + rewritten(test, ranks) + colon + after
-    parts = []
-    for part in _SEMICOLON.split(rest):
+    parts: list[str] = []
+    given = _SEMICOLON.split(rest)
+    for part in given:
         tree = read(part) if part.strip() else None
         if isinstance(tree, ProgramError) or (tree is not None and tree.doubts):
             blank = part[: len(part) - len(part.lstrip())]
-            part = blank + rewritten(part, ranks)
+            try:
+                part = blank + rewritten(part, ranks)
+            except Doubt as doubt:
+                before = [begun, *(f"{each};" for each in given[: len(parts)])]
+                at = start + len("".join(before))
+                doubt.at = Span(at + doubt.at.start, at + doubt.at.end)
+                if doubt.guess is not None:
+                    parts += [blank + doubt.guess, *given[len(parts) + 1 :]]
+                    doubt.guess = begun + ";".join(parts)
+                raise
         parts.append(part)
     return begun + ";".join(parts)
 

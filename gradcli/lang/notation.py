@@ -181,6 +181,7 @@ class Words:
              entry ("entry"; "zero" if the first is 0), or as the whole vector ("each")
     lengths  lengths of vectors, by the names of upper bounds that have no value
     listing  whether a blank may stand between the items of a list
+    unknown  words without a value that may be misspelt, and no factors
     unsure   why the text is in doubt, though it is read on with one meaning
     """
 
@@ -192,6 +193,7 @@ class Words:
         self.lengths: dict[str, str] = {}
         self.depth = self.bars = 0
         self.listing = False
+        self.unknown: set[str] = set()
         self.unsure: tuple[str, Span] | None = None
         self.put(text)
 
@@ -242,7 +244,8 @@ class Words:
                 bound(part) or part in {*CONSTANTS, *letters} or bool(self.meant(part))
             )
 
-        parts = (parted(word, bound) if after != "(" else None) or parted(word, known)
+        parts = parted(word, bound, self.meant) if after != "(" else None
+        parts = parts or parted(word, known, self.meant)
         return parts or (re.findall(rf"{_LETTER}|\d+", word) if self.latex else [word])
 
     def bound(self, word: str) -> str | None:

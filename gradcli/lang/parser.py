@@ -17,9 +17,9 @@ from typing import Any
 from . import syntax
 from .errors import ProgramError, Span
 from .excerpt import shortened
-from .expressions import Definition, ExpressionParser, Parameter
+from .expressions import ExpressionParser
 from .lexicon import AUGMENTED, DERIVATIVE, FOREIGN_WORDS, GRAD_MODES
-from .syntax import Steps, bounce, uncollected
+from .syntax import Definition, Parameter, Steps, bounce, uncollected
 from .tokens import TRIPLE
 
 _BUILD_ANEW = "build a new value, for example with where(...) or cat([...])"
@@ -192,7 +192,9 @@ class _Parser(ExpressionParser):
         for name, at in unknown.items():
             if len(name) > 1 and name not in CONSTANTS and self.given:
                 if is_function(name) or parted(
-                    name, lambda n: n in known or (len(n) > 1 and is_function(n))
+                    name,
+                    lambda n: n in known or (len(n) > 1 and is_function(n)),
+                    is_function,
                 ):
                     yield at
             elif name == "T" and self.given and source[at.start - 1] in "^*":

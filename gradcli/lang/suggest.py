@@ -67,9 +67,13 @@ def other_spelling(name: str, is_function: Callable[[str], bool]) -> str | None:
     return next((f for f in found if f and is_function(f)), None)
 
 
-def parted(name: str, is_known: Callable[[str], bool]) -> list[str] | None:
+def parted(
+    name: str,
+    is_known: Callable[[str], bool],
+    is_function: Callable[[str], object],
+) -> list[str] | None:
     """Return the known words that a name is made of, as few as there can be from the
-    end, and numbers behind words; None if it is not made of such words."""
+    end, and numbers behind functions; None if it is not made of such words."""
     if len(name) > MAX_PARTED_CHARACTERS:
         return None
     behind: list[list[str] | None] = [None] * len(name) + [[]]
@@ -80,8 +84,13 @@ def parted(name: str, is_known: Callable[[str], bool]) -> list[str] | None:
                 behind[start] = [part, *rest]
                 break
     found = behind[0] or []
-    doubled = any(one == two for one, two in pairwise(found))
-    return None if doubled else behind[0]
+    for one, two in pairwise([*found, ""]):
+        # A number is a factor only after a function: `x2` is a name, `xx` a slip.
+        if one == two or (one.isdecimal() and not two):
+            return None
+        if two.isdecimal() and not is_function(one):
+            return None
+    return behind[0]
 
 
 _SIGNS_READ_AS_NAMES = {
@@ -106,7 +115,7 @@ def other_reading(
     if constant is not None:
         return f"the constant is written {constant}"
     known = lambda part: part in values or (len(part) > 1 and is_function(part))
-    parts = parted(name, known) or []
+    parts = parted(name, known, is_function) or []
     if len(parts) < 2 or is_function(parts[-1]):
         return None
     return f"a product is written {' '.join(parts)}"

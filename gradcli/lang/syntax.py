@@ -179,6 +179,21 @@ class Target(Node):
     name: str
 
 
+Parameter = tuple[Target, Expression | None]
+"""A name that a function takes, with its value where a call gives none."""
+
+
+class Definition(Statement):
+    """A function that the program defines; ``size`` is the length of its code, in
+    tokens, with that of the functions that it calls."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    body: tuple[Statement, ...]
+    value: Expression
+    size: int
+
+
 class Assign(Statement):
     """An assignment: `name = value`, or `a, b = value` if `unpacks`."""
 

@@ -153,7 +153,7 @@ def test_the_theme_that_is_set_is_that_of_text_and_of_pictures(
     pytest.importorskip("igraph", reason="the extra `pictures` is not installed")
     env = {"GRADCLI_THEME": "light", "FORCE_COLOR": "1"}
     assert "\x1b[38;5;90m" in gradcli("graph", "x*2", "x=1", env=env).out
-    assert "\x1b[1;38;5;124merror" in gradcli("value", "x y", env=env).err
+    assert "\x1b[1;38;5;124merror" in gradcli("value", "xx y", env=env).err
     none = gradcli("graph", "x*2", "x=1", env={**env, "GRADCLI_THEME": "none"}).out
     assert "\x1b[38" not in none
     assert "\x1b" not in gradcli("graph", "x", "x=1", env={**env, "NO_COLOR": "1"}).out

@@ -19,7 +19,7 @@ def error(source: str) -> str:
 
 
 def test_a_pipe_gets_the_text_as_it_is() -> None:
-    text = error("x y")
+    text = error("xx y")
     assert suited(text, io.StringIO()) == text
     assert remark(text, None, colour=False) == text
     assert remark(text, 200, colour=False) == text
@@ -40,13 +40,13 @@ def test_a_line_to_be_copied_is_not_broken() -> None:
 
 
 def test_a_hint_without_room_begins_a_line_of_its_own() -> None:
-    shown = remark(error("a = 1; " * 3 + "b c"), 40, colour=False).splitlines()
-    assert shown[2].strip(" |") == "^^^"
+    shown = remark(error("a = 1; " * 3 + "bb c"), 40, colour=False).splitlines()
+    assert shown[2].strip(" |") == "^^^^"
     assert shown[3].startswith("    |   to multiply")
 
 
 def test_heads_are_coloured_and_nothing_is_lost() -> None:
-    text = error("x y") + "\nnote: n"
+    text = error("xx y") + "\nnote: n"
     shown = remark(text, None, colour=True)
     assert "\x1b[1;31merror[E208]:\x1b[0m" in shown
     assert "\x1b[1;36mnote:\x1b[0m n" in shown
