@@ -7,14 +7,14 @@ ranges is shown with each input at the middle of its interval.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ..engine import NUMPY
-from ..lang.bindings import Binding, read_binding
+from ..lang.bindings import Binding, read_binding, read_range
 from ..lang.errors import ProgramError, Span
 from ..lang.excerpt import printable
 from ..lang.factory import Factory
@@ -34,15 +34,12 @@ FORM: Final = "write --box NAME=LOWER..UPPER, as in --box x=0.1..0.2"
 _NEXT: Final = re.compile(r",(?=\s*[^\W\d]\w*\s*=[^=])")
 """Pattern of the comma before the next ``NAME=`` in a list of boxes."""
 
-_DOTS: Final = re.compile(r"\.\.(?!\.)")
-
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """An input's interval, with the text that it was given by."""
+    """An input's interval."""
 
     name: str
-    text: str
     lower: Any
     upper: Any
 
@@ -55,7 +52,8 @@ class Box:
 
 def read_boxes(question: Question, asked: Sequence[str]) -> tuple[Box, ...]:
     """Return the boxes that the texts of ``--box`` name."""
-    boxes = [_read(part.strip()) for text in asked for part in _NEXT.split(text)]
+    tell = question.tell
+    boxes = [_read(part.strip(), tell) for text in asked for part in _NEXT.split(text)]
     named = [box.name for box in boxes]
     given = {binding.name for binding in question.values}
     known = [*given, *named]
@@ -78,22 +76,21 @@ def read_boxes(question: Question, asked: Sequence[str]) -> tuple[Box, ...]:
     return tuple(boxes)
 
 
-def _read(text: str) -> Box:
-    binding = read_binding(text)
+def _read(text: str, tell: Callable[[str], None]) -> Box:
+    found, span = read_range(text), read_binding(text).value
 
     def wrong(message: str, hint: str) -> ProgramError:
-        return ProgramError("E595", message, binding.value, text, hint=hint)
+        return ProgramError("E595", message, span, text, hint=hint)
 
-    ends = _DOTS.split(binding.text)
-    if len(ends) != 2 or not all(end.strip() for end in ends):
+    if found is None:
         raise wrong("a box has two ends", FORM)
-    start = binding.value.start
-    middle = start + len(ends[0])
-    spans = Span(start, middle), Span(middle + 2, len(text))
+    if found.count is not None:
+        hint = f"write {found._replace(count=None).text}"
+        raise wrong("a box has all points between its ends, not a count", hint)
     factory = Factory(NUMPY, "float64", 0)
     lower, upper = (
-        np.asarray(value_of(Binding(binding.name, text, span), factory), np.float64)
-        for span in spans
+        np.asarray(value_of(end, factory), np.float64)
+        for end in (found.start, found.stop)
     )
     if lower.shape != upper.shape:
         shapes = f"the ends have shapes {list(lower.shape)} and {list(upper.shape)}"
@@ -101,9 +98,11 @@ def _read(text: str) -> Box:
     if not (np.isfinite(lower).all() and np.isfinite(upper).all()):
         raise wrong("an end of a box is not finite", "give a number")
     if (lower > upper).any():
-        hint = f"write {binding.name}={ends[1].strip()}..{ends[0].strip()}"
+        hint = f"write {found._replace(start=found.stop, stop=found.start).text}"
         raise wrong("the lower end is above the upper one", hint)
-    return Box(binding.name, text, lower, upper)
+    if found.old:
+        tell(f"a range is written with two dots: {found.text}")
+    return Box(found.start.name, lower, upper)
 
 
 def at_middles(question: Question, boxes: Sequence[Box]) -> Question:

@@ -22,7 +22,7 @@ from ..answers.plot import Surface
 from ..answers.question import notes_on_data
 from ..engine import resolve
 from ..lang import compiled
-from ..lang.bindings import read_bindings
+from ..lang.bindings import read_range
 from ..lang.compiled import Gradients, check_names
 from ..lang.errors import ProgramError
 from ..lang.excerpt import enumerated
@@ -45,7 +45,7 @@ from .ending import before_exit
 from .executors import Done, Task, header, results, workers
 from .limits import once, renew
 from .option_groups import Many
-from .output import Printer, form, note, standard_output, tell_at_once
+from .output import Printer, form, note, standard_output, tell, tell_at_once
 from .problems import Exit, wrong
 
 if TYPE_CHECKING:
@@ -58,6 +58,12 @@ PLOT_COLUMNS = 80
 
 MIN_PLOT_POINTS = 2
 """Smallest number of points of a curve."""
+
+ROW_POINTS = 11
+CURVE_POINTS = 401
+SIDE_POINTS = 81
+"""Number of points of a range without a count: for rows, for a curve, and along each
+side where lines of equal value are drawn."""
 
 MAX_TOLD_ROWS = 20
 """Largest number of bad rows that are reported one by one."""
@@ -321,45 +327,44 @@ def swept(
     texts: Sequence[str], factory: Factory, rising: bool = False
 ) -> dict[str, Floats]:
     """Return the values of the inputs that are swept, by name, from texts
-    ``NAME=START:STOP:COUNT``; those that are to be drawn are made ``rising``."""
+    ``NAME=START..STOP:COUNT``; those that are to be drawn are made ``rising``."""
     found = {}
-    for text in texts:
-        try:
-            start, stop, count = text.partition("=")[2].split(":")
-            number = int(count)
-        except ValueError:
-            hint = "as in --sweep x=0:1:101"
-            message = f"--sweep: {text!r} is not NAME=START:STOP:COUNT"
-            raise wrong("E595", message, hint) from None
-        (binding,) = read_bindings([text])
-        if binding.name in found:
-            message = f"--sweep: {binding.name} is swept over twice"
+    usual = (SIDE_POINTS if len(texts) > 1 else CURVE_POINTS) if rising else ROW_POINTS
+    ranges = [(text, read_range(text)) for text in texts]
+    old = next((each.text for _, each in ranges if each and each.old), None)
+    if old is not None:
+        tell(f"a range is written with two dots: {old}")
+    for text, each in ranges:
+        count = each and (str(usual) if each.count is None else each.count)
+        if not (each and count and count.lstrip("-").isdecimal()):
+            hint = "as in --sweep x=0..1:101"
+            message = f"--sweep: {text!r} is not NAME=START..STOP:COUNT"
+            raise wrong("E595", message, hint)
+        name, number = each.start.name, int(count)
+        if name in found:
+            message = f"--sweep: {name} is swept over twice"
             raise wrong("E503", message, "leave out one of the two")
         if not 1 <= number <= MAX_SWEPT_POINTS:
             hint = f"give 1 to {MAX_SWEPT_POINTS:,}"
             raise wrong("E595", f"--sweep {text}: {number:,} points", hint)
-        first, last = (_end(binding.name, end, factory) for end in (start, stop))
+        ends = [np.asarray(value_of(e, factory)) for e in (each.start, each.stop)]
+        if any(end.shape for end in ends):
+            raise wrong("E595", f"--sweep {text}: an end is no number", "give a number")
+        first, last = map(float, ends)
         if rising:
             first, last = sorted((first, last))
-        if not isfinite(last - first) or (rising and first == last):
+        if not isfinite((last - first) * number) or (rising and first == last):
             pointlike = first == last
             lacks, ends = ("width", "different") if pointlike else ("end", "finite")
-            message = f"the range {text.rpartition(':')[0]} has no {lacks}"
-            raise wrong("E595", message, f"give two {ends} ends, as in x=-3:3")
-        found[binding.name] = np.linspace(first, last, number)
+            message = f"the range {each._replace(count=None).text} has no {lacks}"
+            raise wrong("E595", message, f"give two {ends} ends, as in x=-3..3")
+        # Rounded once, so that 0..3:11 has 0.9 among its points.
+        steps = np.arange(number) * (last - first) / max(1, number - 1)
+        found[name] = np.append(first + steps[:-1], last if number > 1 else first)
     if prod(len(values) for values in found.values()) > MAX_SWEPT_POINTS:
         hint = f"{MAX_SWEPT_POINTS:,} are allowed"
         raise wrong("E595", "--sweep: the grid has too many points", hint)
     return found
-
-
-def _end(name: str, text: str, factory: Factory) -> float:
-    """Return the number that an end of a range, an expression, means."""
-    (binding,) = read_bindings([f"{name}={text}"])
-    value = np.asarray(value_of(binding, factory))
-    if value.shape:
-        raise wrong("E595", f"--sweep {name}: {text} is no number", "give a number")
-    return float(value)
 
 
 def _grid(axes: Mapping[str, Floats]) -> Iterator[Block]:
@@ -378,7 +383,7 @@ def over_sweep(question: Question, many: Many) -> tuple[dict[str, Floats], Gradi
     them, the last name's changing fastest; NaN where there is none."""
     work = _Work(question, many)
     if work.free:
-        hint = f"add {work.free[0]}=VALUE, or a range: {work.free[0]}=-3:3"
+        hint = f"add {work.free[0]}=VALUE, or a range: {work.free[0]}=-3..3"
         raise wrong("E506", f"no value for {enumerated(work.free)}", hint)
     found, failed = work.over_grid()
     if failed and len(failed) == prod(map(len, work.swept.values())):

@@ -23,8 +23,8 @@ class Many:
     --table FILE: Compute at every row of a table, whose columns are the inputs without
         a value (.csv, .tsv, .jsonl, .npy, .parquet; '-': standard input). Nothing is
         verified.
-    --sweep NAME=START:STOP:COUNT: Compute at evenly spaced values of an input; of two
-        or more, at all combinations.
+    --sweep NAME=START..STOP:COUNT: Compute at evenly spaced values of an input, such as
+        x=0..1:101; of two or more, at all combinations.
     --plot: Draw value and derivative over a sweep instead of rows; over two sweeps
         lines of equal value, with arrows that point uphill.
     --out FILE: Write the rows to a file, in the format that its name ends with; at one
@@ -52,7 +52,7 @@ class Many:
             raise wrong("E590", "--table and --sweep both give points", hint)
         swept = len(self.sweep or ())
         if self.plot and (swept not in (1, 2) or self.out or self.cluster):
-            hint = "as in --sweep x=0:1:101 --plot"
+            hint = "as in --sweep x=0..1:101 --plot"
             raise wrong(
                 "E590", "--plot draws one --sweep or two, on the terminal", hint
             )

@@ -114,8 +114,6 @@ class _Parser(ExpressionParser):
             raise self.fail("E207", message, self.token.span, hint)
         if self.token.kind == ":":
             hint = "types are not declared: write name = value"
-            if self.tokens[self.at - 1].kind == "number":
-                hint = "a range is for gradcli plot, or --sweep x=0:1:101"
             raise self.unexpected("the end of the statement", hint)
         if not self.take_if("newline"):
             raise self.unexpected("an operator or the end of the statement")

@@ -164,7 +164,7 @@ def test_a_terminal_shortens_long_paths_and_says_so(
 def test_two_ranges(tmp_path: Path, capsys: Capture) -> None:
     pytest.importorskip("contourpy", reason="the extra `pictures` is not installed")
     path = tmp_path / "field.svg"
-    words = ["x=-2:2:9", "y=-1:3:11"]
+    words = ["x=-2..2:9", "y=-1..3:11"]
     assert run(["plot", "(1-x)^2 + 5*(y-x^2)^2", *words, "-o", str(path)]) == 0
     assert path.read_text().count('class="level') > 5
     assert run(["plot", "x - 2*y", *words]) == 0
@@ -181,7 +181,7 @@ def test_two_ranges(tmp_path: Path, capsys: Capture) -> None:
 
 def test_a_curve_in_a_file(tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "curve.svg"
-    assert run(["plot", "1/x", "x=-1:1", "-o", str(path), "--no-verify"]) == 0
+    assert run(["plot", "1/x", "x=-1..1", "-o", str(path), "--no-verify"]) == 0
     assert path.read_text().count("<polyline") == 4
     assert capsys.readouterr().out == f"written to {path}\n"
 
@@ -190,9 +190,9 @@ def test_a_session_plots_what_was_typed() -> None:
     typed = Workspace()
     typed.take("x = 3")
     typed.take("y = x^2")
-    assert typed.take("plot x=-1:1") == ["plot", "y = x^2", "x=-1:1"]
-    assert typed.take("plot x*y x=-1:1:9 -o p.svg") == [
-        "plot", "y = x^2\nx*y", "x=-1:1:9", "-o", "p.svg",
+    assert typed.take("plot x=-1..1") == ["plot", "y = x^2", "x=-1..1"]
+    assert typed.take("plot x*y x=-1..1:9 -o p.svg") == [
+        "plot", "y = x^2\nx*y", "x=-1..1:9", "-o", "p.svg",
     ]  # fmt: skip
 
 

@@ -53,7 +53,7 @@ def test_results_are_written_in_the_format_of_the_file(
     if suffix == ".parquet":
         pytest.importorskip("pyarrow")
     path = tmp_path / f"out{suffix}"
-    ended = gradcli("grad", CUBE, "--sweep", "x=0:2:3", "b=1", "--out", str(path))
+    ended = gradcli("grad", CUBE, "--sweep", "x=0..2:3", "b=1", "--out", str(path))
     assert (ended.status, ended.out, ended.err) == (0, "", "")
     assert written(path) == [[0, 1, 0, 1], [1, 2, 3, 1], [2, 9, 12, 1]]
 
