@@ -232,7 +232,7 @@ def _prepared(
             [b for b in bindings if b.name in names or b.name not in read_somewhere],
             wrt=names,
             seed=question.seed,
-            strict=question.strict,
+            strict=bool(question.strict),
             shapes=question.shapes,
         )
         for text, names in zip(programs, reads, strict=True)

@@ -55,7 +55,8 @@ class Question:
     wrt          names to differentiate by; None: all inputs but those read from files
     shapes       the shapes of inputs without a value
     seed         the seed of random values
-    strict       whether an input without a value is an error
+    strict       whether an input without a value is an error; None: where others have
+                 a value
     dtype        the precision of all numbers
     device       the device that computes: auto, cpu or cuda
     grad_output  the cotangent of an output of several numbers, as text; None: none
@@ -70,7 +71,7 @@ class Question:
     wrt: Sequence[str] | None = None
     shapes: Shapes = field(default_factory=dict)
     seed: int = 0
-    strict: bool = False
+    strict: bool | None = False
     dtype: str = "float64"
     device: str = "auto"
     grad_output: str | None = None

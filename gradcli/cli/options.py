@@ -117,6 +117,8 @@ class Request:
         is a single number.
     --seed N: Seed of random numbers: inputs without a value, randn, rand.
     --strict/--no-strict: An input without a value is an error.
+    --draw: Draw inputs without a value at random, also where others have one: else
+        that is an error in a pipe, with -q and with --json.
     -q, --quiet: Print the numbers only.
     --device: Where to compute; auto: on a CUDA GPU if there is one.
     --dtype: The precision of all numbers.
@@ -136,6 +138,7 @@ class Request:
     shape: list[str] | None = None
     seed: Annotated[int, {"min": 0}] = 0
     strict: bool = False
+    draw: bool = False
     json: Json = False
     quiet: bool = False
     device: Literal["auto", "cpu", "cuda"] = "auto"
@@ -149,7 +152,7 @@ class Request:
 
 
 PANELS: Final[Mapping[str, tuple[str, ...]]] = {
-    "Program and inputs": ("file", "of", "wrt", "shape", "seed", "strict"),
+    "Program and inputs": ("file", "of", "wrt", "shape", "seed", "strict", "draw"),
     "Output": ("json", "quiet"),
     VERIFYING: ("no_verify", "verify_seconds"),
     "Computing": ("device", "dtype", "max_seconds", "max_memory", "max_program"),
@@ -161,6 +164,7 @@ VERIFIES_NOTHING: Final = "verifies nothing"
 IS_A_CHECK: Final = "is itself a check"
 HAS_NO_DERIVATIVES: Final = "has no derivatives"
 PRINTS_NOTHING_SHORTER: Final = "has nothing shorter to print"
+DRAWS_NOTHING: Final = "draws no values"
 NEEDS_ALL_VALUES: Final = "needs a value for every input anyway"
 IS_EXACT: Final = "computes in high precision, on the processor"
 
@@ -169,7 +173,8 @@ IDLE: Final[Mapping[str, tuple[str, ...]]] = {
     IS_A_CHECK: ("no_verify",),
     HAS_NO_DERIVATIVES: ("wrt",),
     PRINTS_NOTHING_SHORTER: ("quiet",),
-    NEEDS_ALL_VALUES: ("strict",),
+    DRAWS_NOTHING: ("draw",),
+    NEEDS_ALL_VALUES: ("strict", "draw"),
     IS_EXACT: ("dtype", "device"),
 }
 """Shared options without effect, by the property of a command that makes them so."""
@@ -180,6 +185,7 @@ refused."""
 
 IDLE_BESIDE: Final = {
     "condition": "quiet", "every": "quiet", "out": "code", "mode": "code", "wrt": "to",
+    "strict": "draw",
 }  # fmt: skip
 """Options of any command, each with the option beside which it has no effect."""
 

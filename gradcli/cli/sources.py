@@ -23,7 +23,7 @@ from ..lang.excerpt import Span, printable
 from .commands import COMMANDS
 from .limits import begin
 from .options import Request
-from .output import note, tell
+from .output import form, note, tell
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ def question_of(request: Request, grad_output: str | None = None) -> Question:
     for text in readings(words):
         tell(printable(text))
     begin()
+    # In a terminal people see the note that a value was drawn.
+    draws = request.draw or (form.full and sys.stdout.isatty() and not request.strict)
     return Question(
         source,
         read_bindings(words),
@@ -58,7 +60,7 @@ def question_of(request: Request, grad_output: str | None = None) -> Question:
         wrt=listed(request.wrt),
         shapes=shapes_of(request.shape),
         seed=request.seed,
-        strict=request.strict,
+        strict=False if draws else request.strict or None,
         dtype=request.dtype,
         device=request.device,
         grad_output=grad_output,

@@ -61,7 +61,7 @@ CODES: dict[str, str] = {
     "E503": "a name with two values",
     "E504": "a name without a value",
     "E505": "a value for a name that the program does not read",
-    "E506": "inputs without a value, under --strict",
+    "E506": "inputs without a value",
     "E507": "an option names what the program does not have",
     "E508": "standard input is asked for twice",
     "E509": "an option's value that cannot be used",

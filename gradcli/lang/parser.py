@@ -14,6 +14,7 @@ from typing import Any
 
 from . import syntax
 from .errors import ProgramError, Span
+from .excerpt import shortened
 from .expressions import ExpressionParser
 from .lexicon import AUGMENTED, DERIVATIVE, FOREIGN_WORDS, GRAD_MODES
 from .syntax import Steps, bounce, uncollected
@@ -81,6 +82,12 @@ class _Parser(ExpressionParser):
             raise ProgramError(
                 "E211", "the program is empty", None, self.source, hint=hint
             )
+        for each in statements[:-1]:
+            value = each.value if isinstance(each, syntax.Evaluate) else None
+            if value is not None and not isinstance(value, syntax.Literal):
+                text = shortened(self.source[slice(*each.span)])
+                message = f"the value of {text} is not used"
+                self.notes.append(syntax.Note(message, each.span))
         span = Span(0, len(self.source))
         body = syntax.Block(
             Span(statements[0].span.start, statements[-1].span.end), tuple(statements)

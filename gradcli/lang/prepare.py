@@ -38,7 +38,7 @@ from .nested import EXTREME, Floats, array_of
 from .parser import parse, put_right
 from .process import relieve
 from .record import Record
-from .suggest import did_you_mean
+from .suggest import did_you_mean, other_reading
 from .syntax import Call, Evaluate, Literal, Name, Program, free_names, read_names, walk
 from .tensor_library import CONSTANTS, TensorLibrary, is_function
 
@@ -113,7 +113,7 @@ def prepare(
     *,
     wrt: Iterable[str] | None = None,
     seed: int = 0,
-    strict: bool = False,
+    strict: bool | None = False,
     dtype: str = "float64",
     device: str = "cpu",
     shapes: Mapping[str, tuple[int, ...]] = MappingProxyType({}),
@@ -125,7 +125,8 @@ def prepare(
         wrt: the inputs that gradients are taken for; None: all, except those read from
             files if there are others.
         seed: the seed of the random numbers.
-        strict: refuse inputs without a value.
+        strict: refuse inputs without a value; None: only where others have a value,
+            and for them no shape is given.
         dtype: ``float64`` or ``float32``, for all tensors of the run.
         device: ``cpu``, ``cuda``, or ``auto`` for a GPU if there is one.
         shapes: the shapes of inputs without a value; by default they are numbers.
@@ -151,11 +152,10 @@ def prepare(
     _refuse_unread(bindings, names, code, program)
     data = data_among(names, bindings) if wrt is None else frozenset()
     chosen = differentiated(wrt, names) - data
-    missing = [name for name in names if name not in given]
-    if strict and missing:
-        message = f"--strict: no value for {enumerated(missing)}"
-        values = " ".join(f"{name}=VALUE" for name in missing[:MAX_SHOWN_NAMES])
-        raise ProgramError("E506", message, hint=f"add {values}")
+    excused = () if strict else shapes
+    missing = [name for name in names if name not in given and name not in excused]
+    if missing and (strict or (strict is None and given)):
+        raise _without_value(missing, code, "--strict: " if strict else "")
     readers = [binding for binding in bindings if binding.text.strip() == "@-"]
     for second in readers[1:]:
         message = f"standard input is read for '{readers[0].name}' already"
@@ -218,6 +218,27 @@ def _refuse_quoted(program: Program) -> None:
         error = ProgramError("E207", message, lone.span, program.source, hint=hint)
         edits = (start, start + 1, ""), (end - 1, end, "")
         raise put_right(error.mended_by(*edits))
+
+
+def _without_value(missing: Sequence[str], code: Code, why: str) -> ProgramError:
+    """Return the error for inputs without a value, at the first that seems mistyped, or
+    at the first."""
+    known = {*code.variables, *CONSTANTS} - {*missing}
+    readings = (
+        (other_reading(n, known, CONSTANTS, is_function) or did_you_mean(n, known), n)
+        for n in missing
+    )
+    meant, first = next((r for r in readings if r[0]), (None, missing[0]))
+    values = " ".join(f"{name}=VALUE" for name in missing[:MAX_SHOWN_NAMES])
+    drawn = "it" if len(missing) == 1 else "them"
+    hint = f"give {values}, or write --draw to have {drawn} drawn"
+    if meant is not None:
+        hint = (
+            f"{meant} else {hint}" if meant.endswith("?") else f"{meant}; else {hint}"
+        )
+    message = f"{why}no value for {enumerated(missing)}"
+    span = code.variables[first].span
+    return ProgramError("E506", message, span, code.source, hint=hint)
 
 
 def unread(name: str, names: Sequence[str]) -> tuple[str, str]:

@@ -20,7 +20,7 @@ from .schemas import NO_JSON, objects, validator
 SAMPLES = ROOT / "samples"
 
 PRINTED = {
-    'grad "x**2*y" x=3': "grad",
+    'grad "x**2*y" x=3 --draw': "grad",
     'grad "sqrt(x)" x=0': "grad",
     'grad "x**5*y" x=2 y=1 --order 3': "grad",
     'grad "x**5*y" x=2 y=1 --wrt y --order 2 --no-verify': "grad",
@@ -39,8 +39,8 @@ PRINTED = {
     'hessian "x*y" x=1 y=2 --times x=1 -q': "hessian",
     'jacobian "x*y" x=[1,2] y=1 -q': "jacobian",
     'grad "x*y" x=2 y=1 -q --order 2': "grad",
-    'graph "x*y" x=2 -o g.svg': "graph",
-    'graph "x*y" x=2 -o g.json': "graph",
+    'graph "x*y" x=2 --draw -o g.svg': "graph",
+    'graph "x*y" x=2 --draw -o g.json': "graph",
     'jacobian "x*y" x=[1,2] y=[1,2] --times x=[1,0]': "jacobian",
     'grad "sum(x*y)" x=[1,2] y=[1,2] --trace --no-verify': "grad",
     'check "x**2" --claim "d/dx = x" --claim "d/dx = 2*x"': "check",

@@ -17,7 +17,9 @@ from .conftest import AT, FIVE, Run, environment
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def in_terminal(tmp_path: Path, *args: str, columns: int = 80, **wishes: str) -> str:
+def in_terminal(
+    tmp_path: Path, *args: str, columns: int = 80, status: int = 0, **wishes: str
+) -> str:
     """What a terminal of so many columns receives."""
     wishes.setdefault("TERM", "xterm-256color")
     child = pexpect.spawn(
@@ -31,7 +33,7 @@ def in_terminal(tmp_path: Path, *args: str, columns: int = 80, **wishes: str) ->
     )
     child.expect(pexpect.EOF)
     child.close()
-    assert child.exitstatus == 0
+    assert child.exitstatus == status
     return str(child.before).replace("\r\n", "\n")
 
 
@@ -89,6 +91,29 @@ def test_a_narrow_terminal_loses_no_word(gradcli: Run, tmp_path: Path) -> None:
     narrow = ESCAPE.sub("", in_terminal(tmp_path, "graph", FIVE, *AT, columns=40))
     words = re.findall(r"\w+", gradcli("graph", FIVE, *AT).out)
     assert re.findall(r"\w+", narrow) == words
+
+
+@pytest.mark.parametrize(
+    ("line", "piped", "shown"),
+    [
+        ("value x*lenght x=2", 2, 0),
+        ("value x*lenght x=2 -q", 2, 2),
+        ("grad x*lenght x=2 --json", 2, 2),
+        ("value x*lenght x=2 --strict", 2, 2),
+        ("value x*lenght --strict", 2, 2),
+        ("value x*lenght x=2 --draw -q", 0, 0),
+        ("value sum(x*w) x=2 --shape w=3", 0, 0),
+        ("graph w3*b+w4*c -q", 0, 0),
+    ],
+)
+def test_a_name_is_drawn_only_where_it_is_no_slip_or_somebody_sees_it(
+    gradcli: Run, tmp_path: Path, line: str, piped: int, shown: int
+) -> None:
+    in_pipe = gradcli(*line.split())
+    seen = in_terminal(tmp_path, *line.split(), status=shown)
+    assert in_pipe.status == piped
+    for text, status in ((in_pipe.err, piped), (seen, shown)):
+        assert ("E506" if status else "sampled with seed 0") in text
 
 
 def test_markup_in_names_and_text_is_not_read(tmp_path: Path) -> None:

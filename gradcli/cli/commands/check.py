@@ -7,7 +7,7 @@ import re
 from typing import Annotated
 
 from ..checking import Check
-from ..options import IS_EXACT, Request, without
+from ..options import DRAWS_NOTHING, IS_EXACT, Request, without
 from ..output import show
 from ..problems import Exit, wrong
 from ..sources import question_of
@@ -15,7 +15,7 @@ from ..sources import question_of
 _CLAIM = re.compile(r"d\w*\s*/\s*d.*=")
 
 
-@without(IS_EXACT)
+@without(IS_EXACT, DRAWS_NOTHING)
 def main(
     request: Request,
     claim: list[str] | None = None,
