@@ -84,8 +84,8 @@ def _read(text: str, tell: Callable[[str], None]) -> Box:
 
     if found is None:
         raise wrong("a box has two ends", FORM)
-    if found.count is not None:
-        hint = f"write {found._replace(count=None).text}"
+    if found.points is not None:
+        hint = f"write {found._replace(points=None).text}"
         raise wrong("a box has all points between its ends, not a count", hint)
     factory = Factory(NUMPY, "float64", 0)
     lower, upper = (

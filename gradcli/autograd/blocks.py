@@ -223,12 +223,8 @@ def _columns(outputs: Sequence[Tensor], x: Tensor, create_graph: bool) -> list[T
 
 def _units(like: Tensor) -> list[Tensor]:
     """Return the tensors that are one at one entry and zero elsewhere."""
-    made = []
-    for nr in range(like.numel()):
-        flat = like.xp.zeros_like(like.raw).reshape(-1)
-        flat[nr] = 1
-        made.append(Tensor(flat.reshape(tuple(like.shape)), like.xp))
-    return made
+    xp, shape = like.xp, tuple(like.shape)
+    return [Tensor(row.reshape(shape), xp) for row in xp.eye(like.numel(), like.raw)]
 
 
 def _assembled(

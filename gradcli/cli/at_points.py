@@ -10,8 +10,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, count, islice
 from math import isfinite, prod
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -36,13 +37,14 @@ from ..lang.points import (
 )
 from ..lang.prepare import data_among, value_of
 from ..lang.rows import Ways
-from ..lang.text_tables import Block, Points
+from ..lang.suggest import did_you_mean
+from ..lang.text_tables import Block, Points, Wanted
 from ..render.columns import columns_to, format_of, open_columns
 from ..render.dots import contours, curve, labels
 from ..render.notes import ways_notes
 from ..render.progress import Bar, wants_bar
 from .ending import before_exit
-from .executors import Done, Task, header, results, workers
+from .executors import Done, Task, workers
 from .limits import once, renew
 from .option_groups import Many
 from .output import Printer, form, note, standard_output, tell, tell_at_once
@@ -81,10 +83,10 @@ MANY_POINTS = 1 << 17
 """Number of points in a block whose rows are computed together."""
 
 
-def run(question: Question, many: Many, trace: bool = False) -> int:
-    """Compute value and gradients at every point; return the exit status. With
-    ``trace`` stderr tells how the rows are computed."""
-    work = _Work(question, many, trace)
+def run(question: Question, many: Many, kind: str, trace: bool = False) -> int:
+    """Compute the value and what is of this ``kind``, a command's name, at every point;
+    return the exit status. With ``trace`` stderr tells how the rows are computed."""
+    work = _Work(question, many, kind, trace)
     tell_at_once()
     return work.plot() if many.plot else work.run()
 
@@ -92,8 +94,13 @@ def run(question: Question, many: Many, trace: bool = False) -> int:
 class _Work:
     """A program and its points, with what is known of its run."""
 
-    def __init__(self, question: Question, many: Many, trace: bool = False) -> None:
+    def __init__(
+        self, question: Question, many: Many, kind: str, trace: bool = False
+    ) -> None:
+        if kind == "value":
+            question = replace(question, wrt=())
         self.many = many
+        self.kind = kind
         self.trace = trace
         compile_by = partial(
             compiled.compile,
@@ -126,6 +133,12 @@ class _Work:
         """Inputs that differ from point to point."""
         self.wanted = tuple(name for name in names if wrt is None or name in wrt)
         """Inputs whose gradients are written."""
+        renamed = many.renamed
+        read = {new: old for new, old in renamed.items() if new in self.free}
+        self.written_as = {n: old for n, old in renamed.items() if n not in read}
+        self.kept = tuple(n for n in many.listed("keep") if n not in self.given)
+        free, named = tuple(self.free), many.listed("columns")
+        self.asked = Wanted(free, self.kept, read, named)
         self.bad = 0
         self.count = 1
         self.ways: Ways | None = None
@@ -140,13 +153,9 @@ class _Work:
         for block in islice(blocks, 1):
             points = block()
             blocks = chain([Block(partial(Points, *points), block.size)], blocks)
-        columns = header(self.given, self.wanted)
-        names = columns[len(self.given) :]
-        for usual, name in zip(results(self.wanted), names, strict=True):
-            if name != usual:
-                note(f"note: {usual} is an input: the result is in the column {name}")
+        columns = self._columns()
         task = Task(
-            self.program, self.shared, self.given, self.wanted,
+            self.program, self.shared, self.given, self.kept, self.kind, columns,
             suffix if out is None else format_of(out), self.many.on_error,
         )  # fmt: skip
         # The rows of a pipe may come slowly, so results are not held back for more of
@@ -189,6 +198,29 @@ class _Work:
             became = f"{be} nan" if self.many.on_error == "nan" else f"{be} left out"
             note(f"note: {_rows(self.bad)} could not be computed and {became}")
         return Exit.PROGRAM if self.bad else Exit.DONE
+
+    def _columns(self) -> tuple[str, ...]:
+        """Return the names of the columns that are written, all different: a result
+        whose name another column has is numbered."""
+        pairs = self.wanted
+        if self.kind == "hessian":
+            pairs = tuple(f"{a}_{b}" for a in pairs for b in pairs)
+        names = [*self.kept, *self.given]
+        for usual in ("value", *(f"{self.kind}_{name}" for name in pairs)):
+            numbered = (f"{usual}_{number}" for number in count(2))
+            name = next(n for n in chain([usual], numbered) if n not in names)
+            names.append(name)
+            if name != usual:
+                what = "an input" if usual in self.given else "kept"
+                note(f"note: {usual} is {what}: the result is in the column {name}")
+        for new, old in self.written_as.items():
+            if old not in names:
+                hint = (
+                    did_you_mean(old, names) or f"the columns are {enumerated(names)}"
+                )
+                raise wrong("E595", f"--rename: there is no column {old!r}", hint)
+            names[names.index(old)] = new
+        return tuple(names)
 
     def _tell_ways(self, ways: Ways | None) -> None:
         """Write how the rows were computed to stderr, if that was asked for."""
@@ -294,7 +326,7 @@ class _Work:
     def _blocks(self) -> Iterator[Block]:
         if self.many.table is not None:
             if self.free:
-                return point_blocks(self.many.table, self.free)
+                return point_blocks(self.many.table, self.asked)
             hint = "leave out a NAME=VALUE"
             raise wrong("E590", "--table: every input has a value already", hint)
         if self.free:
@@ -328,14 +360,14 @@ def swept(
 ) -> dict[str, Floats]:
     """Return the values of the inputs that are swept, by name, from texts
     ``NAME=START..STOP:COUNT``; those that are to be drawn are made ``rising``."""
-    found = {}
+    found: dict[str, Floats] = {}
     usual = (SIDE_POINTS if len(texts) > 1 else CURVE_POINTS) if rising else ROW_POINTS
     ranges = [(text, read_range(text)) for text in texts]
     old = next((each.text for _, each in ranges if each and each.old), None)
     if old is not None:
         tell(f"a range is written with two dots: {old}")
     for text, each in ranges:
-        count = each and (str(usual) if each.count is None else each.count)
+        count = each and (str(usual) if each.points is None else each.points)
         if not (each and count and count.lstrip("-").isdecimal()):
             hint = "as in --sweep x=0..1:101"
             message = f"--sweep: {text!r} is not NAME=START..STOP:COUNT"
@@ -347,16 +379,16 @@ def swept(
         if not 1 <= number <= MAX_SWEPT_POINTS:
             hint = f"give 1 to {MAX_SWEPT_POINTS:,}"
             raise wrong("E595", f"--sweep {text}: {number:,} points", hint)
-        ends = [np.asarray(value_of(e, factory)) for e in (each.start, each.stop)]
-        if any(end.shape for end in ends):
+        both = [np.asarray(value_of(e, factory)) for e in (each.start, each.stop)]
+        if any(end.shape for end in both):
             raise wrong("E595", f"--sweep {text}: an end is no number", "give a number")
-        first, last = map(float, ends)
+        first, last = map(float, both)
         if rising:
             first, last = sorted((first, last))
         if not isfinite((last - first) * number) or (rising and first == last):
             pointlike = first == last
             lacks, ends = ("width", "different") if pointlike else ("end", "finite")
-            message = f"the range {each._replace(count=None).text} has no {lacks}"
+            message = f"the range {each._replace(points=None).text} has no {lacks}"
             raise wrong("E595", message, f"give two {ends} ends, as in x=-3..3")
         # Rounded once, so that 0..3:11 has 0.9 among its points.
         steps = np.arange(number) * (last - first) / max(1, number - 1)
@@ -381,7 +413,7 @@ def _grid(axes: Mapping[str, Floats]) -> Iterator[Block]:
 def over_sweep(question: Question, many: Many) -> tuple[dict[str, Floats], Gradients]:
     """Return the swept values by name, and value and gradients at all combinations of
     them, the last name's changing fastest; NaN where there is none."""
-    work = _Work(question, many)
+    work = _Work(question, many, "grad")
     if work.free:
         hint = f"add {work.free[0]}=VALUE, or a range: {work.free[0]}=-3..3"
         raise wrong("E506", f"no value for {enumerated(work.free)}", hint)

@@ -25,7 +25,6 @@ from concurrent.futures import (
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from itertools import chain, count
 from os import getpid
 from signal import SIG_IGN, SIGINT, signal
 from typing import Any, NamedTuple
@@ -61,24 +60,13 @@ LOOK_SECONDS = 30
 """Time between two looks for a worker while a result is waited for, in seconds."""
 
 
-def header(given: Sequence[str], wanted: Sequence[str]) -> list[str]:
-    """Return the names of the columns, all different: a result whose name is that of an
-    input is numbered."""
-    names = list(given)
-    for name in results(wanted):
-        numbered = (f"{name}_{number}" for number in count(2))
-        names.append(next(n for n in chain([name], numbered) if n not in names))
-    return names
-
-
-def results(wanted: Sequence[str]) -> list[str]:
-    """Return the names that results have if no input has the same name."""
-    return ["value", *(f"grad_{name}" for name in wanted)]
-
-
 def _with_gaps(column: Any, bad: Sequence[BadRow]) -> Any:
     """Return a column with NaN inserted at the bad rows."""
-    whole = np.full((len(column) + len(bad), *np.shape(column)[1:]), np.nan)
+    texts = column.dtype == object
+    whole = np.full(
+        (len(column) + len(bad), *np.shape(column)[1:]), np.nan, column.dtype
+    )
+    whole[:] = '""' if texts else np.nan
     good = np.ones(len(whole), bool)
     good[[row.nr for row in bad]] = False
     whole[good] = column
@@ -103,28 +91,30 @@ class Done:
 @dataclass(frozen=True, slots=True)
 class Task:
     """A program with what is the same for all blocks: the values that all points share,
-    the inputs that differ from point to point, those whose gradients are written, the
-    format of the results, and the fate of a row that cannot be computed: skip, stop or
-    nan."""
+    the inputs that differ from point to point, the columns that are carried along, what
+    is computed, as `Rows` has it, the names of all columns of the results, their
+    format, and the fate of a row that cannot be computed: skip, stop or nan."""
 
     program: Compiled
     shared: Mapping[str, object]
     given: tuple[str, ...]
-    wanted: tuple[str, ...]
+    kept: tuple[str, ...]
+    kind: str
+    names: tuple[str, ...]
     suffix: str
     on_error: str
 
     def __call__(self, block: Block) -> Done:
-        """Compute the value and the gradients at each point of a block; encode them."""
+        """Compute the value and its derivatives at each point of a block; encode
+        them."""
         return self.encoded(self.computed(block))
 
     def encoded(self, done: Done) -> Done:
         """Return a block's results with their columns encoded for the file."""
-        names = header(self.given, self.wanted)
-        return replace(done, rows=KINDS[self.suffix].encoded(names, done.rows))
+        return replace(done, rows=KINDS[self.suffix].encoded(self.names, done.rows))
 
     def computed(self, block: Block) -> Done:
-        """Return the value and the gradients of a block, as columns of numbers."""
+        """Return the value and its derivatives of a block, as columns."""
         points, stop, error = block(), self.on_error == "stop", None
         if stop and points.bad:
             bad = points.bad[0]
@@ -132,14 +122,13 @@ class Task:
             points = points.before(bad.nr)
         failed: dict[int, ProgramError] = {}
         with rows() as each:
+            given = {name: points.columns[name] for name in self.given}
             found = self.program.at_rows(
-                points.columns, self.shared, failed, each, first=stop
+                given, self.shared, failed, each, first=stop, kind=self.kind
             )
-        columns = [
-            *(points.columns[name] for name in self.given),
-            found.value,
-            *(found.grads[name] for name in self.wanted),
-        ]
+        names = (*self.kept, *self.given)
+        columns = [points.columns[name] for name in names]
+        columns += [found.value, *found.grads.values()]
         lost = list(failed)
         if stop and failed:
             error = failed[min(failed)]
@@ -147,11 +136,11 @@ class Task:
         if self.on_error == "nan":
             if points.bad:
                 columns = [_with_gaps(c, points.bad) for c in columns]
-                by_name = dict(zip(self.given, columns, strict=False))
+                by_name = dict(zip(names, columns, strict=False))
                 for row in points.bad:
-                    for name, number in row.cells:
+                    for name, cell in row.cells:
                         if by_name[name].ndim == 1:
-                            by_name[name][row.nr] = number
+                            by_name[name][row.nr] = cell
         elif lost:
             columns = [np.delete(column, lost, axis=0) for column in columns]
         told: list[tuple[int | None, str]] = []

@@ -325,22 +325,24 @@ def make_room(argv: Sequence[str]) -> None:
 
 @contextmanager
 def once() -> Iterator[None]:
-    """Let the first Ctrl-C raise `KeyboardInterrupt`, where results are worth keeping.
+    """Let the first Ctrl-C, or SIGTERM, raise `KeyboardInterrupt`, where results are
+    worth keeping; a process that SIGTERM ended so tells that in the end.
 
-    Outside this block, Ctrl-C ends the process at once, and so does a second one
-    inside. A process that ignores it goes on ignoring it.
+    Outside this block, each ends the process at once, and so does a second one inside.
+    A process that ignores it goes on ignoring it.
     """
-    before = signal.getsignal(signal.SIGINT)
+    before = {s: signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)}
 
     def first(number: int, frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, before)
+        ending.ended_by = number
+        for each, handler in before.items():
+            signal.signal(each, handler)
         raise KeyboardInterrupt
 
-    if before is signal.SIG_IGN:
-        yield
-        return
-    signal.signal(signal.SIGINT, first)
+    for each, handler in before.items():
+        signal.signal(each, handler if handler is signal.SIG_IGN else first)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)

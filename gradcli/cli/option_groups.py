@@ -21,14 +21,21 @@ class Many:
     """A group of options: where points come from, and where results go.
 
     --table FILE: Compute at every row of a table, whose columns are the inputs without
-        a value (.csv, .tsv, .jsonl, .npy, .parquet; '-': standard input). Nothing is
-        verified.
+        a value (.csv, .tsv, .json, .jsonl, also packed as .csv.gz; .npy, .parquet; '-':
+        standard input). A unit behind a name, as in mass [kg], may be left out. Nothing
+        is verified.
+    --columns NAMES: The names of the columns of a table without a header: x,y.
+    --keep NAMES: Columns of the table that are carried along to the results: id,name.
+    --rename OLD=NEW: Read the column OLD of the table as the input NEW; where NEW is no
+        input, call the column OLD of the results NEW: old=new,old2=new2.
     --sweep NAME=START..STOP:COUNT: Compute at evenly spaced values of an input, such as
         x=0..1:101; of two or more, at all combinations.
     --plot: Draw value and derivative over a sweep instead of rows; over two sweeps
         lines of equal value, with arrows that point uphill.
-    --out FILE: Write the rows to a file, in the format that its name ends with; at one
-        point the value and gradients to a .npz, or a gradient to a .npy.
+    --out FILE: Write what is computed to a file, in the format that its name ends with:
+        rows to a table, also packed, as out.csv.gz; at one point gradients to a .npz or
+        .npy, a block of derivatives to a .npz (scipy.sparse), .mtx (Matrix Market) or
+        .npy. {} in the name stands for an input's, where there are several blocks.
     --on-error: What becomes of a row that cannot be computed: it is left out, it ends
         the work, or its results are nan.
     --cluster ADDRESS: Compute on the workers of a Dask cluster, or in N processes of
@@ -38,6 +45,9 @@ class Many:
     TITLE: ClassVar = "Many points"
 
     table: str | None = None
+    columns: str | None = None
+    keep: str | None = None
+    rename: str | None = None
     sweep: list[str] | None = None
     plot: bool = False
     out: str | None = None
@@ -56,20 +66,40 @@ class Many:
             raise wrong(
                 "E590", "--plot draws one --sweep or two, on the terminal", hint
             )
+        extra = typed(columns=self.columns, keep=self.keep)
+        if extra and self.table is None:
+            raise wrong("E590", f"{extra[0]} is for a table", "give one with --table")
         if self.table is not None or self.sweep:
             return True
         hint = "give points with --table or --sweep"
-        if self.cluster is not None:
-            raise wrong("E590", "--cluster is for many points", hint)
-        if self.on_error != "skip":
-            raise wrong("E590", "--on-error is for many points", hint)
-        if self.out is not None:
-            from .array_files import is_for_one_point
-
-            if not is_for_one_point(self.out):
-                hint += "; gradients at one point go to a .npz or .npy"
-                raise wrong("E590", "--out is for many points", hint)
+        odd = self.on_error != "skip"
+        extra = typed(cluster=self.cluster, on_error=odd, rename=self.rename)
+        if extra:
+            raise wrong("E590", f"{extra[0]} is for many points", hint)
         return False
+
+    def at_one_point(self, *endings: str) -> None:
+        """Refuse a file for what is computed at one point if its name does not end
+        with one of the endings."""
+        if self.out is not None and not self.out.lower().endswith(endings):
+            hint = "give points with --table or --sweep"
+            if endings:
+                hint += f"; at one point its name ends with {' or '.join(endings)}"
+            raise wrong("E590", f"--out {self.out} is for many points", hint)
+
+    def listed(self, option: str) -> tuple[str, ...]:
+        """Return the names that are listed behind an option, without repetition."""
+        names = (getattr(self, option) or "").split(",")
+        return tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
+
+    @property
+    def renamed(self) -> dict[str, str]:
+        """The old names by the new ones."""
+        pairs = [pair.partition("=") for pair in self.listed("rename")]
+        if not all(old and new for old, _, new in pairs):
+            hint = "as in --rename speed=v,weight=m"
+            raise wrong("E595", f"--rename: {self.rename!r} is not OLD=NEW", hint)
+        return {new.strip(): old.strip() for old, _, new in pairs}
 
     def refuse(self, **others: object) -> None:
         """Refuse further options, by name, that have no effect at many points."""
@@ -91,9 +121,6 @@ class Matrices:
     --dense: Show every block with all its zeros.
     --spy: Show a picture of where the entries of each block are, and how many colours
         its columns need.
-    --out FILE: Write the block to a file: .npz (scipy.sparse), .mtx (Matrix Market),
-        .npy (with its zeros). {} in the name of FILE stands for the input's, where
-        there are several blocks.
     """
 
     TITLE: ClassVar = "Blocks"
@@ -101,21 +128,16 @@ class Matrices:
     sparse: bool = False
     dense: bool = False
     spy: bool = False
-    out: str | None = None
 
     @property
     def form(self) -> Form:
         return "sparse" if self.sparse else "dense" if self.dense else "auto"
 
     def check(self) -> None:
-        """Refuse options that exclude each other, and files of no known format."""
+        """Refuse options that exclude each other."""
         if self.sparse and self.dense:
             hint = "leave out one of the two"
             raise wrong("E590", "--sparse leaves zeros out, --dense shows them", hint)
-        if self.out is not None:
-            from .array_files import check_format
-
-            check_format(self.out)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ _OPTION_TEXT: Final = re.compile(
 _ARGUMENT_TEXT: Final = re.compile(r"^<(\w+)> (.+?): (.+(?:\n +.+)*)\n?", re.M)
 """Patterns of the lines of a docstring that declare an option or an argument."""
 
-NAMES_JOINED: Final = frozenset({"--wrt"})
+NAMES_JOINED: Final = frozenset({"--wrt", "--keep", "--rename", "--columns"})
 """Options that may be given several times, each time for more names."""
 
 VERIFYING: Final = "Verifying"

@@ -53,13 +53,13 @@ class Range(NamedTuple):
 
     start: Binding
     stop: Binding
-    count: str | None
+    points: str | None
     old: bool
 
     @property
     def text(self) -> str:
         ends = f"{self.start.text.strip()}..{self.stop.text.strip()}"
-        return ":".join([f"{self.start.name}={ends}", *filter(None, [self.count])])
+        return ":".join([f"{self.start.name}={ends}", *filter(None, [self.points])])
 
 
 def read_range(argument: str) -> Range | None:
@@ -68,8 +68,10 @@ def read_range(argument: str) -> Range | None:
     if found is None or not (found["start"] or found["old"]).strip():
         return None
     name, first = _name(found["name"], argument), "start" if found["start"] else "old"
-    ends = [Binding(name, argument, Span(*found.span(k))) for k in (first, "stop")]
-    return Range(*ends, found["count"], first == "old")
+    start, stop = (
+        Binding(name, argument, Span(*found.span(k))) for k in (first, "stop")
+    )
+    return Range(start, stop, found["count"], first == "old")
 
 
 def read_bindings(arguments: Iterable[str]) -> tuple[Binding, ...]:

@@ -234,13 +234,15 @@ class Compiled:
         failed: dict[int, ProgramError] | None = None,
         each: AbstractContextManager[None] | None = None,
         first: bool = False,
+        kind: str = "grad",
     ) -> Gradients:
         """Return the values and the gradients at rows of columns, as `table` does.
 
         Args:
             columns: an array for each input, with an entry for each row.
             shared: values of the other inputs.
-            failed, each, first: as in `Rows`.
+            failed, each, first, kind: as in `Rows`; the Hessian's blocks are called
+                ``x_z`` by their two inputs.
         """
         twice = next((name for name in shared if name in columns), None)
         if twice is not None:
@@ -260,9 +262,13 @@ class Compiled:
             raw = _raw_of(value)
             values[name] = np.full(count, *((value, dtype) if raw is None else (raw,)))
         point, of = self._at(values), self.settings.of
-        rows = Rows(point.prepared, of, count, whole, failed, each, first)
+        rows = Rows(point.prepared, of, count, whole, failed, each, first, kind)
         y, grads = rows.run()
-        return Gradients(point.back(y), point.by_name(grads), rows.ways)
+        names = [*point.wanted]
+        if kind == "hessian":
+            names = [f"{a}_{b}" for a in names for b in names]
+        found = {n: point.back(g) for n, g in zip(names, grads, strict=True)}
+        return Gradients(point.back(y), found, rows.ways)
 
 
 class _Point:

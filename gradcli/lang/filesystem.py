@@ -5,18 +5,20 @@ if the writing is interrupted. Two kinds of targets are written to directly: tho
 are no files, such as a pipe or ``/dev/stdout``, and files in a folder in which no new
 file can be made.
 
-    with replacing("out.csv") as file:
-        file.write(b"x\\n1\\n")
+    with replacing("out.csv.gz") as file, packed(file, "out.csv.gz", "wb") as text:
+        text.write(b"x\\n1\\n")
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from errno import EACCES, EISDIR, EROFS
+from importlib import import_module
 from shutil import copymode
 from stat import S_ISDIR, S_ISREG
-from typing import IO
+from typing import IO, Any
 
+from .errors import ProgramError
 from .suggest import nearest
 
 _OPEN_FILES = ("/dev/fd/", "/dev/stdout", "/dev/stderr", "/proc/")
@@ -24,6 +26,64 @@ _OPEN_FILES = ("/dev/fd/", "/dev/stdout", "/dev/stderr", "/proc/")
 
 _unfinished: set[str] = set()
 """Paths of temporary files that are not yet written to their end."""
+
+
+def suffixes(path: str) -> tuple[str, str]:
+    """Return the suffix of a file's name, and the one behind it that says how it is
+    packed: `.csv` and `.gz` of ``t.csv.gz``, each empty if there is none."""
+    stem, last = os.path.splitext(path)
+    if last.lower() in PACKED:
+        return os.path.splitext(stem)[1].lower(), last.lower()
+    return last.lower(), ""
+
+
+@contextmanager
+def packed(file: IO[bytes], path: str, mode: str = "rb") -> Iterator[IO[bytes]]:
+    """Return a context that packs what is written to a file, or unpacks what is read
+    of it, as the suffix of its path says.
+
+    Raises:
+        ProgramError: the file cannot be unpacked, or a package is missing.
+    """
+    packing = suffixes(path)[1]
+    if not packing:
+        yield file
+        return
+    try:
+        with PACKED[packing](file, mode) as opened:
+            yield opened
+    except ProgramError:
+        raise
+    except Exception as error:
+        if mode != "rb" and isinstance(error, OSError):
+            raise
+        missing = isinstance(error, ImportError)
+        hint = "pip install 'gradcli[table]'" if missing else "is the file whole?"
+        message = f"{path!r} cannot be {'unpacked' if mode == 'rb' else 'packed'}: "
+        raise ProgramError("E513", f"{message}{error}", hint=hint) from None
+
+
+def _gzip(file: IO[bytes], mode: str) -> Any:
+    from gzip import GzipFile
+
+    # Without the time, so that equal contents are equal files.
+    return GzipFile("", mode, fileobj=file, mtime=0)
+
+
+def _zstd(file: IO[bytes], mode: str) -> Any:
+    import pyarrow as pa
+
+    kind = pa.CompressedInputStream if mode == "rb" else pa.CompressedOutputStream
+    return kind(pa.PythonFile(file, mode[0]), "zstd")
+
+
+PACKED: dict[str, Callable[[IO[bytes], str], Any]] = {
+    ".gz": _gzip,
+    ".bz2": lambda file, mode: import_module("bz2").BZ2File(file, mode),
+    ".xz": lambda file, mode: import_module("lzma").LZMAFile(file, mode),
+    ".zst": _zstd,
+}
+"""Functions that return a packed file, by the last suffix of its name."""
 
 
 @contextmanager

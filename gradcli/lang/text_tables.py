@@ -1,8 +1,9 @@
 """Rows of a table in blocks, and readers of text tables and of lines of JSON.
 
-Invariant: a block without bad rows is read at once, by pyarrow if it is installed, else
-by NumPy; a block with a bad row is read cell by cell, to find the bad row. A bad row is
-reported with its place, and is left out of the block's columns.
+Invariant: a block without bad rows is read at once, a large one by pyarrow if that is
+installed; a block with a bad row is read cell by cell, to find it. A bad row is
+reported with its place, and is left out of the block's columns. A line that begins with
+``#`` is a comment, and is no row.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from io import BytesIO, StringIO
 from itertools import chain
 from select import select
 from sys import modules
+from types import MappingProxyType
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -30,6 +32,7 @@ from .nested import (
     Floats,
     NotAnArray,
     beyond_floats,
+    is_number,
     number_of_json,
 )
 from .suggest import did_you_mean
@@ -41,7 +44,8 @@ LISTENING_SECONDS = 0.2
 """Longest wait for a stream before Ctrl-C is handled, in seconds."""
 
 ARROW_BYTES = 1 << 17
-"""Smallest text that pyarrow is imported for, in bytes."""
+MAX_ARROW_COLUMNS = 1000
+"""Smallest text that pyarrow is imported for, in bytes, and most columns for it."""
 
 MAX_LINE_BYTES = 1 << 24
 """Longest line of text, in bytes."""
@@ -52,7 +56,21 @@ MAX_QUOTED_BYTES = 1 << 22
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 """Signs between cells, by the file's suffix."""
 
-TABLES = "a table is .csv, .tsv, .jsonl, .npy, .parquet, or - for standard input"
+TEXTS = (*SEPARATORS, ".json", ".jsonl")
+"""Suffixes of tables that are text."""
+
+TABLES = "a table is .csv, .tsv, .json, .jsonl, .npy, .parquet, or - for standard input"
+
+_COMMENT = re.compile(rb'"[^"]*"|^[ \t]*#.*', re.M)
+_REMARK = re.compile(rb"#.*")
+"""Patterns of a line that is a comment, or of a text between quotation marks, which has
+none; and of a remark behind numbers."""
+
+_UNIT = re.compile(r"(?<=.)\s*(\[.*\]|\(.*\))$")
+"""Pattern of a unit behind the name of a column."""
+
+_NUMBER_OF_JSON = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
+_BETWEEN = re.compile(r"\s*,?\s*")
 
 _NUMBER = re.compile(
     r"[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|nan|inf(inity)?)",
@@ -70,19 +88,43 @@ class BadRow(NamedTuple):
     nr      its number in its block
     place   its place in words, such as the file and the line
     reason  why it cannot be used
-    cells   its cells that are numbers, with the names of their columns
+    cells   its cells that can be used, with the names of their columns
+    code    the code of the error
     """
 
     nr: int
     place: str
     reason: str
-    cells: tuple[tuple[str, float], ...] = ()
+    cells: tuple[tuple[str, Any], ...] = ()
+    code: str = "E517"
+
+
+class Wanted(NamedTuple):
+    """The columns that are read of a table.
+
+    names    the inputs, whose columns hold numbers; None: all columns, with or without
+             a header, called "column 1", ...
+    kept     the columns that are carried along, each cell as a text of JSON
+    renamed  the names that columns have in the table, where inputs are called otherwise
+    columns  the names of all columns of a table that has no header
+    """
+
+    names: tuple[str, ...] | None
+    kept: tuple[str, ...] = ()
+    renamed: Mapping[str, str] = {}
+    columns: tuple[str, ...] = ()
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """The names that the columns have in the table, by the names they get."""
+        names = (*(self.names or ()), *self.kept)
+        return {name: self.renamed.get(name, name) for name in names}
 
 
 class Points(NamedTuple):
     """Rows of a table: the columns of the good rows by name, and the bad rows."""
 
-    columns: dict[str, Floats]
+    columns: dict[str, Any]
     bad: tuple[BadRow, ...]
 
     @property
@@ -144,52 +186,103 @@ class NoColumn(ProgramError):
     header   the names of the columns that the table has
     """
 
-    def __init__(self, missing: str, what: str, header: Sequence[str]) -> None:
+    def __init__(
+        self, missing: str, what: str, header: Sequence[str], input_: str = ""
+    ):
         known = f"its columns are {enumerated(list(header))}" if header else ""
         hint = did_you_mean(missing, header) or known or "its first line is empty"
-        message = f"{what} has no column {missing!r}, and {missing} has no value"
-        super().__init__("E518", message, hint=f"{hint}; or give {missing}=VALUE")
+        message = f"{what} has no column {missing!r}"
+        if input_:
+            message += f", and {input_} has no value"
+            hint += f"; or give {input_}=VALUE, or --rename OLD={input_}"
+        if header and all(map(is_number, header)):
+            hint = f"without a header, name its columns: --columns {missing},…"
+        super().__init__("E518", message, hint=hint)
         self.missing = missing
         self.what = what
         self.header = tuple(header)
 
 
-def demand_columns(header: Sequence[str], names: Sequence[str], what: str) -> None:
-    """Refuse a header that has none (`NoColumn`) or several columns of a name."""
-    for name in names:
-        if name not in header:
-            raise NoColumn(name, what, header)
-        count = header.count(name)
-        if count > 1:
-            message = f"{what} has {count} columns {name!r}"
+def places_in(header: Sequence[str], name: str) -> list[int]:
+    """Return the places of the columns of a name; a unit behind it may be left out."""
+    places = [nr for nr, each in enumerate(header) if each == name]
+    plain = (_UNIT.sub("", each) for each in header)
+    return places or [nr for nr, each in enumerate(plain) if each == name]
+
+
+def demand_columns(header: Sequence[str], wanted: Wanted, what: str) -> dict[str, int]:
+    """Return the places of the wanted columns; refuse a header that has none of a name
+    (`NoColumn`) or several."""
+    found = {}
+    for name, asked in wanted.asked.items():
+        places = places_in(header, asked)
+        if not places:
+            lacking = name if name in (wanted.names or ()) else ""
+            raise NoColumn(asked, what, header, lacking)
+        if len(places) > 1:
+            message = f"{what} has {len(places)} columns {asked!r}"
             hint = f"give each a name of its own, or give {name}=VALUE"
             raise ProgramError("E518", message, hint=hint)
+        found[name] = places[0]
+    return found
 
 
 def text_blocks(
-    file: IO[bytes], what: str, suffix: str, names: Sequence[str]
+    file: IO[bytes], what: str, suffix: str, wanted: Wanted
 ) -> Iterator[Block]:
-    """Yield the rows of a text table or of lines of JSON, in blocks; the suffix, or
+    """Yield the rows of a text table or of objects of JSON, in blocks; the suffix, or
     without one the first line, determines the format."""
     blocks = _pieces(file, what, suffix)
     first = next(blocks, b"").removeprefix(b"\xef\xbb\xbf")
-    line = 1
-    if _is_json(suffix, first):
-        read: Callable[..., Points] = partial(_json_rows, names=tuple(names), what=what)
+    blocks, line, look = chain([first], blocks), 1, suffix or look_of(first)
+    if look == ".json":
+        blocks = iter([b"".join(blocks)])
+    if look in (".json", ".jsonl"):
+        texts = _entries if look == ".json" else _lines
+        read: Callable[..., Points] = partial(
+            _json_rows, texts=texts, wanted=wanted, what=what
+        )
     else:
-        head = b""
-        while first and not head.strip():
-            line += 1
-            head, _, first = first.partition(b"\n")
-        text = _decoded(head, what).strip("\r")
-        if "\r" in text:
-            raise refused("E513", f"{what} has lines that end with \\r alone, not \\n")
-        layout = _layout(text, SEPARATORS.get(suffix), names, what)
+        layout, rest, line = _headed(blocks, SEPARATORS.get(suffix), wanted, what)
+        blocks = chain([rest], blocks)
         read = partial(_rows, layout=layout, what=what)
-    for data in chain([first], blocks):
+    for data in blocks:
         if data.strip():
             yield Block(partial(read, data, line), len(data))
         line += data.count(b"\n")
+
+
+def _headed(
+    blocks: Iterator[bytes], mark: str | None, wanted: Wanted, what: str
+) -> tuple[Layout, bytes, int]:
+    """Return the columns of a table, the text that follows its header, and the number
+    of the line that the text begins with."""
+    line = 0
+    for piece in blocks:
+        end = 0
+        while end < len(piece):
+            start, end, line = end, piece.find(b"\n", end) + 1 or len(piece), line + 1
+            head = _decoded(piece[start:end], what).strip("\r\n")
+            if "\r" in head:
+                message = f"{what} has lines that end with \\r alone, not \\n"
+                raise refused("E513", message)
+            comment = head.lstrip().startswith("#")
+            headless = wanted.names is None or wanted.columns
+            if not head.strip() or (comment and headless):
+                continue
+            try:
+                layout = _layout(head.lstrip("# "), mark, wanted, what)
+            except NoColumn:
+                # A header may be written as a comment.
+                if comment:
+                    continue
+                raise
+            if layout.headed:
+                return layout, piece[end:], line + 1
+            return layout, piece[start:], line
+    if wanted.names is None:
+        raise refused("E513", f"{what} holds no numbers")
+    raise NoColumn(next(iter(wanted.asked.values()), ""), what, ())
 
 
 def _decoded(data: bytes, what: str) -> str:
@@ -202,8 +295,8 @@ def _decoded(data: bytes, what: str) -> str:
 def look_of(start: bytes) -> str:
     """Return the suffix of the format that the beginning of a text suggests."""
     start = start.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n ")
-    if _is_json("", start):
-        return ".jsonl"
+    if start[:1] in (b"[", b"{"):
+        return ".json" if start[:1] == b"[" else ".jsonl"
     return ".tsv" if b"\t" in start.partition(b"\n")[0] else ".csv"
 
 
@@ -269,18 +362,26 @@ def _is_ready(file: IO[bytes], seconds: float) -> bool | None:
 
 
 class Layout(NamedTuple):
-    """The columns of a text table, with the names of those that are read."""
+    """The columns of a text table.
 
-    separator: str
-    header: tuple[str, ...]
-    names: tuple[str, ...]
+    mark     the sign between cells
+    cells    the number of cells of a row, as ``said`` says
+    numbers  the places of the columns that hold numbers, by name
+    kept     the places of the columns that are carried along, by name
+    headed   whether the table has a header
+    remark   the pattern of what is no cell
+    """
 
-    @property
-    def positions(self) -> list[int]:
-        return [self.header.index(name) for name in self.names]
+    mark: str
+    cells: int
+    said: str
+    numbers: dict[str, int]
+    kept: Mapping[str, int] = MappingProxyType({})
+    headed: bool = True
+    remark: re.Pattern[bytes] = _COMMENT
 
 
-def _layout(head: str, mark: str | None, names: Sequence[str], what: str) -> Layout:
+def _layout(head: str, mark: str | None, wanted: Wanted, what: str) -> Layout:
     marks = dict.fromkeys([*([mark] if mark else []), *"\t;,"])
     try:
         headers = {
@@ -289,27 +390,49 @@ def _layout(head: str, mark: str | None, names: Sequence[str], what: str) -> Lay
         }
     except csv.Error as error:
         raise refused("E513", f"{what} has no header: {error}") from None
-    usual = next((mark for mark in marks if mark in head), ",")
-    fits = (mark for mark in marks if set(names).issubset(headers[mark]))
-    found = next(fits, usual)
-    demand_columns(headers[found], names, what)
-    return Layout(found, headers[found], tuple(names))
+    headers[" "] = tuple(head.split())
+    usual = next((mark for mark in marks if mark in head), " ")
+    if wanted.names is None:
+        cells = headers[usual]
+        numbers = {f"column {nr}": nr - 1 for nr in range(1, len(cells) + 1)}
+        headed = not any(map(is_number, cells)) and any(cells)
+        said = "the first row"
+        return Layout(usual, len(cells), said, numbers, {}, headed, _REMARK)
+    if wanted.columns:
+        count = len(wanted.columns)
+        fits = (mark for mark in headers if len(headers[mark]) == count)
+        header, found, said = wanted.columns, next(fits, usual), "--columns"
+    else:
+        names = wanted.asked.values()
+        fits = (m for m in headers if all(places_in(headers[m], n) for n in names))
+        found, said = next(fits, usual), "the header"
+        header = headers[found]
+    places = demand_columns(header, wanted, what)
+    kept = {name: places.pop(name) for name in wanted.kept}
+    return Layout(found, len(header), said, places, kept, not wanted.columns)
 
 
 def _rows(data: bytes, line: int, layout: Layout, what: str) -> Points:
     """Return the rows of a block of text, whose first line has the number ``line``."""
+    if b"#" in data:
+        data = layout.remark.sub(lambda m: m[0] if m[0][:1] == b'"' else b"", data)
+    if layout.mark == " ":
+        data = b"\n".join(b" ".join(line.split()) for line in data.split(b"\n"))
     found = None
     if data.count(b'"') % 2 == 0:
-        quick = _by_arrow if _worth_arrow(data) else _by_numpy
-        found = quick(data, layout)
+        quick = not layout.kept and layout.cells < MAX_ARROW_COLUMNS
+        read = _by_arrow if quick and _worth_arrow(data) else _at_once
+        found = read(data, layout)
     if found is not None and not _may_be_beyond(found, data):
-        return Points(dict(zip(layout.names, found, strict=True)), ())
-    return _collected(_cell_by_cell(data, line, layout, what), layout.names)
+        return Points(found, ())
+    rows = _cell_by_cell(data, line, layout, what)
+    return _collected(rows, [*layout.numbers, *layout.kept])
 
 
-def _may_be_beyond(columns: Sequence[Floats], data: bytes) -> bool:
+def _may_be_beyond(columns: Mapping[str, Any], data: bytes) -> bool:
     """Return whether a number may be too small or too large for a float."""
-    extreme = any(not (c.all() and np.isfinite(c).all()) for c in columns)
+    numbers = [column for column in columns.values() if column.dtype == float]
+    extreme = any(not (c.all() and np.isfinite(c).all()) for c in numbers)
     return extreme and EXTREME_BYTES.search(data) is not None
 
 
@@ -320,20 +443,20 @@ def _worth_arrow(data: bytes) -> bool:
     return find_spec("pyarrow") is not None
 
 
-def _by_arrow(data: bytes, layout: Layout) -> list[Floats] | None:
+def _by_arrow(data: bytes, layout: Layout) -> dict[str, Floats] | None:
     """Return the columns of a block, read by pyarrow; None if a row may be bad."""
     import pyarrow as pa
     from pyarrow import csv as arrow
 
     # Names may occur twice among the columns that are not read; numbers do not.
-    read = [str(position) for position in layout.positions]
+    read = [str(place) for place in layout.numbers.values()]
     try:
         table = arrow.read_csv(
             BytesIO(data),
             read_options=arrow.ReadOptions(
-                column_names=[str(nr) for nr in range(len(layout.header))]
+                column_names=[str(nr) for nr in range(layout.cells)]
             ),
-            parse_options=arrow.ParseOptions(delimiter=layout.separator),
+            parse_options=arrow.ParseOptions(delimiter=layout.mark),
             convert_options=arrow.ConvertOptions(
                 column_types=dict.fromkeys(read, pa.float64()),
                 include_columns=read,
@@ -342,64 +465,85 @@ def _by_arrow(data: bytes, layout: Layout) -> list[Floats] | None:
         )
     except pa.ArrowInvalid:
         return None
-    return _filled(table, read)
-
-
-def _filled(table: Any, names: Sequence[str]) -> list[Floats] | None:
-    """Return columns of a table of pyarrow; None if a cell is missing."""
-    columns = [table[name] for name in names]
-    if any(column.null_count for column in columns):
+    if any(table[name].null_count for name in read):
         return None
-    return [column.to_numpy() for column in columns]
+    return {n: table[r].to_numpy() for n, r in zip(layout.numbers, read, strict=True)}
 
 
-def _by_numpy(data: bytes, layout: Layout) -> list[Floats] | None:
-    """Return the columns of a block, read by NumPy; None if a row may be bad."""
-    mark, count = layout.separator.encode(), len(layout.header) - 1
-    even = all(line.count(mark) == count for line in data.splitlines() if line)
-    if b'"' in data or not even:
-        return None
+def _at_once(data: bytes, layout: Layout) -> dict[str, Any] | None:
+    """Return the columns of a block, read by Python; None if a row may be bad."""
     try:
-        table = np.loadtxt(
-            BytesIO(data),
-            delimiter=layout.separator,
-            usecols=layout.positions,
-            comments=None,
-            ndmin=2,
-            encoding="utf-8",
-        )
-    except ValueError:
+        text = StringIO(data.decode(), newline="")
+        rows = [cells for cells in csv.reader(text, delimiter=layout.mark) if cells]
+        if not {layout.cells}.issuperset(map(len, rows)):
+            return None
+        columns = [*zip(*rows, strict=True)] or [()] * layout.cells
+        found = {name: _floats(columns[at]) for name, at in layout.numbers.items()}
+    except (csv.Error, ValueError):
         return None
-    return list(table.T)
+    kept = layout.kept.items()
+    return found | {n: _objects(map(_json_text, columns[at])) for n, at in kept}
 
 
-Row = tuple[str, Mapping[str, Any], str]
-"""The place of a row, its values that are numbers, and why it is bad; the reason is
-empty for a good row."""
+def _floats(cells: Sequence[str]) -> Floats:
+    """Return cells as numbers; raise ValueError if one may be none."""
+    together = "".join(cells)
+    if "_" in together or not together.isascii():
+        raise ValueError
+    return np.array([*map(float, cells)], dtype=float)
+
+
+def _objects(texts: Iterable[object]) -> Any:
+    return np.fromiter(texts, dtype=object)
+
+
+def json_texts(cells: Iterable[object]) -> Any:
+    """Return cells of any kind as texts of JSON; what JSON does not have as words."""
+    return _objects(json.dumps(cell, default=str) for cell in cells)
+
+
+def _json_text(cell: str) -> str:
+    """Return a cell of a text table as a text of JSON: a number as it is."""
+    return cell if _NUMBER_OF_JSON.fullmatch(cell) else json.dumps(cell)
+
+
+Row = BadRow | Mapping[str, Any]
+"""A row that was read: its values by the names of columns, or why it is bad."""
 
 
 def _collected(rows: Iterable[Row], names: Sequence[str]) -> Points:
     """Return rows that were read one by one as columns, with the bad rows."""
-    columns: dict[str, list[Any]] = {name: [] for name in names}
+    good: list[Mapping[str, Any]] = []
     bad: list[BadRow] = []
-    for nr, (place, values, reason) in enumerate(rows):
-        if reason:
-            kept = [(n, float(v)) for n, v in values.items() if not np.ndim(v)]
-            bad.append(BadRow(nr, place, reason, tuple(kept)))
-            continue
-        for name in names:
-            columns[name].append(values[name])
-    return Points({n: np.array(c, dtype=float) for n, c in columns.items()}, tuple(bad))
+    for nr, row in enumerate(rows):
+        if isinstance(row, BadRow):
+            bad.append(row._replace(nr=nr))
+        else:
+            good.append(row)
+    columns = {}
+    for name in names:
+        cells = [row[name] for row in good]
+        texts = bool(cells) and isinstance(cells[0], str)
+        columns[name] = _objects(cells) if texts else np.array(cells, dtype=float)
+    return Points(columns, tuple(bad))
+
+
+def _row(place: str, values: Mapping[str, Any], reason: str, code: str = "E517") -> Row:
+    """Return a row by its values, or as a bad one if there is a reason."""
+    if not reason:
+        return values
+    kept = tuple((name, v) for name, v in values.items() if not np.ndim(v))
+    return BadRow(0, place, reason, kept, code)
 
 
 def _cell_by_cell(data: bytes, line: int, layout: Layout, what: str) -> Iterator[Row]:
     """Yield the rows of a block of text."""
-    text, first = _decoded(data, what), line
+    text, first, mark = _decoded(data, what), line, layout.mark
     strict = bool(text.count('"') % 2)
-    mark = layout.separator
     reader = csv.reader(StringIO(text, newline=""), delimiter=mark, strict=strict)
     while True:
-        values: dict[str, float] = {}
+        values: Mapping[str, Any] = {}
+        code, reason = "E517", ""
         try:
             cells = next(reader, None)
             if cells is None:
@@ -407,23 +551,24 @@ def _cell_by_cell(data: bytes, line: int, layout: Layout, what: str) -> Iterator
             if not cells or (len(cells) == 1 and cells[0].isspace()):
                 first = line + reader.line_num
                 continue
-            values, reason = _numbers(cells, layout)
+            if len(cells) == layout.cells:
+                values, reason = _values(cells, layout)
+            else:
+                have = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
+                code, reason = "E516", f"{have}, {layout.said} has {layout.cells}"
         except csv.Error:
             reason = "a quotation mark is not closed"
         last = line + reader.line_num - 1
         place = f"line {first}" if first == last else f"lines {first} to {last}"
         first = last + 1
-        yield f"{what}, {place}", values, reason
+        yield _row(f"{what}, {place}", values, reason, code)
 
 
-def _numbers(cells: Sequence[str], layout: Layout) -> tuple[dict[str, float], str]:
-    """Return the numbers of a row by the names of their columns, and why it is bad."""
-    if len(cells) != len(layout.header):
-        have = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
-        return {}, f"{have}, the header has {len(layout.header)}"
+def _values(cells: Sequence[str], layout: Layout) -> tuple[dict[str, Any], str]:
+    """Return the values of a row by the names of their columns, and why it is bad."""
     numbers, reasons = {}, []
-    for name, position in zip(layout.names, layout.positions, strict=True):
-        cell = cells[position].strip()
+    for name, place in layout.numbers.items():
+        cell = cells[place].strip()
         if _NUMBER.fullmatch(cell):
             numbers[name] = float(cell)
             beyond = beyond_floats(cell, numbers[name])
@@ -434,59 +579,68 @@ def _numbers(cells: Sequence[str], layout: Layout) -> tuple[dict[str, float], st
             if _DECIMAL_COMMA.fullmatch(cell):
                 shown += ": write a point for the comma"
             reasons.append(f"{name} is {shown}")
-    return numbers, reasons[0] if reasons else ""
+    kept = {name: _json_text(cells[place]) for name, place in layout.kept.items()}
+    return numbers | kept, reasons[0] if reasons else ""
 
 
-def _json_rows(data: bytes, line: int, names: Sequence[str], what: str) -> Points:
-    """Return the rows of lines of JSON: objects with numbers or lists of numbers."""
-    if _worth_arrow(data):
-        quick = _json_by_arrow(data, names)
-        if quick is not None and not _may_be_beyond(quick, data):
-            return Points(dict(zip(names, quick, strict=True)), ())
-    return _collected(_line_by_line(data, line, names, what), names)
+Texts = Iterable[tuple[int, str]]
+"""Objects of JSON as texts, with the numbers of the lines that they begin in."""
 
 
-def _json_by_arrow(data: bytes, names: Sequence[str]) -> list[Floats] | None:
-    """Return the columns of lines of JSON by pyarrow; None if a line may be bad."""
-    import pyarrow as pa
-    from pyarrow import json as arrow
-
-    try:
-        table = arrow.read_json(
-            BytesIO(data),
-            parse_options=arrow.ParseOptions(
-                explicit_schema=pa.schema([(name, pa.float64()) for name in names]),
-                unexpected_field_behavior="ignore",
-            ),
-        )
-    except pa.ArrowInvalid:
-        return None
-    lines = sum(1 for line in data.split(b"\n") if line and not line.isspace())
-    return _filled(table, names) if table.num_rows == lines else None
+def _lines(data: bytes, line: int, what: str) -> Texts:
+    """Return the lines of a text that are not blank."""
+    texts = enumerate(_decoded(data, what).split("\n"), line)
+    return ((nr, text) for nr, text in texts if text.strip())
 
 
-def _line_by_line(
-    data: bytes, line: int, names: Sequence[str], what: str
-) -> Iterator[Row]:
-    """Yield the rows of lines of JSON, all of which have values of the same shapes."""
+def _entries(data: bytes, line: int, what: str) -> Texts:
+    """Yield the entries of a list of JSON."""
+    text, decode, at = _decoded(data, what).strip(), json.JSONDecoder().raw_decode, 1
+    if not text.startswith("["):
+        raise refused("E513", f"{what} is no list of objects")
+    while True:
+        after = at + len(_BETWEEN.match(text, at)[0])  # type: ignore[index]
+        line, at = line + text.count("\n", at, after), after
+        if text[at:] == "]":
+            return
+        try:
+            end = decode(text, at)[1]
+        except (ValueError, RecursionError) as error:
+            raise refused("E513", f"{what}, line {line} is not JSON: {error}") from None
+        yield line, text[at:end]
+        line, at = line + text.count("\n", at, end), end
+
+
+def _json_rows(
+    data: bytes,
+    line: int,
+    texts: Callable[[bytes, int, str], Texts],
+    wanted: Wanted,
+    what: str,
+) -> Points:
+    """Return the rows of objects of JSON, with numbers or lists of numbers."""
+    rows = _one_by_one(texts(data, line, what), wanted, what)
+    return _collected(rows, [*wanted.asked])
+
+
+def _one_by_one(texts: Texts, wanted: Wanted, what: str) -> Iterator[Row]:
+    """Yield the rows of objects of JSON, which have values of the same shapes."""
     shapes: dict[str, list[int]] = {}
-    for nr, text in enumerate(_decoded(data, what).split("\n"), line):
-        if not text.strip():
-            continue
-        values, reason = _object(text, names)
+    for nr, text in texts:
+        values, reason = _object(text, wanted)
         if not reason:
-            known = {name: list(value.shape) for name, value in values.items()}
+            known = {name: list(np.shape(value)) for name, value in values.items()}
             shapes = shapes or known
-            other = next((name for name in names if known[name] != shapes[name]), None)
+            other = next((name for name in known if known[name] != shapes[name]), None)
             if other is not None:
                 values, reason = {}, (
                     f"{other} has shape {known[other]}, before it had {shapes[other]}"
                 )  # fmt: skip
-        yield f"{what}, line {nr}", values, reason
+        yield _row(f"{what}, line {nr}", values, reason)
 
 
-def _object(text: str, names: Sequence[str]) -> tuple[dict[str, Floats], str]:
-    """Return the values of a line of JSON that are numbers, and why the line is bad."""
+def _object(text: str, wanted: Wanted) -> tuple[dict[str, Any], str]:
+    """Return the values of an object of JSON, and why it is bad."""
     try:
         floats = number_of_json if EXTREME.search(text) else None
         found = json.loads(text, parse_float=floats)
@@ -496,20 +650,25 @@ def _object(text: str, names: Sequence[str]) -> tuple[dict[str, Floats], str]:
         return {}, f"not JSON: {error}"
     if not isinstance(found, dict):
         return {}, "not an object"
-    values, reasons = {}, []
-    for name in names:
-        if name not in found:
+    values: dict[str, Any] = {}
+    reasons = []
+    for name, asked in wanted.asked.items():
+        if name in wanted.kept:
+            values[name] = json.dumps(found.get(asked))
+            continue
+        if asked not in found:
             reasons.append(f"no value for {name}")
             continue
+        cell = found[asked]
         try:
-            value = np.array(found[name], dtype=float)
+            value = np.array(cell, dtype=float)
         except (TypeError, ValueError, OverflowError):
-            shown = shortened(json.dumps(found[name]))
+            shown = shortened(json.dumps(cell))
             reasons.append(f"{name} is {shown}, not numbers")
             continue
         # NumPy converts None to nan.
-        if "null" in text and None in np.array(found[name], dtype=object).ravel():
-            whole = found[name] is None
+        if "null" in text and None in np.array(cell, dtype=object).ravel():
+            whole = cell is None
             reasons.append(
                 f"{name} is empty" if whole else f"an entry of {name} is empty"
             )

@@ -1,26 +1,33 @@
-"""Columns of numbers as files: text, lines of JSON, .npy, .parquet.
+"""Columns of numbers as files: text, JSON, .npy, .parquet.
 
 Invariant: rows are written block by block as they come; a number in a text is read back
-as the same number.
+as the same number. A column of objects holds texts of JSON, which are carried along. A
+column whose rows have several numbers is several columns, ``value_0``, ``value_1``;
+in JSON it is one, of lists.
 
     with open_columns("out.csv", ["value", "grad_x"]) as out:
-        out.write(out.encoded(out.names, [value, grad_x]))
+        out.write(out.encoded(["value", "grad_x"], [value, grad_x]))
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import csv
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
-from io import BytesIO
-from os.path import splitext
-from typing import IO, Any
+from io import BytesIO, StringIO
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 
 from ..lang.errors import ProgramError
-from ..lang.filesystem import FOLDER, refusal, replacing
+from ..lang.filesystem import FOLDER, packed, refusal, replacing, suffixes
+from ..lang.text_tables import TEXTS
 from .jsons import dumps
+
+Encoded: TypeAlias = tuple[list[str], Any]
+"""Names of columns, and rows of them in the format of a file."""
 
 
 class Columns:
@@ -33,28 +40,47 @@ class Columns:
 
     def __init__(self, file: IO[bytes], names: Sequence[str]) -> None:
         self.file = file
-        self.names = list(names)
-        self.start()
+        self.names: list[str] = []
+        self._usual = names
 
-    def start(self) -> None:
+    def start(self, types: Sequence[Any]) -> None:
         """Write the head of the file, before the first row."""
-        self.file.write(self.separator.join(self.names).encode() + b"\n")
+        text = StringIO()
+        csv.writer(text, delimiter=self.separator, lineterminator="\n").writerow(
+            self.names
+        )
+        self.file.write(text.getvalue().encode())
 
     @classmethod
-    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> Any:
+    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> Encoded:
         """Return rows in the file's format, from an array for each name."""
-        arrays = _numbers(names, columns)
-        if find_spec("pyarrow"):
-            return _by_arrow(arrays, cls.separator)
-        # A whole number is written without a point.
-        cells = (
-            [repr(n).removesuffix(".0") for n in array.tolist()] for array in arrays
-        )
-        lines = map(cls.separator.join, zip(*cells, strict=True))
-        return "".join(f"{line}\n" for line in lines).encode()
+        names, arrays = _flat(names, columns)
+        if find_spec("pyarrow") and all(array.dtype == float for array in arrays):
+            return names, _by_arrow(arrays, cls.separator)
+        text = StringIO()
+        lines = csv.writer(text, delimiter=cls.separator, lineterminator="\n")
+        lines.writerows(zip(*map(_cells, arrays), strict=True))
+        return names, text.getvalue().encode()
 
-    def write(self, rows: Any) -> None:
+    def write(self, encoded: Encoded) -> None:
         """Append encoded rows."""
+        names, rows = encoded
+        if not len(rows):
+            return
+        self._start(names, rows)
+        if self.names != names:
+            message = f"a row has the columns {', '.join(names)}, before it had "
+            hint = "write .jsonl, where each row has a shape of its own"
+            raise ProgramError("E509", message + ", ".join(self.names), hint=hint)
+        self.put(rows)
+
+    def _start(self, names: Sequence[str], rows: Any) -> None:
+        if not self.names:
+            self.names = [*names]
+            self.start(rows)
+
+    def put(self, rows: Any) -> None:
+        """Write encoded rows."""
         self.file.write(rows)
 
     def flush(self) -> None:
@@ -63,6 +89,26 @@ class Columns:
 
     def end(self) -> None:
         """Write what is known only after the last row."""
+        self._start(self._usual, ())
+
+
+def _flat(names: Sequence[str], columns: Sequence[Any]) -> tuple[list[str], list[Any]]:
+    """Return the columns with one number, or one text, in each row."""
+    found: dict[str, Any] = {}
+    for name, column in zip(names, map(np.asarray, columns), strict=True):
+        for index in np.ndindex(column.shape[1:]):
+            numbered = "_".join([name, *map(str, index)])
+            array = column[(slice(None), *index)]
+            found[numbered] = array if array.dtype == object else array.astype(float)
+    return [*found], [*found.values()]
+
+
+def _cells(array: Any) -> Iterator[str]:
+    """Yield the cells of a column as texts; a whole number is written without a
+    point."""
+    if array.dtype == float:
+        return (repr(number).removesuffix(".0") for number in array.tolist())
+    return (json.loads(c) if c[0] == '"' else c.replace("null", "") for c in array)
 
 
 def _by_arrow(arrays: Sequence[object], separator: str) -> bytes:
@@ -83,22 +129,36 @@ class _Tabs(Columns):
 
 
 class _JsonLines(Columns):
-    def start(self) -> None:
+    def start(self, types: Sequence[Any]) -> None:
         """Write nothing: every row has the names."""
 
     @classmethod
-    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> bytes:
+    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> Encoded:
         cells = map(_json_cells, columns)
         keys = (dumps(name).replace("%", "%%") for name in names)
         line = "{" + ", ".join(f"{key}: %s" for key in keys) + "}\n"
-        return "".join(map(line.__mod__, zip(*cells, strict=True))).encode()
+        text = "".join(map(line.__mod__, zip(*cells, strict=True)))
+        return [*names], text.encode()
 
 
-def _json_cells(column: object) -> Iterator[str]:
+def _json_cells(column: object) -> Iterable[str]:
     """Return the entries of a column as texts of JSON."""
-    array = np.asarray(column, float)
+    array = np.asarray(column)
+    if array.dtype == object:
+        return array
     plain = array.ndim == 1 and np.isfinite(array).all()
-    return map(repr if plain else dumps, array.tolist())
+    return map(repr if plain else dumps, array.astype(float).tolist())
+
+
+class _Json(_JsonLines):
+    before = b"["
+
+    def put(self, rows: bytes) -> None:
+        self.file.write(self.before + rows.rstrip().replace(b"\n", b",\n "))
+        self.before = b",\n "
+
+    def end(self) -> None:
+        self.file.write(b"]\n" if self.names else b"[]\n")
 
 
 class _Npy(Columns):
@@ -107,25 +167,31 @@ class _Npy(Columns):
 
     rows = 0
 
-    def start(self) -> None:
-        self.dtype = _record(self.names)
+    def start(self, types: Sequence[Any]) -> None:
         self.end()
 
     @classmethod
-    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> bytes:
-        block = np.empty(len(columns[0]), _record(names))
-        for name, array in zip(names, _numbers(names, columns), strict=True):
-            block[name] = array
-        return block.tobytes()
+    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> Encoded:
+        names, arrays = _flat(names, columns)
+        block = np.empty(len(arrays[0]), [(name, "<f8") for name in names])
+        for name, array in zip(names, arrays, strict=True):
+            try:
+                block[name] = array
+            except ValueError:
+                message = f"a .npy file holds numbers, and {name} is text"
+                hint = "write .csv, .jsonl or .parquet"
+                raise ProgramError("E509", message, hint=hint) from None
+        return names, block
 
-    def write(self, rows: bytes) -> None:
-        self.rows += len(rows) // self.dtype.itemsize
-        self.file.write(rows)
+    def put(self, rows: Any) -> None:
+        self.rows += len(rows)
+        self.file.write(rows.tobytes())
 
     def end(self) -> None:
         """Write the head anew, with the number of rows."""
+        names = self.names or self._usual
         fields = {
-            "descr": np.lib.format.dtype_to_descr(self.dtype),
+            "descr": [(name, "<f8") for name in names],
             "fortran_order": False,
             "shape": (self.rows,),
         }
@@ -133,35 +199,34 @@ class _Npy(Columns):
         np.lib.format.write_array_header_1_0(self.file, fields)
 
 
-def _record(names: Sequence[str]) -> np.dtype[Any]:
-    return np.dtype([(name, "<f8") for name in names])
-
-
 class _Parquet(Columns):
-    def start(self) -> None:
+    def start(self, types: Any) -> None:
         import pyarrow as pa
         from pyarrow import parquet
 
-        self.schema = pa.schema([(name, pa.float64()) for name in self.names])
-        self.writer = parquet.ParquetWriter(self.file, self.schema)
+        table = types or pa.table(dict.fromkeys(self.names, pa.array([], pa.float64())))
+        self.writer = parquet.ParquetWriter(self.file, table.schema)
 
     @classmethod
-    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> list[object]:
-        return _numbers(names, columns)
-
-    def write(self, rows: list[object]) -> None:
+    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> Encoded:
         import pyarrow as pa
 
-        table = pa.table(list(map(pa.array, rows)), schema=self.schema)
-        self.writer.write_table(table)
+        names, arrays = _flat(names, columns)
+        cells = [a if a.dtype == float else [*_cells(a)] for a in arrays]
+        return names, pa.table(cells, names)
+
+    def put(self, rows: Any) -> None:
+        self.writer.write_table(rows)
 
     def end(self) -> None:
+        super().end()
         self.writer.close()
 
 
 KINDS: dict[str, type[Columns]] = {
     ".csv": Columns,
     ".tsv": _Tabs,
+    ".json": _Json,
     ".jsonl": _JsonLines,
     ".npy": _Npy,
     ".parquet": _Parquet,
@@ -184,8 +249,8 @@ def columns_to(file: IO[bytes], suffix: str, names: Sequence[str]) -> Iterator[C
 def format_of(path: str) -> str:
     """Return the suffix of a file's name, which names its format; raise ProgramError if
     it is unknown, or needs a package that is not installed."""
-    suffix = splitext(path)[1].lower()
-    if suffix not in KINDS:
+    suffix, packing = suffixes(path)
+    if suffix not in (TEXTS if packing else KINDS):
         hint = f"its name ends with one of {', '.join(KINDS)}"
         raise ProgramError("E509", f"--out: no format for {path!r}", hint=hint)
     if suffix == ".parquet" and find_spec("pyarrow") is None:
@@ -201,19 +266,12 @@ def open_columns(path: str, names: Sequence[str]) -> Iterator[Columns]:
     be written."""
     suffix = format_of(path)
     try:
-        with replacing(path) as file, columns_to(file, suffix, names) as columns:
+        with (
+            replacing(path) as file,
+            packed(file, path, "wb") as unpacked,
+            columns_to(unpacked, suffix, names) as columns,
+        ):
             yield columns
     except OSError as error:
         message, hint = refusal(path, error, FOLDER, "written")
         raise ProgramError("E512", f"--out: {message}", hint=hint) from None
-
-
-def _numbers(names: Sequence[str], columns: Sequence[Any]) -> list[Any]:
-    """Return the columns as arrays with one number for each row; raise ProgramError if
-    a row has more than one number in a column."""
-    for name, column in zip(names, columns, strict=True):
-        if np.ndim(column) > 1:
-            shape = list(np.shape(column)[1:])
-            message = f"{name} has shape {shape} at each point, and a cell one number"
-            raise ProgramError("E509", message, hint="write .jsonl: --out FILE.jsonl")
-    return [np.asarray(column, float) for column in columns]

@@ -68,7 +68,8 @@ def main(
         many.refuse(**others, **one)
         from ..at_points import run
 
-        return run(question_of(request, beside.grad_output), many, trace)
+        return run(question_of(request, beside.grad_output), many, "grad", trace)
+    many.at_one_point(".npz", ".npy")
     if order > 1:
         extra = typed(**others, trace=trace)
         if extra:

@@ -102,7 +102,7 @@ def _in_terminal(question: Question, many: Many) -> int:
     from ...render.numbers import number
     from ..at_points import factory_of, run, swept
 
-    status = run(question, many)
+    status = run(question, many, "grad")
     axes = swept(many.sweep or (), factory_of(question), rising=True)
     if len(axes) == 1:
         ((name, values),) = axes.items()
