@@ -26,7 +26,7 @@ INTERNAL = 70
 INTERRUPTED = 130
 NO_MEMORY = 4
 
-HELPING = frozenset({"config", "help", "--help", "-h"})
+HELPING = frozenset({"config", "help", "--help", "--help-all", "-h"})
 """Commands and options that work even if settings are wrong."""
 
 START = """\

@@ -40,26 +40,18 @@ from ..lang.rows import Ways
 from ..lang.suggest import did_you_mean
 from ..lang.text_tables import Block, Points, Wanted
 from ..render.columns import columns_to, format_of, open_columns
-from ..render.dots import contours, curve, labels
 from ..render.notes import ways_notes
 from ..render.progress import Bar, wants_bar
 from .ending import before_exit
 from .executors import Done, Task, workers
 from .limits import once, renew
 from .option_groups import Many
-from .output import Printer, form, note, standard_output, tell, tell_at_once
+from .output import form, note, standard_output, tell, tell_at_once
 from .problems import Exit, wrong
 
 if TYPE_CHECKING:
     from ..answers.question import Question
     from ..lang.nested import Floats
-    from ..render.line import Line
-
-PLOT_COLUMNS = 80
-"""Width of a curve where there is no terminal, in columns."""
-
-MIN_PLOT_POINTS = 2
-"""Smallest number of points of a curve."""
 
 ROW_POINTS = 11
 CURVE_POINTS = 401
@@ -88,14 +80,19 @@ def run(question: Question, many: Many, kind: str, trace: bool = False) -> int:
     return the exit status. With ``trace`` stderr tells how the rows are computed."""
     work = _Work(question, many, kind, trace)
     tell_at_once()
-    return work.plot() if many.plot else work.run()
+    return work.run()
 
 
 class _Work:
     """A program and its points, with what is known of its run."""
 
     def __init__(
-        self, question: Question, many: Many, kind: str, trace: bool = False
+        self,
+        question: Question,
+        many: Many,
+        kind: str,
+        trace: bool = False,
+        drawn: bool = False,
     ) -> None:
         if kind == "value":
             question = replace(question, wrt=())
@@ -112,9 +109,9 @@ class _Work:
         )
         self.program = compile_by(wrt=question.wrt)
         bindings = question.values
-        factory = factory_of(question)
+        factory = Factory(resolve(question.device), question.dtype, question.seed)
         self.shared = {b.name: value_of(b, factory) for b in bindings}
-        self.swept = swept(many.sweep or (), factory, rising=many.plot)
+        self.swept = swept(many.sweep or (), factory, rising=drawn)
         twice = next((name for name in self.swept if name in self.shared), None)
         if twice is not None:
             hint = "leave out one of the two"
@@ -243,49 +240,6 @@ class _Work:
                 size = lambda: MANY_POINTS if together() else FEW_POINTS
                 yield from block.parts(size)
 
-    def plot(self) -> int:
-        """Draw value and derivatives over the sweep; return the exit status."""
-        found, failed = self.over_grid()
-        printer = Printer()
-        width = printer.layout.width or PLOT_COLUMNS
-        draw = self._curves if len(self.swept) == 1 else self._contours
-        unknown, lines = draw(found, width)
-        if unknown:
-            note(f"note: not drawn where not finite, at {unknown:,} of the points")
-        printer.lines(lines)
-        return Exit.PROGRAM if failed else Exit.DONE
-
-    def _curves(self, found: Gradients, width: int) -> tuple[int, Iterable[Line]]:
-        """Return the number of points without a value, and curves over one input."""
-        ((name, values),) = self.swept.items()
-        heights = {"value": found.value}
-        if name in self.wanted:
-            heights[f"d/d{name}"] = found.grads[name]
-        if any(h.ndim > 1 for h in heights.values()) or len(values) < MIN_PLOT_POINTS:
-            hint = "of a program with one number as its value, at 2 points or more"
-            raise wrong("E590", "--plot: no curve can be drawn", hint)
-        # A derivative is drawn only where there is a value.
-        finite = np.logical_and.reduce([np.isfinite(h) for h in heights.values()])
-        (known,) = np.nonzero(finite)
-        lines: list[Line] = []
-        for label, numbers in heights.items() if len(known) >= MIN_PLOT_POINTS else ():
-            inside = slice(known[0], known[-1] + 1)
-            shown = np.where(finite, numbers, np.nan)[inside]
-            ends = labels([float(values[known[0]]), float(values[known[-1]])])
-            lines += curve(shown.tolist(), label, width, (ends[0], ends[1]))
-        return int((~finite).sum()), lines
-
-    def _contours(self, found: Gradients, width: int) -> tuple[int, Iterable[Line]]:
-        """Return the number of points without a value, and lines of equal value over
-        two inputs with their gradients."""
-        sizes = [len(values) for values in self.swept.values()]
-        if np.ndim(found.value) > 1 or min(sizes) < MIN_PLOT_POINTS:
-            hint = "of a program with one number as its value, at 2 points or more each"
-            raise wrong("E590", "--plot: no lines can be drawn", hint)
-        drawn = surface(self.swept, found)
-        unknown = int((~np.isfinite(drawn.value)).sum())
-        return unknown, contours(drawn, width) if unknown < drawn.value.size else ()
-
     def over_grid(self) -> tuple[Gradients, dict[int, ProgramError]]:
         """Return value and gradients at all combinations of the swept values, the last
         name's changing fastest, with NaN where there is none; and the errors by
@@ -350,11 +304,6 @@ def _rows(count: int) -> str:
     return "1 row" if count == 1 else f"{count:,} rows"
 
 
-def factory_of(question: Question) -> Factory:
-    """Return the factory of a question's numbers."""
-    return Factory(resolve(question.device), question.dtype, question.seed)
-
-
 def swept(
     texts: Sequence[str], factory: Factory, rising: bool = False
 ) -> dict[str, Floats]:
@@ -413,15 +362,18 @@ def _grid(axes: Mapping[str, Floats]) -> Iterator[Block]:
 def over_sweep(question: Question, many: Many) -> tuple[dict[str, Floats], Gradients]:
     """Return the swept values by name, and value and gradients at all combinations of
     them, the last name's changing fastest; NaN where there is none."""
-    work = _Work(question, many, "grad")
+    work = _Work(question, many, "grad", drawn=True)
     if work.free:
         hint = f"add {work.free[0]}=VALUE, or a range: {work.free[0]}=-3..3"
         raise wrong("E506", f"no value for {enumerated(work.free)}", hint)
+    if 1 in map(len, work.swept.values()):
+        raise wrong("E595", "plot: a range has one point", "give it 2 or more")
     found, failed = work.over_grid()
     if failed and len(failed) == prod(map(len, work.swept.values())):
         raise next(iter(failed.values()))
-    if failed:
-        note(f"note: nothing is drawn at {len(failed):,} points, which have no value")
+    unknown = int((~np.isfinite(found.value)).sum())
+    if unknown:
+        note(f"note: not drawn where not finite, at {unknown:,} of the points")
     return work.swept, found
 
 

@@ -52,9 +52,6 @@ def answer(
     """
     shown = {**further, **asdict(forms), **asdict(matrices)}
     if many.asked:
-        if many.plot:
-            hint = "leave it out, or draw it with gradcli grad or gradcli value"
-            raise wrong("E590", f"--plot draws no {command}", hint)
         seconds = was_typed("verify_seconds")
         many.refuse(**shown, times=times, require=require,
                     shape=request.shape, verify_seconds=seconds)  # fmt: skip

@@ -28,8 +28,8 @@ CHECKED = frozenset({"check", "grad", "jacobian", "hessian"})
 PAGE = ".html"
 """Suffix of the pictures that show verdicts."""
 
-_UNCHECKED = frozenset({"--no-verify", "--help", "-h", "--table", "--sweep",
-                        "--order"})  # fmt: skip
+_UNCHECKED = frozenset({"--no-verify", "--help", "--help-all", "-h", "--table",
+                        "--sweep", "--order"})  # fmt: skip
 _QUIET = frozenset({"-q", "--quiet"})
 _SHOWN = ("--require", "--json", "--symbolic", "--latex")
 """Beginnings of options that need verdicts even with ``--quiet``."""

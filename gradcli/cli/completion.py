@@ -51,7 +51,9 @@ MAX_PROGRAM_BYTES: Final = 1_000_000
 MAX_TOLD: Final = 20
 """Largest number of operations that are offered with descriptions."""
 
-_GROUP: Final = ("--help", "--version", "--install-completion", "--show-completion")
+_GROUP: Final = (
+    "--help", "--help-all", "--version", "--install-completion", "--show-completion",
+)  # fmt: skip
 """Options before a command."""
 
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*$")

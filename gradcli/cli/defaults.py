@@ -123,7 +123,7 @@ class Setting(NamedTuple):
 
 
 _DERIVATIVES: Final = ("grad", "jacobian", "hessian")
-_MANY: Final = ("--table", "--sweep", "--plot")
+_MANY: Final = ("--table", "--sweep")
 
 SETTINGS: Final = (
     Setting("digits", "certified digits that grad adds",

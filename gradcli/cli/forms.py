@@ -40,7 +40,7 @@ class Forms:
         of NumPy, PyTorch or C, or equations in LaTeX.
     """
 
-    TITLE: ClassVar = "Formulas and code"
+    TITLE: ClassVar = "Formulas"
 
     symbolic: bool = False
     latex: bool = False

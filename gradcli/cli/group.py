@@ -15,7 +15,7 @@ from typer.main import get_command
 
 from . import version as own_version
 from .commands import COMMANDS
-from .options import HELP_NAMES, OPTION, NarrowHelp, command_of, read_by_typer
+from .options import HELP_NAMES, OPTION, WHOLE, Page, command_of, read_by_typer
 from .output import note
 from .problems import unknown_command, wrong
 
@@ -30,7 +30,7 @@ Example: gradcli grad "L = (w1*a + w2*a - 1)^2" a=2 w1=0.5 w2=-1.5
 """
 
 
-class Commands(NarrowHelp, TyperGroup):
+class Commands(Page, TyperGroup):
     """The group of all commands, which imports a command's module to find it."""
 
     def list_commands(self, ctx: object) -> list[str]:
@@ -39,12 +39,14 @@ class Commands(NarrowHelp, TyperGroup):
     def get_command(self, ctx: object, cmd_name: str) -> Any:
         return command_of(cmd_name) if cmd_name in COMMANDS else None
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write each command with the whole first sentence of its page."""
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write each command with the whole first sentence of its page, and the
+        options."""
         with formatter.section("Commands"):
             formatter.write_dl([
                 (name, command_of(name).get_short_help_str()) for name in COMMANDS
             ])  # fmt: skip
+        super().format_options(ctx, formatter)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args[0] not in COMMANDS:
@@ -54,11 +56,12 @@ class Commands(NarrowHelp, TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the words; report an expression or an option before the command."""
         word = args[0] if args else ""
+        ctx.meta[WHOLE] = WHOLE in args
         if word in COMPLETION:
             _complete(word, args[1:])
             raise typer.Exit
         own = {spelling for param in self.params for spelling in param.opts}
-        if word.startswith("-") and word not in {*own, "-h", "--help"}:
+        if word.startswith("-") and word not in {*own, *ctx.help_option_names}:
             command = next((each for each in args if each in COMMANDS), None)
             if command is not None:
                 hint = f"write it behind: gradcli {command} {word} ..."

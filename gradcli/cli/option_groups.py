@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from .output import form
 from .problems import typed, wrong
 
 if TYPE_CHECKING:
@@ -30,8 +29,6 @@ class Many:
         input, call the column OLD of the results NEW: old=new,old2=new2.
     --sweep NAME=START..STOP:COUNT: Compute at evenly spaced values of an input, such as
         x=0..1:101; of two or more, at all combinations.
-    --plot: Draw value and derivative over a sweep instead of rows; over two sweeps
-        lines of equal value, with arrows that point uphill.
     --out FILE: Write what is computed to a file, in the format that its name ends with:
         rows to a table, also packed, as out.csv.gz; at one point gradients to a .npz or
         .npy, a block of derivatives to a .npz (scipy.sparse), .mtx (Matrix Market) or
@@ -49,7 +46,6 @@ class Many:
     keep: str | None = None
     rename: str | None = None
     sweep: list[str] | None = None
-    plot: bool = False
     out: str | None = None
     on_error: Literal["skip", "stop", "nan"] = "skip"
     cluster: str | None = None
@@ -60,12 +56,6 @@ class Many:
         if self.table is not None and self.sweep:
             hint = "leave out one of the two"
             raise wrong("E590", "--table and --sweep both give points", hint)
-        swept = len(self.sweep or ())
-        if self.plot and (swept not in (1, 2) or self.out or self.cluster):
-            hint = "as in --sweep x=0..1:101 --plot"
-            raise wrong(
-                "E590", "--plot draws one --sweep or two, on the terminal", hint
-            )
         extra = typed(columns=self.columns, keep=self.keep)
         if extra and self.table is None:
             raise wrong("E590", f"{extra[0]} is for a table", "give one with --table")
@@ -103,9 +93,6 @@ class Many:
 
     def refuse(self, **others: object) -> None:
         """Refuse further options, by name, that have no effect at many points."""
-        if self.plot and form.json:
-            hint = "leave out --plot for rows, or take `gradcli plot --json`"
-            raise wrong("E590", "--plot draws, and --json asks for numbers", hint)
         extra = typed(**others)
         if extra:
             message = f"{extra[0]} is not for many points"
@@ -145,14 +132,14 @@ class Choice:
     """A group of options: how to descend.
 
     --optimizer: The optimizer, as PyTorch has it.
-    --lr RATE: Learning rate (default: 0.1; for lbfgs 1, where its line search starts).
+    --lr RATE: Learning rate; by default 0.1, for lbfgs 1, where its line search starts.
     --momentum M: Momentum of sgd.
     --steps N: Steps to take.
     --tolerance LENGTH: Stop when the gradient's norm is at most this.
-    --batch NAMES:ROWS: Use so many rows of these inputs in a step, as in x,y:10. The
-        last loss is that of all rows.
+    --batch NAMES:ROWS: Rows of inputs in each step, as in x,y:10. The last loss is that
+        of all rows.
     --shuffle: Shuffle the rows of batches in each round.
-    --every N: Print every Nth step (default: each in a pipe, none in a terminal).
+    --every N: Print every Nth step; by default each in a pipe, none in a terminal.
     """
 
     optimizer: Literal["sgd", "adam", "lbfgs"] = "sgd"

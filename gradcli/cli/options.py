@@ -54,11 +54,10 @@ _ARGUMENT_TEXT: Final = re.compile(r"^<(\w+)> (.+?): (.+(?:\n +.+)*)\n?", re.M)
 NAMES_JOINED: Final = frozenset({"--wrt", "--keep", "--rename", "--columns"})
 """Options that may be given several times, each time for more names."""
 
-VERIFYING: Final = "Verifying"
-HELPING: Final = "Help"
-"""Headings of a help page."""
+HELP, WHOLE = "--help", "--help-all"
+"""Options that show a page: in brief, or whole."""
 
-HELP_NAMES: Final = {"help_option_names": ["-h", "--help"]}
+HELP_NAMES: Final = {"help_option_names": ["-h", HELP, WHOLE]}
 
 MIN_TABLE_COLUMNS: Final = 72
 """Smallest width at which names and explanations stand side by side, in columns."""
@@ -68,6 +67,11 @@ MIN_COLUMNS: Final = 20
 
 MAX_SHORT_HELP: Final = 200
 """Largest length of a page's first sentence, in characters."""
+
+MAX_BRIEF: Final = 54
+"""Largest length of an explanation that a page in brief does not cut, in characters."""
+
+_EXAMPLE: Final = re.compile(r"^Example: .*$", re.M)
 
 COMMON: Final = """
 --grad-output VALUE: The cotangent of an output of several numbers: the gradient is that
@@ -81,9 +85,7 @@ COMMON: Final = """
 """
 """Declarations of options that several commands have, as in a docstring."""
 
-Requirement: TypeAlias = Annotated[
-    Literal["proved", "certified", "sampled"] | None, {"rich_help_panel": VERIFYING}
-]
+Requirement: TypeAlias = Literal["proved", "certified", "sampled"] | None
 Seconds: TypeAlias = Annotated[float, {"min": 0, "max": MAX_SETTABLE_SECONDS}]
 
 
@@ -152,13 +154,15 @@ class Request:
 
 
 PANELS: Final[Mapping[str, tuple[str, ...]]] = {
-    "Program and inputs": ("file", "of", "wrt", "shape", "seed", "strict", "draw"),
-    "Output": ("json", "quiet"),
-    VERIFYING: ("no_verify", "verify_seconds"),
+    "Inputs": ("file", "of", "wrt", "shape", "seed", "strict", "draw"),
+    "Verifying": ("require", "no_verify", "verify_seconds"),
     "Computing": ("device", "dtype", "max_seconds", "max_memory", "max_program"),
-    HELPING: ("debug",),
+    "Output": (
+        *("json", "quiet", "debug", "version"),
+        *("install_completion", "show_completion", "help"),
+    ),
 }
-"""Headings of a help page, and the shared options below each."""
+"""Headings of a help page, and the options below each, whichever command has them."""
 
 VERIFIES_NOTHING: Final = "verifies nothing"
 IS_A_CHECK: Final = "is itself a check"
@@ -301,8 +305,6 @@ def declared(owner: Any, hidden: Collection[str] = ()) -> dict[str, Parameter]:
     """
     panel = getattr(owner, "TITLE", None)
     panels = {n: title for title, names in PANELS.items() for n in names}
-    if owner is not Request:
-        panels, hidden = {}, ()
     made: dict[str, Callable[..., Any]] = {}
     told = COMMON + cleandoc(owner.__doc__ or "")
     for spelled, metavar, about in _OPTION_TEXT.findall(told):
@@ -323,18 +325,29 @@ def declared(owner: Any, hidden: Collection[str] = ()) -> dict[str, Parameter]:
             shown = {"show_default": base is not bool, "rich_help_panel": panel}
             info = made[name.rstrip("_")](**{**shown, **extras})
             info.rich_help_panel = panels.get(name, info.rich_help_panel)
-            info.hidden = name in hidden
+            info.hidden |= name in hidden
             kind = Annotated[base, info]
         found[name] = parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=kind)
     return found
 
 
-class NarrowHelp:
-    """A command or a group whose help page fits narrow terminals."""
+class Page:
+    """A command or a group whose help page comes in brief or whole, for any width."""
 
     def get_short_help_str(self, limit: int = MAX_SHORT_HELP) -> str:
         """Return the first sentence of the help page."""
         return str(super().get_short_help_str(limit))  # type: ignore[misc]
+
+    def get_help_option_names(self, ctx: Any) -> list[str]:
+        """Return the spellings of the option that shows the page, in their order."""
+        return [*ctx.help_option_names]
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return the option that shows the page."""
+        option = super().get_help_option(ctx)  # type: ignore[misc]
+        option.help = f"Show what this is for; with {WHOLE}, every option."
+        option.rich_help_panel = [*PANELS][-1]
+        return option
 
     def get_help(self, ctx: Any) -> str:
         """Return the help page."""
@@ -345,6 +358,50 @@ class NarrowHelp:
         formatter = _stacked(ctx.formatter_class)(width=max(columns - 1, MIN_COLUMNS))
         self.format_help(ctx, formatter)  # type: ignore[attr-defined]
         return str(formatter.getvalue()).rstrip("\n")
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """Write what the command is for; in brief, in two sentences and examples."""
+        told = self.help  # type: ignore[attr-defined]
+        if not ctx.meta.get(WHOLE):
+            sentences = re.split(r"(?<=\.)\s+", _EXAMPLE.sub("", told).strip())
+            short = [sentences[0], *map(in_brief, sentences[1:2])]
+            told = f"{' '.join(short)}\n\n\b\n" + "\n".join(_EXAMPLE.findall(told))
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(told)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, and the options below their headings: the command's own
+        come first, those that all commands have last. In brief, of the others only the
+        names are told."""
+        sections: dict[str, list[Any]] = {"Arguments": [], "Options": []}
+        for param in self.get_params(ctx):  # type: ignore[attr-defined]
+            panel = getattr(param, "rich_help_panel", None) or "Options"
+            if param.param_type_name == "argument":
+                panel = "Arguments"
+            if param.get_help_record(ctx) is not None:
+                sections.setdefault(panel, []).append(param)
+        own = [title for title in sections if title not in PANELS]
+        whole, more = ctx.meta.get(WHOLE), []
+        for title in filter(sections.get, (*own, *PANELS)):
+            params = sections[title]
+            records = [param.get_help_record(ctx) for param in params]
+            if not whole and title not in ("Arguments", "Options"):
+                more.append((title, ", ".join(p.opts[0] for p in params)))
+            else:
+                told = zip(params, records, strict=True)
+                short = [(name, in_brief(p.help or "")) for p, (name, _) in told]
+                with formatter.section(title):
+                    formatter.write_dl(records if whole else short)
+        if more:
+            with formatter.section(f"More, with {ctx.command_path} {WHOLE}"):
+                formatter.write_dl(more)
+
+
+def in_brief(text: str) -> str:
+    """Return an explanation, or its first clause if it is long."""
+    first = re.match(r"(\([^)]*\)|[^(])*?[.:;](?=\s)", text)
+    return text if first is None or len(text) <= MAX_BRIEF else first[0][:-1] + "."
 
 
 def _stacked(base: Any) -> Any:
@@ -360,27 +417,8 @@ def _stacked(base: Any) -> Any:
     return Stacked
 
 
-class ExpressionCommand(NarrowHelp, TyperCommand):
+class ExpressionCommand(Page, TyperCommand):
     """A command whose arguments may begin with a minus."""
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments, and the options below their headings: the command's own
-        come first, those that all commands have last."""
-        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
-        for param in self.get_params(ctx):
-            record = param.get_help_record(ctx)
-            panel = getattr(param, "rich_help_panel", None) or "Options"
-            if param.param_type_name == "argument":
-                panel = "Arguments"
-            elif param.name == "help" and HELPING in sections:
-                panel = HELPING
-            if record is not None:
-                sections.setdefault(panel, []).append(record)
-        own = [title for title in sections if title not in PANELS]
-        for title in (*own, *PANELS):
-            if sections.get(title):
-                with formatter.section(title):
-                    formatter.write_dl(sections[title])
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         takes_value = {

@@ -106,10 +106,45 @@ class Printer:
             if flush:
                 self._writer.flush()
 
+    def paged(self, lines: Iterable[Line]) -> None:
+        """Write lines; before a person at a terminal, through a pager."""
+        from io import StringIO
+
+        from ..render.writer import open_writer
+        from .keyboard import terminal
+
+        text = StringIO()
+        kept = list(lines)
+        if terminal():
+            open_writer(sys.stdout, text).lines(kept)
+        if not text.getvalue() or not _shown_by_pager(text.getvalue()):
+            self.lines(kept)
+
     def page(self, markdown: str) -> None:
         with _write_failures(), printing():
             self._writer.page(markdown)
             self._writer.flush()
+
+
+def _shown_by_pager(text: str) -> bool:
+    """Show a text by `PAGER`, or by ``less``; return False if that cannot be done."""
+    import shlex
+    import signal
+    import subprocess
+
+    words = shlex.split(os.environ.get("PAGER", "less"))
+    if not words or os.environ.get("TERM") == "dumb":
+        return False
+    # Keys are the pager's: Ctrl-C ends its search and not this process below it.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        looks = {"LESS": "FRX", "LESSCHARSET": "utf-8", **os.environ}
+        subprocess.run(words, input=text.encode(), env=looks, check=False)
+    except OSError:
+        return False
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return True
 
 
 def show(

@@ -53,6 +53,12 @@ _MEANT = {
 }  # fmt: skip
 """Commands of other programs, and the command here that does the same."""
 
+_MOVED = {
+    "--plot": 'write gradcli plot, as in gradcli plot "x^2" x=-3..3',
+    "--chain": "gradcli grad lists the nodes, gradcli graph --json has next_functions",
+}
+"""Options that are gone, and where to go for what they did."""
+
 _PICTURES = ("svg", "html", "png", "pdf", "graphml")
 
 
@@ -95,6 +101,7 @@ def usage(error: Exception) -> ProgramError | None:
     known = [o for p in context.command.get_params(context) for o in p.opts]
     hint = did_you_mean(option, [name for name in known if name.startswith("--")])
     name = option.lstrip("-")
+    hint = _MOVED.get(option, hint)
     if option == "-o":
         own = f"gradcli {context.info_name} writes a file with --out"
         hint = own if "--out" in known else "a picture is written by gradcli graph -o"

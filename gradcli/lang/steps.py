@@ -250,6 +250,7 @@ def method(name: str) -> Callable[[Machine, object], Callable[..., object]]:
         elif not hint and plain != name and library.method(value, plain) is not None:
             hint = f"a method gives a new value: write y = y.{plain}(...)"
         hint = hint or did_you_mean(name, library.method_names(value))
+        hint = hint or "'gradcli ops' lists all functions"
         message = f"{described(value)} has no method '{name}'"
         raise ProgramError("E103", message, hint=hint)
 

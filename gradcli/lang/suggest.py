@@ -15,6 +15,7 @@ from .lexicon import LOOKALIKES, SYNONYMS
 from .maxima import MAX_NAME_CHARACTERS, MAX_PARTED_CHARACTERS
 
 _CLOSE_ENOUGH = 0.6
+_LETTERS_A_SLIP = 3
 _LATIN = str.maketrans(LOOKALIKES)
 
 
@@ -36,9 +37,22 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 
     # A candidate with the same letters in another order is the most likely one.
     shuffled = [c for c in known if len(name) > 2 and sorted(c) == sorted(name)]
-    alike = [c for c in known if abs(len(c) - len(name)) <= max(2, len(name) // 3)]
-    close = shuffled or difflib.get_close_matches(name, alike, 1, _CLOSE_ENOUGH)
+    most = max(1, len(name) // _LETTERS_A_SLIP)
+    alike = [c for c in known if abs(len(c) - len(name)) <= most]
+    near = [c for c in alike if _slips(name, c) <= most]
+    close = shuffled or difflib.get_close_matches(name, near, 1, _CLOSE_ENOUGH)
     return close[0] if close else None
+
+
+def _slips(name: str, other: str) -> int:
+    """Return how many letters have to be changed, added or taken out."""
+    row = list(range(len(other) + 1))
+    for count, letter in enumerate(name, 1):
+        above, row = row, [count]
+        for at, each in enumerate(other):
+            changed = above[at] + (letter != each)
+            row.append(min(changed, above[at + 1] + 1, row[at] + 1))
+    return row[-1]
 
 
 def synonym(name: str) -> str | None:

@@ -25,9 +25,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ..answers.plot import Curve, Field
 from ..engine.raw import Host
+from ..lang.excerpt import printable
 from .line import Layout, Line, dim, title
-from .numbers import six_digits
+from .numbers import number, six_digits
 from .writer import DEFAULT_TERMINAL_COLUMNS
 
 if TYPE_CHECKING:
@@ -172,6 +174,30 @@ def curve(
     limits = None if logarithmic else (low, high)
     picture = dotted(heights, columns, ROWS, limits)
     yield from _framed(picture, columns, marks, ends or ("0", str(len(numbers) - 1)))
+
+
+def plotted(view: Curve | Field, layout: Layout) -> Iterator[Line]:
+    """Yield a plot: curves over one input with their kinks, or lines of equal value."""
+    width = layout.width or DEFAULT_TERMINAL_COLUMNS
+    if isinstance(view, Field):
+        known_at_all = np.isfinite(view.surface.value).any()
+        yield from contours(view.surface, width) if known_at_all else ()
+        return
+    (name,) = view.inputs
+    heights = {"value": view.value}
+    if view.slope is not None:
+        heights[f"d/d{name}"] = view.slope
+    # A derivative is drawn only where there is a value.
+    finite = np.logical_and.reduce([np.isfinite(h) for h in heights.values()])
+    (known,) = np.nonzero(finite)
+    for label, numbers in heights.items() if len(known) > 1 else ():
+        inside = slice(known[0], known[-1] + 1)
+        shown = np.where(finite, numbers, np.nan)[inside]
+        first, last = labels(view.x[known[[0, -1]]].tolist())
+        yield from curve(shown.tolist(), label, width, (first, last))
+    for mark in view.kinks or ():
+        kink = f"kink at {printable(name)} = {number(mark.at)}"
+        yield Line((kink, "fair"), (f"  {printable(mark.text)}", "plain"))
 
 
 def _room_beside(marks: Sequence[str], width: int) -> int:

@@ -109,36 +109,6 @@ def _in_brief(value: Shown | None) -> str:
     return size_text(value)
 
 
-def chain(view: GraphView) -> Iterator[Line]:
-    """Yield a line ``name  source  next_functions`` per node, as PyTorch prints
-    them."""
-    if view.root is None:
-        yield dim("no graph: the output needs no gradient")
-        return
-    # There may be a million nodes, so none of their lines is kept.
-    name_width = max(len(node.name) for node in view.nodes)
-    text_width = min(MAX_TEXT_COLUMNS, max(len(_text(node)) for node in view.nodes))
-    for node in view.nodes:
-        entries = [
-            f"({None if child is None else _as_object(view.nodes[child])}, {nr})"
-            for child, nr in node.next_functions
-        ]
-        comma = "," if len(entries) == 1 else ""
-        yield Line(
-            (node.name.ljust(name_width), "node"),
-            ("  " + _text(node).ljust(text_width), "name" if node.is_leaf else "plain"),
-            (f"  ({', '.join(entries)}{comma})", "dim"),
-        )
-
-
-def _as_object(node: NodeView) -> str:
-    return f"<{node.name} object at {node.address:#x}>"
-
-
-def _text(node: NodeView) -> str:
-    return leaf_name(node) if node.is_leaf else source_text(node)
-
-
 def steps(view: GraphView, layout: Layout) -> Iterator[Line]:
     """Yield a line ``1  AddBackward0  b + c  -> 2, a`` per function node."""
     # There may be a million nodes, so they are walked twice and none is kept.
@@ -173,7 +143,7 @@ def steps(view: GraphView, layout: Layout) -> Iterator[Line]:
             hang="        ",
         )
     if shown < count:
-        yield dim(f"  … {count - shown:,} more: see gradcli graph --chain")
+        yield dim(f"  … {count - shown:,} more: see gradcli graph")
 
 
 def _called(view: GraphView, child: int, number: int, nr: int) -> str:

@@ -74,8 +74,9 @@ def inline(value: Shown, text: Callable[[float], str] = number) -> str:
     return "[" + ", ".join([inline(entry, text) for entry in value]) + "]"
 
 
-def draw(value: Plain, layout: Layout) -> list[str]:
-    """Return an array over several lines, its columns aligned."""
+def draw(value: Plain, layout: Layout, whole: bool = False) -> list[str]:
+    """Return an array over several lines, its columns aligned; a ``whole`` one has all
+    its entries, even if they are too wide."""
     if not isinstance(value, list):
         return [number(value)]
     rows = _rows(value, len(sizes(value)), layout)
@@ -84,7 +85,7 @@ def draw(value: Plain, layout: Layout) -> list[str]:
         if layout.width is None or max(map(len, lines)) <= layout.width:
             return lines
         layout.cut = True
-    return _aligned(rows, six_digits, layout.width)
+    return _aligned(rows, six_digits, None if whole else layout.width)
 
 
 def _room_in(depth: int, rows: int) -> list[int]:

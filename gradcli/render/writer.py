@@ -81,8 +81,9 @@ def prefer(colour: str = "auto", width: int = 0, theme: Theme = "auto") -> None:
     _preferred.update(colour=colour, width=width)
 
 
-def open_writer(stream: TextIO) -> Writer:
-    """Return the writer for a stream, as the environment asks."""
+def open_writer(stream: TextIO, into: TextIO | None = None) -> Writer:
+    """Return the writer for a stream, as the environment asks; what it writes goes
+    ``into`` another one, if that is given."""
     terminal = stream.isatty()
     colour = wants_colour(terminal, os.environ)
     if not terminal and not colour:
@@ -90,7 +91,7 @@ def open_writer(stream: TextIO) -> Writer:
     from .terminal import TerminalWriter
 
     width = terminal_width(stream, os.environ) if terminal else None
-    return TerminalWriter(stream, width, colour)
+    return TerminalWriter(into or stream, width, colour)
 
 
 def wants_colour(terminal: bool, wishes: Mapping[str, str]) -> bool:

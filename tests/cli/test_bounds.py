@@ -388,7 +388,7 @@ def test_json_escapes_what_could_steer_a_terminal(gradcli: Run) -> None:
     assert ended.out.rstrip("\n").isprintable()
     assert "é" in ended.out
     assert ended.json["program"] == program
-    for form in ("--tree", "--chain", "--dot", "--mermaid", "--json"):
+    for form in ("--tree", "--dot", "--mermaid", "--json"):
         drawn = gradcli("graph", f"(x #{STEERING}\n**2)", "x=3", form).out
         assert drawn.replace("\n", "").isprintable()
     wrong = gradcli("grad", f"x** # {STEERING}", "x=3", "--json", "--no-verify")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -101,25 +100,6 @@ def test_too_little_time_is_said_instead_of_a_formula(gradcli: Run) -> None:
     assert ended.status == 0
     assert "no formula: " in ended.out
     assert "time" in ended.out
-
-
-def test_the_chain_prints_next_functions_as_pytorch_does(gradcli: Run) -> None:
-    lines = gradcli("graph", "y = x*w + 1", "x=2", "w=3", "--chain").out.splitlines()
-    place = r"0x[0-9a-f]+"
-    assert re.fullmatch(
-        rf"AddBackward0 +y = x\*w \+ 1 +\(\(<MulBackward0 object at {place}>, 0\), "
-        r"\(None, 0\)\)",
-        lines[0],
-    )
-    assert re.fullmatch(
-        rf"MulBackward0 +x\*w +\(\(<AccumulateGrad object at {place}>, 0\), "
-        rf"\(<AccumulateGrad object at {place}>, 0\)\)",
-        lines[1],
-    )
-    assert [line.split()[:2] for line in lines[2:]] == [
-        ["AccumulateGrad", "x"],
-        ["AccumulateGrad", "w"],
-    ]
 
 
 def test_a_deep_graph_is_drawn_in_linear_size(gradcli: Run) -> None:

@@ -20,12 +20,15 @@ from typer.main import get_command
 from gradcli.answers.pages import ORDER, page, schema, schemas, section, whole
 from gradcli.cli.commands import COMMANDS
 from gradcli.cli.commands import help as manual
-from gradcli.cli.options import HELPING, PANELS, command_of
+from gradcli.cli.options import PANELS, command_of
 from gradcli.render.markdown import drawn
 from gradcli.render.theme import for_rich
 
 from .conftest import Run
 from .examples import ON_PROGRAMS
+
+SCREEN = 24
+"""Lines of a small terminal."""
 
 
 def test_without_a_topic_every_page_and_command_has_a_line(gradcli: Run) -> None:
@@ -53,15 +56,33 @@ def test_a_code_and_a_verdict_have_a_section(gradcli: Run, topic: str) -> None:
 def test_a_command_s_help_is_its_own(gradcli: Run, command: str) -> None:
     ended = gradcli("help", command)
     assert (ended.status, ended.out) == (0, gradcli(command, "--help").out)
-    assert ended.out in gradcli("help", "commands").out.replace("```\n\n", "")
+    whole = gradcli(command, "--help-all").out
+    assert whole in gradcli("help", "commands").out.replace("```\n\n", "")
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_page_in_brief_is_one_screen_that_names_every_option(
+    gradcli: Run, command: str
+) -> None:
+    brief = gradcli(command, "--help", env={"COLUMNS": "80"}).out
+    assert len(brief.splitlines()) <= SCREEN
+    assert f"More, with gradcli {command} --help-all:" in brief
+    assert "Example: gradcli " in brief
+    for param in command_of(command).params:
+        if param.opts[0].startswith("--") and not param.hidden:
+            assert re.search(rf"{param.opts[0]}\b", brief)
+
+
+@pytest.mark.parametrize("option", ["--help", "--help-all"])
 @pytest.mark.parametrize("command", ["", *COMMANDS])
-def test_a_help_page_fits_a_narrow_terminal(gradcli: Run, command: str) -> None:
-    words = [command] if command else []
-    narrow = gradcli(*words, "--help", env={"COLUMNS": "30"}).out
-    assert max(map(len, narrow.splitlines())) <= 30
-    wide = gradcli(*words, "--help", env={"COLUMNS": "80"}).out
+def test_a_help_page_fits_a_narrow_terminal(
+    gradcli: Run, command: str, option: str
+) -> None:
+    words = [command, option] if command else [option]
+    narrow = gradcli(*words, env={"COLUMNS": "30"}).out
+    prose = [line for line in narrow.splitlines() if "gradcli" not in line]
+    assert max(map(len, prose)) <= 30
+    wide = gradcli(*words, env={"COLUMNS": "80"}).out
     assert "".join(narrow.split()) == "".join(wide.split())
 
 
@@ -102,9 +123,8 @@ def test_a_narrow_terminal_cuts_no_word_of_a_page(name: str) -> None:
 def test_shared_options_stand_below_headings_behind_those_of_the_command(
     gradcli: Run, command: str
 ) -> None:
-    parts = gradcli(command, "--help").out.split("\n\n")
+    parts = gradcli(command, "--help-all").out.split("\n\n")
     titles = [part.partition("\n")[0].rstrip(":") for part in parts]
-    assert titles[-1] == HELPING
     shared = [title for title in titles if title in PANELS]
     assert shared == [title for title in PANELS if title in shared]
     assert titles[-len(shared) :] == shared

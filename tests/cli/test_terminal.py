@@ -78,8 +78,7 @@ def test_no_line_is_wider_than_the_terminal(tmp_path: Path, columns: int) -> Non
     program = "h = tanh(W @ x + b); loss = ((h - t)**2).sum()"
     given = ["W=randn(12,12)", "x=randn(12)", "b=randn(12)", "t=randn(12)"]
     lines = [
-        [*c.split(), program, *given]
-        for c in ("grad --no-verify", "graph", "graph --chain", "explain")
+        [*c.split(), program, *given] for c in ("grad --no-verify", "graph", "explain")
     ]
     for words in (*lines, ["paths", FIVE, *AT]):
         seen = in_terminal(tmp_path, *words, columns=columns)

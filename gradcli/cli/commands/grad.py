@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 class Beside:
     """A group of options: what else is computed at one point.
 
-    --digits N: Show value and gradients also with N certified digits; a decimal is
-        taken exactly as it is typed.
+    --digits N: Show also N certified digits of value and gradients; a decimal is taken
+        exactly as it is typed.
     --condition: Show how much an input's relative error is amplified.
-    --box NAME=LOWER..UPPER: Certified ranges of value and gradients, and the gradients'
-        signs, where an input lies anywhere between two values.
+    --box NAME=A..B: Certified ranges for an input between two values: of value and
+        gradients, with the gradients' signs.
     """
 
     grad_output: str | None = None
@@ -57,9 +57,9 @@ def main(
 
     Example: gradcli grad "y = x**3 + b" x=2 b=1
 
-    --trace: Tell on stderr which region of the program was computed part by part on all
-        cores, and why the rest was not.
-    --order N: The N-th derivative by each input, of numbers by numbers.
+    --trace: Tell on stderr what was computed part by part: which region of the program
+        on all cores, and why the rest was not.
+    --order N: The N-th derivative by each input; of numbers by numbers.
     """
     others = {**asdict(forms), **asdict(beside)}
     if many.asked:

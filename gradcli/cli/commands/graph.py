@@ -1,8 +1,8 @@
-"""``gradcli graph``: the recorded graph as a tree, a chain, or for other tools."""
+"""``gradcli graph``: the recorded graph as a tree, or for other tools."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from ..checking import PAGE
 from ..options import PRINTS_NOTHING_SHORTER, VERIFIES_NOTHING, Request, refuse_idle
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ...render.line import Layout, Line
     from ...views.graph import GraphView
 
-FORMS = ("tree", "chain", "dot", "mermaid", "json")
+FORMS = ("tree", "dot", "mermaid", "json")
 
 LAID_OUT = (".svg", ".html", ".png", ".pdf")
 """Suffixes of pictures whose boxes have to be placed."""
@@ -31,8 +31,7 @@ HEATED = (".svg", ".png", ".pdf")
 
 def main(
     request: Request,
-    tree: bool = False,
-    chain: bool = False,
+    tree: Annotated[bool, {"hidden": True}] = False,
     dot: bool = False,
     mermaid: bool = False,
     out: str | None = None,
@@ -49,11 +48,10 @@ def main(
 
     Example: gradcli graph "sin(x)*exp(x)" x=0.7 -o g.html
 
-    --tree: Draw a tree (default).
-    --chain: Print a line per node, with next_functions.
+    --tree: Draw a tree, as without it.
     --dot: Write Graphviz.
     --mermaid: Write Mermaid.
-    -o, --out FILE: Write a picture; the name's ending says which kind: .svg, .html (to
+    -o, --out FILE: Write a picture of the kind that the name ends with: .svg, .html (to
         click through), .png, .pdf, .dot, .mmd, .graphml, .json.
     --heat: In a picture (.svg, .png, .pdf), colour each node by the size of its
         gradient.
@@ -64,7 +62,7 @@ def main(
         refuse_idle("gradcli graph", VERIFIES_NOTHING, hint)
     if out is None:
         refuse_idle("gradcli graph", PRINTS_NOTHING_SHORTER)
-    asked = dict(zip(FORMS, (tree, chain, dot, mermaid, request.json), strict=True))
+    asked = dict(zip(FORMS, (tree, dot, mermaid, request.json), strict=True))
     refuse_both(typed(**asked))
     form = next((form for form, wanted in asked.items() if wanted), "tree")
     if out is not None:
@@ -79,7 +77,7 @@ def main(
         raise wrong("E590", f"{option} is for pictures in files", hint)
     from ...views.graph import graph_of
 
-    view = graph_of(question_of(request).run(), local_gradients=form != "chain")
+    view = graph_of(question_of(request).run(), local_gradients=True)
     return show(view, text=lambda layout: _drawn(form, view, layout))
 
 
@@ -116,9 +114,8 @@ def _written(question: Question, out: str, heat: bool, unfold: bool) -> int:
 
 
 def _drawn(form: str, view: GraphView, layout: Layout) -> Iterable[Line]:
-    from ...render.graph import chain, dot, mermaid, tree
+    from ...render.graph import dot, mermaid, tree
 
     if form == "tree":
         return tree(view, layout)
-    draw = {"chain": chain, "dot": dot, "mermaid": mermaid}
-    return draw[form](view)
+    return dot(view) if form == "dot" else mermaid(view)

@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 
 from .. import version
 from ..commands import COMMANDS
-from ..options import Json, accepted_by, command_of
+from ..options import WHOLE, Json, accepted_by, command_of
 from ..output import Printer, note
 from ..problems import Exit, put, wrong
 
@@ -96,7 +96,7 @@ def _text(group: typer.Context, topic: str) -> str:
     from ...answers.pages import ORDER, schema, schemas, section, whole
 
     if topic in COMMANDS:
-        return of_command(group, topic)
+        return of_command(group, topic, whole=False)
     if topic == OF_COMMANDS:
         return of_commands(group)
     if topic in ORDER:
@@ -144,10 +144,11 @@ def of_commands(group: typer.Context) -> str:
     return "\n".join(parts)
 
 
-def of_command(group: typer.Context, name: str) -> str:
-    """Return what ``gradcli NAME --help`` prints."""
+def of_command(group: typer.Context, name: str, whole: bool = True) -> str:
+    """Return the help of a command: whole, or in brief, as ``--help`` prints it."""
     command = command_of(name)
     with typer.Context(command, info_name=name, parent=group) as context:
+        context.meta[WHOLE] = whole
         return str(command.get_help(context))
 
 

@@ -42,5 +42,5 @@ def main(
     if json:
         Printer().lines([answer("ops", functions=[found] if found else catalog())])
     else:
-        Printer().lines(page(found) if found else listing(catalog()))
+        Printer().paged(page(found) if found else listing(catalog()))
     return Exit.DONE

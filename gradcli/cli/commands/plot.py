@@ -16,7 +16,7 @@ from ..options import (
     refuse_idle,
     without,
 )
-from ..output import Printer, show, tell, tell_trouble
+from ..output import show, tell, tell_trouble
 from ..problems import suffix_of, wrong
 from ..sources import question_of, refuse_slip
 
@@ -56,10 +56,8 @@ def main(
         if suffix != ".json":
             lines = ("contourpy",) if len(sweep) > 1 else ()
             require(suffix, lines, "-o p.json needs nothing")
-    many = Many(sweep=sweep, plot=True)
+    many = Many(sweep=sweep)
     question = question_of(replace(request, words=words))
-    if out is None and not request.json:
-        return _in_terminal(question, many)
     from ..at_points import over_sweep, surface
 
     axes, found = over_sweep(question, many)
@@ -77,9 +75,11 @@ def main(
         view = Curve(*named, (name,), x, found.value, slope, kinks)
     else:
         view = Field(*named, surface(axes, found))
-    if out is None or request.json:
-        return show(view, text=lambda _: ())
-    return _written(view, out)
+    if out is not None and not request.json:
+        return _written(view, out)
+    from ...render.dots import plotted
+
+    return show(view, text=lambda layout: plotted(view, layout))
 
 
 def _ranges(request: Request) -> tuple[list[str], list[str]]:
@@ -93,27 +93,6 @@ def _ranges(request: Request) -> tuple[list[str], list[str]]:
         said = "no input has a range" if not ranges else "more than two ranges"
         raise wrong("E595", f"plot: {said}", "give one or two: x=-3..3")
     return [word for word in words if word not in ranges], ranges
-
-
-def _in_terminal(question: Question, many: Many) -> int:
-    """Draw the curve of dots, and list the kinks below it; return the exit status."""
-    from ...lang.excerpt import printable
-    from ...render.line import Line
-    from ...render.numbers import number
-    from ..at_points import factory_of, run, swept
-
-    status = run(question, many, "grad")
-    axes = swept(many.sweep or (), factory_of(question), rising=True)
-    if len(axes) == 1:
-        ((name, values),) = axes.items()
-        Printer().lines(
-            Line(
-                (f"kink at {printable(name)} = {number(mark.at)}", "fair"),
-                (f"  {printable(mark.text)}", "plain"),
-            )
-            for mark in _kinks(question, name, values) or ()
-        )
-    return status
 
 
 def _kinks(

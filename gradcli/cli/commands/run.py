@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from typer.core import TyperCommand
 
-from ..options import NarrowHelp, Seconds, stand_in
+from ..options import Page, Seconds, stand_in
 from ..output import MORE_TIME, Printer, note
 from ..problems import Exit, typed, wrong
 
@@ -25,7 +25,7 @@ _READS_WORDS: Final = re.compile(rb"argv|argparse|click|typer|docopt|\bfire\b|hy
 """Pattern of text in scripts that read words of the command line."""
 
 
-class ScriptCommand(NarrowHelp, TyperCommand):
+class ScriptCommand(Page, TyperCommand):
     """A command whose words after the script are the script's own."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -3,7 +3,8 @@
 
 const STEP = 1.25;
 const LIMITS = [0.02, 6];
-const LEGIBLE = [0.5, 0.8];  // Below the first a text is too small, the second is not.
+const LEGIBLE = [0.75, 1];  // Below the first a text is too small, the second is not.
+const LARGEST = 1.2;  // No picture is shown larger than this unless that is asked for.
 
 /** Where a point goes while folds are open: further from the middle, further down. */
 function moved(point, open) {
@@ -221,11 +222,17 @@ function start(document, window) {
   function rows(list) {
     const shown = at("facts");
     shown.replaceChildren();
-    for (const [name, text] of list) {
-      if (text === null || text === "" || text === undefined) continue;
+    for (const [name, ...texts] of list) {
+      const known = texts.filter(Boolean);
+      if (!known.length) continue;
       const term = document.createElement("dt"), told = document.createElement("dd");
       term.textContent = name;
-      told.textContent = text;
+      told.append(...known.map((text) => {
+        const part = document.createElement("div");
+        part.textContent = text;
+        part.classList.toggle("rows", text.includes("\n"));
+        return part;
+      }));
       shown.append(term, told);
     }
   }
@@ -255,7 +262,9 @@ function start(document, window) {
       ["verdict", node.verdict],
       ...node.edges.map(([nr, to, local, rule, output]) => [
         `to ${data.nodes[to].text || data.nodes[to].title}${output ? ` #${output}` : ""}`,
-        [local && `local gradient ${local}`, rule && `rule ${rule}`].filter(Boolean).join("\n"),
+        ...(local && local.includes("\n") ? ["local gradient", local]
+          : [local && `local gradient ${local}`]),
+        rule && `rule ${rule}`,
       ]),
       ...stepRows(id),
     ]);
@@ -302,15 +311,22 @@ function start(document, window) {
     return [-wider / 2, data.width + wider, bottom];
   }
 
-  function fit() {
+  /** Show the whole picture or, at no less than this zoom, its upper part around the
+      output. */
+  function fit(least = LIMITS[0]) {
     const [left, width, height] = bounds();
     const area = stage.getBoundingClientRect();
-    const whole = Math.min(area.width / (width + 40), area.height / (height + 40));
-    state.zoom = Math.min(1.2, Math.max(LIMITS[0], whole));
-    if (state.zoom < 0.12) state.zoom = Math.min(1, area.width / (width + 40));
-    state.x = (area.width - width * state.zoom) / 2 - left * state.zoom;
-    const free = (area.height - height * state.zoom) / 2;
-    state.y = free < 0 ? 20 : free;
+    const whole = Math.min((area.width - 40) / width, (area.height - 40) / height);
+    state.zoom = Math.min(LARGEST, Math.max(least, whole));
+    if (state.zoom < 0.12) state.zoom = Math.min(1, (area.width - 40) / width);
+    const free = area.width - width * state.zoom;
+    state.x = free / 2 - left * state.zoom;
+    if (free < 0 && data.boxes.length) {
+      const x = area.width / 2 - moved([data.boxes[0].x, 0], opened())[0] * state.zoom;
+      const [first, last] = [20 - left * state.zoom, free - 20 - left * state.zoom];
+      state.x = Math.min(first, Math.max(last, x));
+    }
+    state.y = Math.max(20, (area.height - height * state.zoom) / 2);
     render();
   }
 
@@ -454,7 +470,7 @@ function start(document, window) {
     const id = fold ? ids[ids.length - 1] : ids[0];
     if (fold) toggle(data.nodes[id].fold);
     pick(id);
-    if (fold) read(id);
+    read(id);
     focus(id);
     return true;
   }
@@ -493,6 +509,12 @@ function start(document, window) {
     if (travelled > 6) return;
     if (!chosen(event.target)) pick(null);
   });
+  svg.addEventListener("dblclick", (event) => {
+    const area = stage.getBoundingClientRect();
+    const to = [LEGIBLE[1], 2 * LEGIBLE[1]].find((each) => each > 1.3 * state.zoom);
+    if (to === undefined) fit();
+    else zoom(to / state.zoom, event.clientX - area.left, event.clientY - area.top);
+  });
   stage.addEventListener("wheel", (event) => {
     event.preventDefault();
     const area = stage.getBoundingClientRect();
@@ -509,7 +531,7 @@ function start(document, window) {
     return state.picked ?? 0;
   };
   const keys = {
-    "+": () => zoom(STEP), "=": () => zoom(STEP), "-": () => zoom(1 / STEP), "0": fit,
+    "+": () => zoom(STEP), "=": () => zoom(STEP), "-": () => zoom(1 / STEP), "0": () => fit(),
     n: () => step((state.step ?? 0) + 1), p: () => step((state.step ?? 1) - 1),
     a: leaveSteps, h: heat,
     "/": () => at("search").focus(), Home: () => data.nodes.length && focus(0),
@@ -558,17 +580,30 @@ function start(document, window) {
   at("search").addEventListener("input", (event) => search(event.target.value));
   at("in").addEventListener("click", () => zoom(STEP));
   at("out").addEventListener("click", () => zoom(1 / STEP));
-  at("fit").addEventListener("click", fit);
+  at("fit").addEventListener("click", () => fit());
   at("heat").addEventListener("click", heat);
   at("back").addEventListener("click", () => step((state.step ?? 1) - 1));
   at("on").addEventListener("click", () => step((state.step ?? 0) + 1));
   at("all").addEventListener("click", leaveSteps);
   at("step").addEventListener("input", (event) => step(Number(event.target.value)));
-  window.addEventListener("resize", fit);
-  window.matchMedia("print").addEventListener("change", fit);
+  let wide = stage.clientWidth, before = null;
+  window.addEventListener("resize", () => {
+    state.x += (stage.clientWidth - wide) / 2;
+    wide = stage.clientWidth;
+    place();
+  });
+  window.matchMedia("print").addEventListener("change", (event) => {
+    if (event.matches) {
+      before = [state.zoom, state.x, state.y];
+      fit();
+    } else if (before) {
+      [state.zoom, state.x, state.y] = before;
+      place();
+    }
+  });
   at("program").hidden = !data.program;
   at("pass").hidden = !data.steps.length;
-  fit();
+  fit(LEGIBLE[1]);
   if (data.nodes.length) element(0).setAttribute("tabindex", "0");
   document.documentElement.dataset.ready = "yes";
 }

@@ -18,17 +18,19 @@ from ...views.briefly import Brief
 from ..graph import leaf_name, shape_text, source_text
 from ..html import begun, sheet, text
 from ..jsons import dumps
-from ..numbers import inline
+from ..line import Layout
+from ..numbers import draw, inline
 from ..theme import Theme
 from .layers import Placed, Point
 from .scene import Scene, brief, inside, scene_of
 from .svg import (
+    HEAT,
+    HEATED,
     NOTE,
-    SWATCH,
     TIP,
+    Heat,
     drawn,
     escaped,
-    legend_decades,
     place_scene,
     style,
     swatches,
@@ -41,6 +43,9 @@ INSET: Final = 18.0
 HANDLE: Final = 26.0
 """Height of the handle that closes an open fold, in units of the picture."""
 
+PANEL: Final = 40
+"""Width of the page's panel, in characters."""
+
 MAX_WHOLE_CHARACTERS: Final = 600
 """Largest length of an array that the page writes out, in characters."""
 
@@ -52,21 +57,20 @@ def page(picture: Picture, theme: Theme = "auto") -> Iterator[str]:
     placed = place_scene(scene)
     insides = [inside(picture, fold) for fold in picture.folds]
     rooms = [place_scene(each) for each in insides]
-    boxes = [box for each in (scene, *insides) for box in each.boxes]
-    used = {box.decade for box in boxes if box.decade}
+    heat = Heat(box for each in (scene, *insides) for box in each.boxes)
     script = text("page.js")
-    styles = style(sorted(used), theme, True) + sheet("page", theme, printed=True)
+    styles = style(theme, heat, True) + sheet("page", theme, printed=True)
     title = escaped(picture.program.strip().split("\n")[-1] or picture.name)
     yield from begun(f"Graph of {title}", styles, script)
-    shown = list(drawn(scene, placed, heated=True, live=True))
+    shown = list(drawn(scene, placed, heat, live=True))
     for nr, (each, room) in enumerate(zip(insides, rooms, strict=True)):
-        shown += _open_fold(nr, each, room, picture.folds[nr].count)
+        shown += _open_fold(nr, each, room, heat, picture.folds[nr].count)
     body = text("page.html").format(
         title=title,
         steps=len(picture.steps),
         tip=TIP.format(9),
         picture=whole(shown),
-        legend=whole(_legend(legend_decades(used))),
+        legend=whole(_legend(heat)),
         data=embedded(_data(picture, scene, placed, insides, rooms)),
         script=script,
     )
@@ -81,7 +85,9 @@ def embedded(data: object) -> str:
     return made
 
 
-def _open_fold(nr: int, scene: Scene, room: Placed, count: int) -> Iterator[str]:
+def _open_fold(
+    nr: int, scene: Scene, room: Placed, heat: Heat, count: int
+) -> Iterator[str]:
     width, height = _size(room)
     yield f'<g class="off" id="f{nr}">'
     yield f'<rect class="frame" width="{width:.1f}" height="{height:.1f}" rx="9"/>'
@@ -92,7 +98,7 @@ def _open_fold(nr: int, scene: Scene, room: Placed, count: int) -> Iterator[str]
         f'<text x="12" y="{HANDLE - 8:.1f}">×{count:,} fold up</text></g>'
     )
     yield f'<g transform="translate({INSET} {INSET + HANDLE})">'
-    yield from drawn(scene, room, heated=True, live=True, prefix=f"f{nr}-")
+    yield from drawn(scene, room, heat, live=True, prefix=f"f{nr}-")
     yield "</g></g>"
 
 
@@ -101,14 +107,13 @@ def _size(room: Placed) -> tuple[float, float]:
     return room.width + 2 * INSET, room.height + 2 * INSET + HANDLE
 
 
-def _legend(decades: Sequence[str]) -> Iterator[str]:
-    width = SWATCH * max(1, len(decades)) + 4
-    yield '<div id="legend" hidden><span class="quiet">the largest gradient at a node'
+def _legend(heat: Heat) -> Iterator[str]:
+    yield f'<div id="legend" hidden><span class="quiet">{HEATED}</span>'
     yield (
-        f'</span><svg class="heated" width="{width:.0f}" height="{NOTE:.0f}" '
-        'role="img" aria-label="Colours by decade">'
+        f'<svg class="heated" viewBox="-14 0 {HEAT + 28} {2 * NOTE}" '
+        f'width="{HEAT + 28}" role="img" aria-label="{HEATED}">'
     )
-    yield from swatches(decades, 2.0, 2.0)
+    yield from swatches(heat, 0.0, 2.0)
     yield "</svg></div>"
 
 
@@ -203,13 +208,12 @@ def _node(node: PictureNode) -> dict[str, Any]:
 
 
 def _whole(value: Brief | None) -> str | None:
-    """Return a number with all its digits; of a large array its range."""
+    """Return a number with all its digits, an array row by row, of a large one its
+    range."""
     if value is None:
         return None
     if isinstance(value, float | int):
         return inline(value)
-    if isinstance(value, list):
-        listed = inline(value)
-        if len(listed) <= MAX_WHOLE_CHARACTERS:
-            return listed
+    if isinstance(value, list) and len(inline(value)) <= MAX_WHOLE_CHARACTERS:
+        return "\n".join(draw(value, Layout(PANEL), whole=True))
     return brief(value)

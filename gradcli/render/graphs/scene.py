@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import floor, isfinite, log10
 from typing import Final, NamedTuple
 
 from ...answers.picture import Picture, PictureNode
@@ -24,8 +23,7 @@ from ..graph import leaf_name, shape_text, shorten, source_text
 from ..numbers import ELLIPSIS, inline, six_digits
 
 CHARACTER: Final = 7.25
-"""Width of a character of a text, and of a small one, in units of the picture."""
-SMALL_CHARACTER: Final = 6.35
+"""Width of a character, in units of the picture."""
 
 PADDING: Final = 12.0
 MIN_WIDTH: Final = 92.0
@@ -36,17 +34,13 @@ MAX_TEXT: Final = 34
 """Largest length of a text, of a number, of a line's label and of the name where it
 leads."""
 MAX_NUMBER: Final = 20
-MAX_LABEL: Final = 24
+MAX_LABEL: Final = 34
 MAX_HINT: Final = 16
 
 ROW: Final = 16.0
 """Height of a line of text, in units of the picture; a box has two or three."""
 
 TIMES: Final = "×"
-
-NOTHING: Final = "none"
-STRANGE: Final = "nan"
-"""Names of the decades of a gradient that is 0 and of one that is not finite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +53,7 @@ class Box:
     text      the program's text of the value; may be empty
     value     the value, at the lower left
     gradient  the gradient that arrives, at the lower right
-    decade    the decade of the gradient's size
+    size      the size of the gradient's largest entry
     shape     the value's shape
     leaf      whether it is an input
     """
@@ -70,7 +64,7 @@ class Box:
     text: str
     value: str
     gradient: str
-    decade: str | None
+    size: float | None
     shape: str
     leaf: bool
 
@@ -82,9 +76,8 @@ class Box:
     def width(self) -> float:
         title = f"{self.title} {self.shape}".rstrip()
         below = len(self.value) + BETWEEN + len(self.gradient)
-        texts = max(_cells(self.text), below) * CHARACTER
-        room = CHARACTER if self.leaf else SMALL_CHARACTER
-        return max(MIN_WIDTH, texts, _cells(title) * room) + 2 * PADDING
+        columns = max(_cells(title), _cells(self.text), below)
+        return max(MIN_WIDTH, columns * CHARACTER) + 2 * PADDING
 
     @property
     def height(self) -> float:
@@ -181,22 +174,13 @@ def _box(node: PictureNode) -> Box:
         nodes=(view.id,),
         fold=None,
         title=_squeezed(name, MAX_TEXT),
-        text="" if view.is_leaf else shorten(source_text(view), MAX_TEXT),
+        text="" if view.is_leaf else _squeezed(source_text(view), MAX_TEXT),
         value=_said("= ", node.value),
         gradient=_said("grad ", node.gradient),
-        decade=decade_of(magnitude(node.gradient)),
+        size=magnitude(node.gradient),
         shape=shape_text(view.shape),
         leaf=view.is_leaf,
     )
-
-
-def decade_of(size: float | None) -> str | None:
-    """Return the name of the decade of a gradient's size; None where none arrives."""
-    if size is None:
-        return None
-    if not isfinite(size):
-        return STRANGE
-    return str(floor(log10(size))) if size else NOTHING
 
 
 def _squeezed(text: str, room: int) -> str:
@@ -222,7 +206,7 @@ def _fold_box(picture: Picture, nr: int) -> Box:
         title=f"{TIMES}{fold.count:,} {shorten(last.node.name, MAX_TEXT)}",
         value=_said("= ", first.value, last.value),
         gradient=_said("grad ", last.gradient, first.gradient),
-        decade=decade_of(magnitude(first.gradient)),
+        size=magnitude(first.gradient),
     )
 
 
@@ -312,7 +296,7 @@ def _short(rule: str) -> str:
 
 def label_width(label: str) -> float:
     """Return the width of a line's label, in units of the picture."""
-    return _cells(label) * SMALL_CHARACTER + 8 if label else 0.0
+    return _cells(label) * CHARACTER + 8 if label else 0.0
 
 
 def _cells(text: str) -> int:

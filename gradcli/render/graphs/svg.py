@@ -9,7 +9,7 @@ Invariant: the picture is a complete XML document that refers to nothing outside
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import log
+from math import isfinite, log, sqrt
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
@@ -23,10 +23,8 @@ from ..numbers import inline
 from ..theme import Theme
 from .layers import LABEL_HEIGHT, Line, Placed, Point, place
 from .scene import (
-    NOTHING,
     PADDING,
     ROW,
-    STRANGE,
     Box,
     Link,
     Scene,
@@ -45,17 +43,25 @@ TIP: Final = (
 )
 """Definition of the tip of a line, of a size in units of the picture."""
 
-SWATCH: Final = 66.0
-"""Width of a decade in the legend, in units of the picture."""
+HEATED: Final = "colour: the largest gradient at the node"
 
 MIN_LEGEND: Final = 470.0
 """Smallest width of the legend, in units of the picture."""
 
-FULL: Final = 24
-"""Decades from 1 at which a shade is full; near 1 shades change faster."""
+SWATCH: Final = 28.0
+BETWEEN: Final = 16.0
+"""Width of a shade in the legend, and distance from the bar of shades to a colour
+beside it, in units of the picture."""
 
-MAX_SHOWN: Final = 13
-"""Largest number of decades that a legend shows."""
+HEAT: Final = 9 * SWATCH + 2 * BETWEEN
+"""Largest width of a legend's shades, in units of the picture."""
+
+SHADES: Final = 7
+"""Number of shades from the smallest gradient of a picture to its largest one."""
+
+NOTHING: Final = "none"
+STRANGE: Final = "nan"
+"""Names of the shades of a gradient that is 0 and of one that is not finite."""
 
 COLD: Final = (128, 178, 250), (24, 78, 170), (255, 255, 255)
 HOT: Final = (250, 140, 120), (160, 44, 32), (150, 150, 150)
@@ -64,9 +70,33 @@ OTHER: Final = {
     NOTHING: ("#d9dde3", "#4b535e", "#ffffff"),
     STRANGE: ("#e7a1ee", "#86308f", "#8c8c8c"),
 }
-"""Colours of gradients below 1, above it, from 1 to 10, and of other ones: on a light
-ground, on a dark one and without hues, where the larger gradient is the darker one. A
-shade means the same in every picture."""
+"""Colours of a picture's smallest gradient, its largest, those half way between, by
+their logarithms, and other ones: on a light ground, on a dark one and without hues,
+where the larger gradient is the darker one."""
+
+
+class Heat:
+    """Shades for the sizes of a picture's gradients, from the smallest to the largest.
+
+    low, high  their sizes
+    used       the names of the shades that occur
+    """
+
+    def __init__(self, boxes: Iterable[Box]) -> None:
+        sizes = {box.size for box in boxes if box.size is not None}
+        known = [size for size in sizes if size and isfinite(size)]
+        self.low, self.high = min(known, default=0.0), max(known, default=0.0)
+        self.used = set(map(self.shade, sizes))
+
+    def shade(self, size: float) -> str:
+        """Return the name of the shade of a gradient's size."""
+        if not isfinite(size):
+            return STRANGE
+        if not size:
+            return NOTHING
+        low, high = log(self.low), log(self.high)
+        share = (log(size) - low) / (high - low) if low < high else 0.5
+        return str(round(share * (SHADES - 1)))
 
 
 def svg(picture: Picture, heated: bool = False, theme: Theme = "auto") -> Iterator[str]:
@@ -74,20 +104,25 @@ def svg(picture: Picture, heated: bool = False, theme: Theme = "auto") -> Iterat
     if ``heated``; raise ImportError if igraph is missing."""
     scene = scene_of(picture)
     placed = place_scene(scene)
-    used = {box.decade for box in scene.boxes if box.decade} if heated else set()
-    decades = legend_decades(used)
-    width = max(placed.width, MIN_LEGEND, SWATCH * len(decades)) + 2 * MARGIN
+    heat = Heat(scene.boxes) if heated else None
+    width = max(placed.width, MIN_LEGEND) + 2 * MARGIN
     below = MARGIN + placed.height + MARGIN
-    height = below + NOTE * (len(scene.legend) + 2 * bool(decades)) + MARGIN / 2
-    styles = style(sorted(used | set(decades)), theme)
+    height = below + NOTE * (len(scene.legend) + 3 * heated) + MARGIN / 2
+    styles = style(theme, heat)
     title = f"Graph of {picture.program}"
     kind = heated * ' class="heated"'
     yield from opened(width, height, title, styles, kind, TIP.format(9))
     left = (width - placed.width) / 2
     yield f'<g transform="translate({left:.1f} {MARGIN:.1f})">'
-    yield from drawn(scene, placed, heated)
+    yield from drawn(scene, placed, heat)
     yield "</g>"
-    yield from _legend(below, scene.legend, decades)
+    y = below + NOTE / 2
+    for text in scene.legend:
+        yield f'<text class="note" x="{MARGIN}" y="{y:.1f}">{escaped(text)}</text>'
+        y += NOTE
+    if heat is not None:
+        yield f'<text class="note" x="{MARGIN}" y="{y:.1f}">{HEATED}</text>'
+        yield from swatches(heat, MARGIN, y + NOTE / 2)
     yield "</svg>"
 
 
@@ -125,44 +160,32 @@ def place_scene(scene: Scene) -> Placed:
     )
 
 
-def style(decades: Sequence[str], theme: Theme, printed: bool = False) -> str:
+def style(theme: Theme, heat: Heat | None, printed: bool = False) -> str:
     """Return the style sheet of a graph; `sheet` explains ``printed``."""
+    names = [] if heat is None else [*map(str, range(SHADES)), *OTHER]
     shades = [
-        "".join(f".heated .h{n} .box{{fill:{colour_of(n, nr)}}}" for n in decades)
+        "".join(f".heated .h{n} .box{{fill:{colour_of(n, nr)}}}" for n in names)
         for nr in range(len(HOT))
     ]
     return sheet("graph", theme, shades, printed=printed)
 
 
-def colour_of(decade: str, ground: int) -> str:
-    """Return the fill colour of the boxes of a decade on a light ground, on a dark one
-    or without hues."""
-    if decade in OTHER:
-        return OTHER[decade][ground]
-    power = int(decade)
-    share = min(1.0, log(1 + abs(power)) / log(1 + FULL))
-    end = (COLD if power < 0 else HOT)[ground]
+def colour_of(shade: str, ground: int) -> str:
+    """Return the fill colour of a shade on a light ground, on a dark one or without
+    hues."""
+    if shade in OTHER:
+        return OTHER[shade][ground]
+    share = 2 * int(shade) / (SHADES - 1) - 1
+    end = (COLD if share < 0 else HOT)[ground]
     parts = zip(NEUTRAL[ground], end, strict=True)
-    mixed = [round(a + (b - a) * share) for a, b in parts]
+    mixed = [round(a + (b - a) * abs(share)) for a, b in parts]
     return "#" + "".join(f"{part:02x}" for part in mixed)
-
-
-def legend_decades(names: Iterable[str]) -> list[str]:
-    """Return decades for a legend, rising; if there are very many, some are left
-    out."""
-    found = set(names)
-    powers = sorted(map(int, found - {*OTHER}))
-    every = -(-len(powers) // MAX_SHOWN) or 1
-    shown = [str(power) for power in powers[::every]]
-    if powers and str(powers[-1]) not in shown:
-        shown.append(str(powers[-1]))
-    return [*({NOTHING} & found), *shown, *({STRANGE} & found)]
 
 
 def drawn(
     scene: Scene,
     placed: Placed,
-    heated: bool,
+    heat: Heat | None,
     live: bool = False,
     prefix: str = "",
 ) -> Iterator[str]:
@@ -172,7 +195,7 @@ def drawn(
     for nr, (link, points) in enumerate(zip(scene.links, placed.bends, strict=True)):
         yield from _line(link, points, placed.labels[nr], f"{prefix}e{nr}", scene, live)
     for nr, (box, middle) in enumerate(zip(scene.boxes, placed.boxes, strict=True)):
-        yield from _box(box, middle, heated, live, f"{prefix}b{nr}")
+        yield from _box(box, middle, heat, live, f"{prefix}b{nr}")
 
 
 def _line(
@@ -219,10 +242,12 @@ def path(points: Sequence[Point]) -> str:
     return "".join(drawn)
 
 
-def _box(box: Box, middle: Point, heated: bool, live: bool, name: str) -> Iterator[str]:
+def _box(
+    box: Box, middle: Point, heat: Heat | None, live: bool, name: str
+) -> Iterator[str]:
     kinds = ["node", *["leaf"] * box.leaf, *["fold"] * (box.fold is not None)]
-    if heated and box.decade is not None:
-        kinds.append(f"h{box.decade}")
+    if heat is not None and box.size is not None:
+        kinds.append(f"h{heat.shade(box.size)}")
     left, top = middle.x - box.width / 2, middle.y - box.height / 2
     right = left + box.width - PADDING
     round_ = box.height / 2 if box.leaf else 7.0
@@ -265,28 +290,26 @@ def described(box: Box) -> str:
     return ", ".join(filter(None, said))
 
 
-def _legend(top: float, legend: Sequence[str], decades: Sequence[str]) -> Iterator[str]:
-    y = top + NOTE / 2
-    for text in legend:
-        yield f'<text class="note" x="{MARGIN}" y="{y:.1f}">{escaped(text)}</text>'
-        y += NOTE
-    if not decades:
-        return
-    note = "colour: the largest gradient at the node"
-    yield f'<text class="note" x="{MARGIN}" y="{y:.1f}">{escaped(note)}</text>'
-    yield from swatches(decades, MARGIN, y + NOTE / 2)
-
-
-def swatches(decades: Sequence[str], left: float, top: float) -> Iterator[str]:
-    """Yield the colours of decades, each with its name."""
-    for nr, name in enumerate(decades):
-        x = left + nr * SWATCH
-        said = {NOTHING: "0", STRANGE: "not finite"}.get(name, f"1e{name}")
-        label = text_at(x + SWATCH / 2, top + 13, "middle", said, "label")
+def swatches(heat: Heat, left: float, top: float) -> Iterator[str]:
+    """Yield the shades, rising, with the sizes of the first, the middle and the last of
+    them below."""
+    ends = {"0": heat.low, str(SHADES - 1): heat.high} if heat.low < heat.high else {}
+    sizes = ends | {str(SHADES // 2): sqrt(heat.low) * sqrt(heat.high)}
+    said = {name: f"{size:.3g}" for name, size in sizes.items()}
+    said |= {NOTHING: "0", STRANGE: "inf, nan"}
+    x = left
+    for name in (NOTHING, *map(str, range(SHADES)), STRANGE):
+        if name in OTHER and name not in heat.used:
+            continue
+        x += BETWEEN * (name == STRANGE)
         yield (
-            f'<g class="h{name}"><rect class="box" x="{x:.1f}" '
-            f'y="{top:.1f}" width="{SWATCH}" height="{NOTE - 4}"/>{label}</g>'
+            f'<g class="h{name}"><rect class="box" x="{x:.1f}" y="{top:.1f}" '
+            f'width="{SWATCH}" height="{NOTE - 4}"/></g>'
         )
+        if name in said:
+            middle = x + SWATCH / 2
+            yield text_at(middle, top + NOTE + 8, "middle", said[name], "note")
+        x += SWATCH + BETWEEN * (name == NOTHING)
 
 
 def escaped(text: str) -> str:

@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -274,17 +275,58 @@ def test_the_keyboard_alone_is_enough(opened: Open, five: Picture) -> None:
     assert shown.locator("#legend").is_visible()
 
 
-def test_a_phone_shows_it_all_without_scrolling_and_hostile_text_does_nothing(
-    opened: Open, five: Picture
+def sized(shown: Any) -> float:
+    """The size of the smallest text of the picture on the screen."""
+    zoom = shown.evaluate("document.getElementById('world').getCTM().a")
+    sizes = shown.eval_on_selector_all(
+        "#world text",
+        "all => all.map(one => parseFloat(getComputedStyle(one).fontSize))",
+    )
+    return float(zoom * min(sizes))
+
+
+@pytest.mark.parametrize("width", [400, 1400])
+@pytest.mark.parametrize("steps", [2, 150])
+def test_a_page_opens_at_its_output_and_can_be_read(
+    opened: Open, width: int, steps: int
 ) -> None:
-    shown = opened(five, 360, 740)
-    assert shown.evaluate("document.documentElement.scrollWidth") == 360
-    for each in shown.locator(".node").all():
-        box = each.bounding_box()
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= 360
+    names = [f"x{n}" for n in range(steps)]
+    lines = [f"{b} = sin({a})*w{n % 3}" for n, (a, b) in enumerate(pairwise(names))]
+    given = [f"{name}=1" for name in ("x0", "w0", "w1", "w2")][: 1 + min(steps, 3)]
+    shown = opened(picture("; ".join(lines), *given[: len(lines) + 1]), width, 800)
+    assert shown.evaluate("document.documentElement.scrollWidth") == width
+    assert sized(shown) >= 12
+    stage, panel = (shown.locator(n).bounding_box() for n in ("#stage", "aside"))
+    assert stage["width"] + (panel["width"] if width > 720 else 0) == width
+    assert width > 720 or panel["y"] == stage["y"] + stage["height"]
+    output = shown.locator("#b0").bounding_box()
+    assert stage["x"] <= output["x"]
+    assert output["x"] + output["width"] <= stage["x"] + stage["width"]
     shown.click("#b0")
     assert shown.locator("#facts").is_visible()
+    shown.click("#fit")
+    shown.mouse.dblclick(stage["x"] + 3, stage["y"] + 3)
+    assert sized(shown) >= 12
+
+
+def test_a_picture_that_fits_is_seen_whole_and_matrices_stand_row_by_row(
+    opened: Open,
+) -> None:
+    shown = opened(picture("sum(A @ A.T)", "A=[[1/3,2/3,1],[-4/3,1/7,0]]"), 400, 800)
+    shown.click("#fit")
+    shown.click("#heat")
+    stage = shown.locator("#stage").bounding_box()
+    for each in shown.locator(".node").all():
+        box = each.bounding_box()
+        assert box["x"] >= stage["x"]
+        assert box["y"] + box["height"] <= stage["y"] + stage["height"]
+    shown.locator(".leaf").click()
+    assert facts(shown)["value"] == (
+        "[[0.333333, 0.666667,        1],\n [-1.33333, 0.142857,        0]]"
+    )
+
+
+def test_hostile_text_does_nothing(opened: Open) -> None:
     shown = opened(picture(HOSTILE, "x=1"))
     assert shown.title().startswith("Graph of y = x*2 # </script>")
     assert shown.locator("img").count() == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from xml.etree import ElementTree
 
@@ -11,16 +12,8 @@ pytest.importorskip("igraph", reason="the extra `pictures` is not installed")
 
 from gradcli.answers.picture import Picture
 from gradcli.render.graphs import layers
-from gradcli.render.graphs.scene import (
-    MAX_TEXT,
-    NOTHING,
-    STRANGE,
-    brief,
-    decade_of,
-    inside,
-    scene_of,
-)
-from gradcli.render.graphs.svg import MAX_SHOWN, graphml, legend_decades, svg, whole
+from gradcli.render.graphs.scene import MAX_TEXT, brief, inside, scene_of
+from gradcli.render.graphs.svg import NOTHING, STRANGE, Heat, graphml, svg, whole
 from gradcli.views.briefly import Extent
 from tests.render.graphs.conftest import picture
 
@@ -88,22 +81,22 @@ def test_a_loop_is_one_box_with_its_count(loop: Picture) -> None:
     assert sum(len(link.edges) for link in scene.links) == 1 + 200 + 1
 
 
-def test_heat_has_a_legend_in_decades(loop: Picture) -> None:
-    root = read(loop, heated=True)
-    assert {"1e-19", "1e-17", "1e0"} <= {*texts(root, "label")}
+def test_heat_goes_from_the_smallest_gradient_to_the_largest(loop: Picture) -> None:
+    root, boxes = read(loop, heated=True), scene_of(loop).boxes
+    sizes = [box.size for box in boxes if box.size]
+    notes = {*texts(root, "note")}
+    assert {f"{size:.3g}" for size in (min(sizes), max(sizes))} <= notes
+    lowest = max(float(t.get("y", 0)) for t in root.iter(f"{SVG}text"))
+    assert lowest < float(root.get("height", 0))
     style = root.findtext(f"{SVG}style") or ""
-    for name in ("h-19", "h-17", "h0"):
+    for name in ("h0", "h6"):
         assert style.count(f".heated .{name} .box") == 2
-        assert any(name in g.get("class", "").split() for g in root.iter(f"{SVG}g"))
-
-
-def test_decades_and_a_long_legend_that_keeps_its_ends() -> None:
-    sizes = (1.0, 9.99, 0.02, 1e5, 0.0, float("nan"), float("inf"))
-    names = ["0", "0", "-2", "5", NOTHING, STRANGE, STRANGE]
-    assert [*map(decade_of, sizes)] == names
-    listed = legend_decades([str(n) for n in range(-40, 3)] + [STRANGE])
-    assert (listed[0], listed[-2], listed[-1]) == ("-40", "2", STRANGE)
-    assert len(listed) <= MAX_SHOWN + 2
+        assert sum(name in (g.get("class") or "").split() for g in root.iter()) > 1
+    known = (0.5, 1.0, 2.0, 0.0, float("nan"), float("inf"))
+    heat = Heat([replace(boxes[0], size=size) for size in known])
+    names = ["0", "3", "6", NOTHING, STRANGE, STRANGE]
+    assert [*map(heat.shade, known)] == names
+    assert Heat([replace(boxes[0], size=7.0)]).used == {"3"}
 
 
 def test_numbers_are_short() -> None:
