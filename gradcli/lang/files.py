@@ -35,7 +35,7 @@ from .nested import (
 )
 from .points import point_blocks
 from .suggest import did_you_mean, nearest
-from .text_tables import MAX_LINE_BYTES, NoColumn, Wanted, text_blocks
+from .text_tables import SEPARATORS, Block, NoColumn, Wanted, text_blocks
 
 STANDARD_INPUT = "-"
 _NPY_MAGIC = b"\x93NUMPY"
@@ -96,10 +96,10 @@ def read_file(source: str, limit: int | None = None) -> Floats:
     if keyed is not None and not os.path.isfile(path):
         path, key = keyed["path"], keyed["key"]
     suffix, packing = suffixes(path)
-    if suffix in _TABLES and (key is not None or suffix not in _READERS):
-        return _column(path, key or "", limit)
     read = _READERS.get(suffix, _by_look)
     try:
+        if suffix in _TABLES and (key is not None or suffix not in _READERS):
+            return _column(path, key or "", limit)
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
             _check_size(status.st_size, path, limit)
@@ -111,6 +111,10 @@ def read_file(source: str, limit: int | None = None) -> Floats:
     except OSError as error:
         code = "E511" if isinstance(error, FileNotFoundError) else "E512"
         raise NotAnArray(code, *refusal(path, error, _KINDS, mark="@")) from None
+    except NotAnArray:
+        raise
+    except ProgramError as error:
+        raise NotAnArray(error.code, error.message, error.hint) from None
 
 
 def _check_size(count: int, what: str, limit: int) -> None:
@@ -295,23 +299,16 @@ def _column(path: str, key: str, limit: int) -> Floats:
 
     The table is read block by block, so that memory is needed for the column alone.
     """
-    parts: list[Floats] = []
     try:
-        _demand_fields(path, key)
-        for block in point_blocks(path, Wanted((key,))):
-            points = block()
-            for bad in points.bad:
-                hint = (
-                    "a column holds a number in each row: write nan for a missing one"
-                )
-                raise NotAnArray("E517", f"{bad.place}: {bad.reason}", hint)
-            parts.append(points.columns[key])
-            if sum(part.nbytes for part in parts) > limit:
-                message = f"the column {key!r} of {path} has more numbers than allowed"
-                hint = "take fewer rows, or allow more with --max-memory"
-                raise NotAnArray("E515", message, hint)
+        return _gathered(point_blocks(path, Wanted((key,))), path, limit)
     except NoColumn as error:
-        raise _no_column(path, error) from None
+        header = error.header
+        near = nearest(key, header) or (header[0] if header and not key else None)
+        known = f"its columns are {enumerated(header)}"
+        hint = f"did you mean '@{path}:{near}'? {known}" if near else known
+        message = f"{path} has no column {key!r}" if key else f"{path} is a table"
+        hint = hint if header else "its first line is empty"
+        raise NotAnArray("E518", message, hint) from None
     except ProgramError as error:
         if error.code != "E511":
             raise
@@ -319,47 +316,6 @@ def _column(path: str, key: str, limit: int) -> Floats:
         if key:
             hint = hint.replace("'?", f":{key}'?")
         raise NotAnArray("E511", message, hint) from None
-    if not parts:
-        hint = "a heading alone has no numbers"
-        raise NotAnArray("E513", f"{path} has no rows", hint)
-    if len({part.shape[1:] for part in parts}) > 1:
-        raise NotAnArray("E516", f"{path}: rows of {key!r} differ in shape")
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-def _demand_fields(path: str, key: str) -> None:
-    """Refuse a ``.npy`` file without fields, and a ``.jsonl`` file whose first line has
-    no value ``key``; other tables have a header, which their reader checks."""
-    suffix = os.path.splitext(path)[1].lower()
-    try:
-        if suffix == ".npy":
-            table = np.load(path, mmap_mode="r", allow_pickle=False)
-            if not table.dtype.names:
-                message = f"{path} has no columns with names: it holds {table.dtype}"
-                hint = f"leave :{key} out, and take [:, 0] of it"
-                raise NotAnArray("E518", message, hint)
-        elif suffix == ".jsonl":
-            with open(path, "rb") as file:
-                first = json.loads(file.readline(MAX_LINE_BYTES))
-            if isinstance(first, dict) and key not in first:
-                raise NoColumn(key, path, list(first))
-    except (OSError, ValueError, TypeError, OverflowError, EOFError, RecursionError):
-        return  # the reader reports the error, with its place
-
-
-def _no_column(path: str, error: NoColumn) -> NotAnArray:
-    header = error.header
-    if not header:
-        message = f"{error.what} has no columns: its first line is empty"
-        return NotAnArray("E518", message)
-    known = f"its columns are {enumerated(header)}"
-    if not error.missing:
-        message = f"{path} is a table: {known}"
-        return NotAnArray("E518", message, f"name one: @{path}:{header[0]}")
-    near = nearest(error.missing, header)
-    hint = f"did you mean '@{path}:{near}'? {known}" if near else known
-    message = f"{error.what} has no column {error.missing!r}"
-    return NotAnArray("E518", message, hint)
 
 
 def _table(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
@@ -367,34 +323,39 @@ def _table(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
 
     A first line of words is a heading; `#` opens a comment. A table of one row or one
     column is returned as a vector, a table of one cell as a number.
+    """
+    suffix = suffixes(what)[0]
+    mark = suffix if suffix in SEPARATORS else ".csv"
+    try:
+        table = _gathered(text_blocks(file, what, mark, Wanted(None)), what, limit)
+    except NoColumn:
+        raise NotAnArray("E513", f"{what} holds no numbers", _ROWS) from None
+    return table.reshape([length for length in table.shape if length != 1])
+
+
+def _gathered(blocks: Iterable[Block], what: str, limit: int) -> Floats:
+    """Return all rows of blocks with one column, or with several side by side.
 
     Raises:
-        NotAnArray: a cell is no number, rows differ in length, or there are more
-            numbers than `limit` bytes hold.
+        NotAnArray: a row is bad, or there are more numbers than `limit` bytes hold.
     """
     parts: list[Floats] = []
-    suffix = suffixes(what)[0]
-    try:
-        for block in text_blocks(file, what, suffix or ".csv", Wanted(None)):
-            points = block()
-            for bad in points.bad:
-                ragged = bad.code == "E516"
-                hint = "all rows need the same length" if ragged else _CELL
-                raise NotAnArray(bad.code, f"{bad.place}: {bad.reason}", hint)
-            parts.append(np.stack([*points.columns.values()], axis=1))
-            if sum(part.nbytes for part in parts) > limit:
-                allowed = limit // _BYTES_PER_NUMBER
-                message = f"{what} holds more than the {allowed:,} numbers allowed"
-                raise NotAnArray("E515", message, "take a part of it")
-    except NotAnArray:
-        raise
-    except ProgramError as error:
-        hint = _UTF8 if "UTF-8" in error.message else _ROWS
-        raise NotAnArray(error.code, error.message, hint) from None
+    for block in blocks:
+        points = block()
+        for bad in points.bad:
+            hint = "all rows need the same length" if bad.code == "E516" else _CELL
+            raise NotAnArray(bad.code, f"{bad.place}: {bad.reason}", hint)
+        columns = [*points.columns.values()]
+        parts.append(columns[0] if len(columns) == 1 else np.stack(columns, axis=1))
+        if sum(part.nbytes for part in parts) > limit:
+            allowed = limit // _BYTES_PER_NUMBER
+            message = f"{what} holds more than the {allowed:,} numbers allowed"
+            raise NotAnArray("E515", message, _MORE)
     if not parts:
         raise NotAnArray("E513", f"{what} holds no numbers", _ROWS)
-    table = np.concatenate(parts)
-    return table.reshape([length for length in table.shape if length != 1])
+    if len({part.shape[1:] for part in parts}) > 1:
+        raise NotAnArray("E516", f"{what}: rows differ in shape")
+    return np.concatenate(parts)
 
 
 _READERS: dict[str, Callable[[IO[bytes], str, str | None, int], Floats]] = {

@@ -10,7 +10,7 @@ file can be made.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from errno import EACCES, EISDIR, EROFS
 from importlib import import_module
@@ -23,6 +23,9 @@ from .suggest import nearest
 
 _OPEN_FILES = ("/dev/fd/", "/dev/stdout", "/dev/stderr", "/proc/")
 """Beginnings of the names of files that the process has open already."""
+
+PACKED = (".gz", ".bz2", ".xz", ".zst")
+"""Suffixes of packed files."""
 
 _unfinished: set[str] = set()
 """Paths of temporary files that are not yet written to their end."""
@@ -50,7 +53,7 @@ def packed(file: IO[bytes], path: str, mode: str = "rb") -> Iterator[IO[bytes]]:
         yield file
         return
     try:
-        with PACKED[packing](file, mode) as opened:
+        with _packed(file, packing, mode) as opened:
             yield opened
     except ProgramError:
         raise
@@ -63,27 +66,15 @@ def packed(file: IO[bytes], path: str, mode: str = "rb") -> Iterator[IO[bytes]]:
         raise ProgramError("E513", f"{message}{error}", hint=hint) from None
 
 
-def _gzip(file: IO[bytes], mode: str) -> Any:
-    from gzip import GzipFile
-
-    # Without the time, so that equal contents are equal files.
-    return GzipFile("", mode, fileobj=file, mtime=0)
-
-
-def _zstd(file: IO[bytes], mode: str) -> Any:
-    import pyarrow as pa
-
-    kind = pa.CompressedInputStream if mode == "rb" else pa.CompressedOutputStream
-    return kind(pa.PythonFile(file, mode[0]), "zstd")
-
-
-PACKED: dict[str, Callable[[IO[bytes], str], Any]] = {
-    ".gz": _gzip,
-    ".bz2": lambda file, mode: import_module("bz2").BZ2File(file, mode),
-    ".xz": lambda file, mode: import_module("lzma").LZMAFile(file, mode),
-    ".zst": _zstd,
-}
-"""Functions that return a packed file, by the last suffix of its name."""
+def _packed(file: IO[bytes], packing: str, mode: str) -> Any:
+    if packing == ".gz":
+        # Without the time, so that equal contents are equal files.
+        return import_module("gzip").GzipFile("", mode, fileobj=file, mtime=0)
+    if packing == ".zst":
+        kind = "CompressedInputStream" if mode == "rb" else "CompressedOutputStream"
+        return getattr(import_module("pyarrow"), kind)(file, "zstd")
+    module, kind = ("bz2", "BZ2File") if packing == ".bz2" else ("lzma", "LZMAFile")
+    return getattr(import_module(module), kind)(file, mode)
 
 
 @contextmanager

@@ -63,15 +63,12 @@ TABLES = "a table is .csv, .tsv, .json, .jsonl, .npy, .parquet, or - for standar
 
 _COMMENT = re.compile(rb'"[^"]*"|^[ \t]*#.*', re.M)
 _REMARK = re.compile(rb"#.*")
-"""Patterns of a line that is a comment, or of a text between quotation marks, which has
-none; and of a remark behind numbers."""
+"""Patterns of a comment, or of a quotation, which has none; of a remark."""
 
 _UNIT = re.compile(r"(?<=.)\s*(\[.*\]|\(.*\))$")
 """Pattern of a unit behind the name of a column."""
 
 _NUMBER_OF_JSON = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
-_BETWEEN = re.compile(r"\s*,?\s*")
-
 _NUMBER = re.compile(
     r"[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|nan|inf(inity)?)",
     re.ASCII | re.IGNORECASE,
@@ -113,6 +110,11 @@ class Wanted(NamedTuple):
     kept: tuple[str, ...] = ()
     renamed: Mapping[str, str] = {}
     columns: tuple[str, ...] = ()
+
+    @property
+    def headless(self) -> bool:
+        """Whether the table need not have a header."""
+        return self.names is None or bool(self.columns)
 
     @property
     def asked(self) -> dict[str, str]:
@@ -235,17 +237,13 @@ def text_blocks(
     blocks = _pieces(file, what, suffix)
     first = next(blocks, b"").removeprefix(b"\xef\xbb\xbf")
     blocks, line, look = chain([first], blocks), 1, suffix or look_of(first)
-    if look == ".json":
-        blocks = iter([b"".join(blocks)])
-    if look in (".json", ".jsonl"):
-        texts = _entries if look == ".json" else _lines
-        read: Callable[..., Points] = partial(
-            _json_rows, texts=texts, wanted=wanted, what=what
-        )
-    else:
+    if look in SEPARATORS:
         layout, rest, line = _headed(blocks, SEPARATORS.get(suffix), wanted, what)
-        blocks = chain([rest], blocks)
-        read = partial(_rows, layout=layout, what=what)
+        blocks, read = chain([rest], blocks), partial(_rows, layout=layout, what=what)
+    else:
+        lines = look == ".jsonl"
+        blocks = blocks if lines else iter([b"".join(blocks)])
+        read = partial(_json_rows, wanted=wanted, what=what, lines=lines)
     for data in blocks:
         if data.strip():
             yield Block(partial(read, data, line), len(data))
@@ -267,8 +265,7 @@ def _headed(
                 message = f"{what} has lines that end with \\r alone, not \\n"
                 raise refused("E513", message)
             comment = head.lstrip().startswith("#")
-            headless = wanted.names is None or wanted.columns
-            if not head.strip() or (comment and headless):
+            if not head.strip() or (comment and wanted.headless):
                 continue
             try:
                 layout = _layout(head.lstrip("# "), mark, wanted, what)
@@ -277,11 +274,11 @@ def _headed(
                 if comment:
                     continue
                 raise
-            if layout.headed:
-                return layout, piece[end:], line + 1
-            return layout, piece[start:], line
-    if wanted.names is None:
-        raise refused("E513", f"{what} holds no numbers")
+            return (
+                layout,
+                piece[end if layout.headed else start :],
+                line + layout.headed,
+            )
     raise NoColumn(next(iter(wanted.asked.values()), ""), what, ())
 
 
@@ -425,8 +422,8 @@ def _rows(data: bytes, line: int, layout: Layout, what: str) -> Points:
         found = read(data, layout)
     if found is not None and not _may_be_beyond(found, data):
         return Points(found, ())
-    rows = _cell_by_cell(data, line, layout, what)
-    return _collected(rows, [*layout.numbers, *layout.kept])
+    rows = _cut(data, line, layout, what)
+    return _collected(rows, layout.numbers, layout.kept, _number, _json_text)
 
 
 def _may_be_beyond(columns: Mapping[str, Any], data: bytes) -> bool:
@@ -482,7 +479,7 @@ def _at_once(data: bytes, layout: Layout) -> dict[str, Any] | None:
     except (csv.Error, ValueError):
         return None
     kept = layout.kept.items()
-    return found | {n: _objects(map(_json_text, columns[at])) for n, at in kept}
+    return found | {name: json_texts(columns[at], _json_text) for name, at in kept}
 
 
 def _floats(cells: Sequence[str]) -> Floats:
@@ -493,13 +490,9 @@ def _floats(cells: Sequence[str]) -> Floats:
     return np.array([*map(float, cells)], dtype=float)
 
 
-def _objects(texts: Iterable[object]) -> Any:
-    return np.fromiter(texts, dtype=object)
-
-
-def json_texts(cells: Iterable[object]) -> Any:
-    """Return cells of any kind as texts of JSON; what JSON does not have as words."""
-    return _objects(json.dumps(cell, default=str) for cell in cells)
+def _dumps(cell: object) -> str:
+    """Return a value as a text of JSON; what JSON does not have, in words."""
+    return json.dumps(None if cell is _NOTHING else cell, default=str)
 
 
 def _json_text(cell: str) -> str:
@@ -507,171 +500,150 @@ def _json_text(cell: str) -> str:
     return cell if _NUMBER_OF_JSON.fullmatch(cell) else json.dumps(cell)
 
 
-Row = BadRow | Mapping[str, Any]
-"""A row that was read: its values by the names of columns, or why it is bad."""
+def json_texts(cells: Iterable[object], text: Callable[[Any], str] = _dumps) -> Any:
+    """Return cells of any kind as an array of texts of JSON."""
+    return np.fromiter(map(text, cells), dtype=object)
 
 
-def _collected(rows: Iterable[Row], names: Sequence[str]) -> Points:
-    """Return rows that were read one by one as columns, with the bad rows."""
-    good: list[Mapping[str, Any]] = []
-    bad: list[BadRow] = []
-    for nr, row in enumerate(rows):
-        if isinstance(row, BadRow):
-            bad.append(row._replace(nr=nr))
-        else:
-            good.append(row)
-    columns = {}
-    for name in names:
-        cells = [row[name] for row in good]
-        texts = bool(cells) and isinstance(cells[0], str)
-        columns[name] = _objects(cells) if texts else np.array(cells, dtype=float)
-    return Points(columns, tuple(bad))
+Row = tuple[str, Sequence[Any], str]
+"""The place of a row, its cells, and why it cannot be used; empty for a good row."""
 
 
-def _row(place: str, values: Mapping[str, Any], reason: str, code: str = "E517") -> Row:
-    """Return a row by its values, or as a bad one if there is a reason."""
-    if not reason:
-        return values
-    kept = tuple((name, v) for name, v in values.items() if not np.ndim(v))
-    return BadRow(0, place, reason, kept, code)
-
-
-def _cell_by_cell(data: bytes, line: int, layout: Layout, what: str) -> Iterator[Row]:
-    """Yield the rows of a block of text."""
-    text, first, mark = _decoded(data, what), line, layout.mark
-    strict = bool(text.count('"') % 2)
-    reader = csv.reader(StringIO(text, newline=""), delimiter=mark, strict=strict)
-    while True:
-        values: Mapping[str, Any] = {}
-        code, reason = "E517", ""
-        try:
-            cells = next(reader, None)
-            if cells is None:
-                return
-            if not cells or (len(cells) == 1 and cells[0].isspace()):
-                first = line + reader.line_num
-                continue
-            if len(cells) == layout.cells:
-                values, reason = _values(cells, layout)
-            else:
-                have = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
-                code, reason = "E516", f"{have}, {layout.said} has {layout.cells}"
-        except csv.Error:
-            reason = "a quotation mark is not closed"
-        last = line + reader.line_num - 1
-        place = f"line {first}" if first == last else f"lines {first} to {last}"
-        first = last + 1
-        yield _row(f"{what}, {place}", values, reason, code)
-
-
-def _values(cells: Sequence[str], layout: Layout) -> tuple[dict[str, Any], str]:
-    """Return the values of a row by the names of their columns, and why it is bad."""
-    numbers, reasons = {}, []
-    for name, place in layout.numbers.items():
-        cell = cells[place].strip()
-        if _NUMBER.fullmatch(cell):
-            numbers[name] = float(cell)
-            beyond = beyond_floats(cell, numbers[name])
-            if beyond is not None:
-                reasons.append(f"{name} is {shortened(cell)}, {beyond}")
-        else:
-            shown = f"{shortened(cell)!r}, not a number" if cell else "empty"
-            if _DECIMAL_COMMA.fullmatch(cell):
-                shown += ": write a point for the comma"
-            reasons.append(f"{name} is {shown}")
-    kept = {name: _json_text(cells[place]) for name, place in layout.kept.items()}
-    return numbers | kept, reasons[0] if reasons else ""
-
-
-Texts = Iterable[tuple[int, str]]
-"""Objects of JSON as texts, with the numbers of the lines that they begin in."""
-
-
-def _lines(data: bytes, line: int, what: str) -> Texts:
-    """Return the lines of a text that are not blank."""
-    texts = enumerate(_decoded(data, what).split("\n"), line)
-    return ((nr, text) for nr, text in texts if text.strip())
-
-
-def _entries(data: bytes, line: int, what: str) -> Texts:
-    """Yield the entries of a list of JSON."""
-    text, decode, at = _decoded(data, what).strip(), json.JSONDecoder().raw_decode, 1
-    if not text.startswith("["):
-        raise refused("E513", f"{what} is no list of objects")
-    while True:
-        after = at + len(_BETWEEN.match(text, at)[0])  # type: ignore[index]
-        line, at = line + text.count("\n", at, after), after
-        if text[at:] == "]":
-            return
-        try:
-            end = decode(text, at)[1]
-        except (ValueError, RecursionError) as error:
-            raise refused("E513", f"{what}, line {line} is not JSON: {error}") from None
-        yield line, text[at:end]
-        line, at = line + text.count("\n", at, end), end
-
-
-def _json_rows(
-    data: bytes,
-    line: int,
-    texts: Callable[[bytes, int, str], Texts],
-    wanted: Wanted,
-    what: str,
+def _collected(
+    rows: Iterable[Row],
+    numbers: Mapping[str, int],
+    kept: Mapping[str, int],
+    read: Callable[[Any], tuple[Any, str]],
+    text: Callable[[Any], str],
 ) -> Points:
-    """Return the rows of objects of JSON, with numbers or lists of numbers."""
-    rows = _one_by_one(texts(data, line, what), wanted, what)
-    return _collected(rows, [*wanted.asked])
-
-
-def _one_by_one(texts: Texts, wanted: Wanted, what: str) -> Iterator[Row]:
-    """Yield the rows of objects of JSON, which have values of the same shapes."""
+    """Return rows as columns, with the bad rows; ``read`` returns the number that a
+    cell is, or why it is none, and ``text`` a cell that is carried along."""
+    columns: dict[str, list[Any]] = {name: [] for name in (*numbers, *kept)}
+    bad: list[BadRow] = []
     shapes: dict[str, list[int]] = {}
-    for nr, text in texts:
-        values, reason = _object(text, wanted)
+    for nr, (place, cells, reason) in enumerate(rows):
+        code = "E516" if cells and reason else "E517"
+        values: dict[str, Any] = {}
+        if not reason:
+            values = {name: text(cells[at]) for name, at in kept.items()}
+            found = {name: read(cells[at]) for name, at in numbers.items()}
+            values |= {name: value for name, (value, why) in found.items() if not why}
+            reason = next(
+                (f"{name} {why}" for name, (_, why) in found.items() if why), ""
+            )
         if not reason:
             known = {name: list(np.shape(value)) for name, value in values.items()}
             shapes = shapes or known
             other = next((name for name in known if known[name] != shapes[name]), None)
             if other is not None:
-                values, reason = {}, (
+                reason = (
                     f"{other} has shape {known[other]}, before it had {shapes[other]}"
-                )  # fmt: skip
-        yield _row(f"{what}, line {nr}", values, reason)
+                )
+        if reason:
+            told = tuple((name, v) for name, v in values.items() if not np.ndim(v))
+            bad.append(BadRow(nr, place, reason, told, code))
+            continue
+        for name, value in values.items():
+            columns[name].append(value)
+    arrays = {name: np.array(columns[name], dtype=float) for name in numbers}
+    texts = {name: json_texts(columns[name], str) for name in kept}
+    return Points(arrays | texts, tuple(bad))
 
 
-def _object(text: str, wanted: Wanted) -> tuple[dict[str, Any], str]:
-    """Return the values of an object of JSON, and why it is bad."""
-    try:
-        floats = number_of_json if EXTREME.search(text) else None
-        found = json.loads(text, parse_float=floats)
-    except NotAnArray as problem:
-        return {}, problem.message
-    except (ValueError, RecursionError) as error:
-        return {}, f"not JSON: {error}"
-    if not isinstance(found, dict):
-        return {}, "not an object"
-    values: dict[str, Any] = {}
-    reasons = []
-    for name, asked in wanted.asked.items():
-        if name in wanted.kept:
-            values[name] = json.dumps(found.get(asked))
-            continue
-        if asked not in found:
-            reasons.append(f"no value for {name}")
-            continue
-        cell = found[asked]
+def _cut(data: bytes, line: int, layout: Layout, what: str) -> Iterator[Row]:
+    """Yield the rows of a block of text."""
+    text, first, mark = _decoded(data, what), line, layout.mark
+    strict = bool(text.count('"') % 2)
+    reader = csv.reader(StringIO(text, newline=""), delimiter=mark, strict=strict)
+    while True:
+        cells: list[str] | None = []
+        reason = ""
         try:
-            value = np.array(cell, dtype=float)
-        except (TypeError, ValueError, OverflowError):
-            shown = shortened(json.dumps(cell))
-            reasons.append(f"{name} is {shown}, not numbers")
+            cells = next(reader, None)
+        except csv.Error:
+            reason = "a quotation mark is not closed"
+        if cells is None:
+            return
+        start, first = first, line + reader.line_num
+        if not reason and (not cells or (len(cells) == 1 and cells[0].isspace())):
             continue
-        # NumPy converts None to nan.
-        if "null" in text and None in np.array(cell, dtype=object).ravel():
-            whole = cell is None
-            reasons.append(
-                f"{name} is empty" if whole else f"an entry of {name} is empty"
-            )
+        if not reason and len(cells) != layout.cells:
+            have = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
+            reason = f"{have}, {layout.said} has {layout.cells}"
+        several = f"lines {start} to {first - 1}"
+        place = f"line {start}" if start == first - 1 else several
+        yield f"{what}, {place}", cells, reason
+
+
+def _number(cell: str) -> tuple[float, str]:
+    """Return the number that a cell of text is, and why it is none."""
+    cell = cell.strip()
+    if _NUMBER.fullmatch(cell):
+        beyond = beyond_floats(cell, float(cell))
+        return float(cell), f"is {shortened(cell)}, {beyond}" if beyond else ""
+    shown = f"is {shortened(cell)!r}, not a number" if cell else "is empty"
+    if _DECIMAL_COMMA.fullmatch(cell):
+        shown += ": write a point for the comma"
+    return 0, shown
+
+
+def _json_rows(
+    data: bytes, line: int, wanted: Wanted, what: str, lines: bool
+) -> Points:
+    """Return the rows of lines of JSON, or of a list: objects with numbers or lists of
+    numbers."""
+    places = {name: nr for nr, name in enumerate(wanted.asked)}
+    kept = {name: places.pop(name) for name in wanted.kept}
+    rows = _objects(data, line, wanted, what, lines)
+    return _collected(rows, places, kept, _json_number, _dumps)
+
+
+def _objects(
+    data: bytes, line: int, wanted: Wanted, what: str, lines: bool
+) -> Iterator[Row]:
+    """Yield the wanted values of each object."""
+    text = _decoded(data, what)
+    floats = number_of_json if EXTREME.search(text) else None
+
+    def loaded(text: str) -> tuple[Any, str]:
+        try:
+            return json.loads(text, parse_float=floats), ""
+        except NotAnArray as problem:
+            return None, problem.message
+        except (ValueError, RecursionError) as error:
+            return None, f"not JSON: {error}"
+
+    found, reason = ([], "") if lines else loaded(text)
+    if reason or not isinstance(found, list):
+        raise refused("E513", f"{what} is {reason or 'no list of objects'}")
+    entries = ((f"object {nr}", each, "") for nr, each in enumerate(found, 1))
+    if lines:
+        texts = enumerate(text.split("\n"), line)
+        entries = ((f"line {nr}", *loaded(each)) for nr, each in texts if each.strip())
+    for place, each, reason in entries:
+        if isinstance(each, dict):
+            if place.endswith(" 1") and not {*each}.intersection(wanted.asked.values()):
+                name, asked = next(iter(wanted.asked.items()))
+                raise NoColumn(asked, what, list(each), name)
+            cells = [each.get(asked, _NOTHING) for asked in wanted.asked.values()]
+            yield f"{what}, {place}", cells, ""
         else:
-            values[name] = value
-    return values, reasons[0] if reasons else ""
+            yield f"{what}, {place}", [], reason or "not an object"
+
+
+_NOTHING = object()
+"""Value of a key that an object lacks."""
+
+
+def _json_number(cell: object) -> tuple[Floats | None, str]:
+    """Return the numbers of a value of JSON, and why they are none."""
+    if cell is _NOTHING:
+        return None, "has no value"
+    try:
+        value = np.array(cell, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        return None, f"is {shortened(json.dumps(cell))}, not numbers"
+    # NumPy converts None to nan.
+    if np.isnan(value).any() and None in np.array(cell, dtype=object).ravel():
+        return None, "is empty" if cell is None else "has an empty entry"
+    return value, ""

@@ -131,8 +131,8 @@ def test_a_bad_line_of_json_is_told(tmp_path: Path) -> None:
     reasons = [bad.reason for bad in block.bad]
     assert reasons.pop(4).startswith("not JSON: ")
     assert reasons == [
-        "not an object", "no value for x", 'x is "a", not numbers',
-        "x has shape [1], before it had [2]", "x is empty", "an entry of x is empty",
+        "not an object", "x has no value", 'x is "a", not numbers',
+        "x has shape [1], before it had [2]", "x is empty", "x has an empty entry",
     ]  # fmt: skip
 
 
