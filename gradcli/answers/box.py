@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from ..engine import NUMPY
-from ..lang.bindings import Binding, read_binding, read_range
+from ..lang.bindings import Binding, read_binding
 from ..lang.errors import ProgramError, Span
 from ..lang.excerpt import printable
 from ..lang.factory import Factory
@@ -33,6 +33,41 @@ FORM: Final = "write --box NAME=LOWER..UPPER, as in --box x=0.1..0.2"
 
 _NEXT: Final = re.compile(r",(?=\s*[^\W\d]\w*\s*=[^=])")
 """Pattern of the comma before the next ``NAME=`` in a list of boxes."""
+
+
+RANGE = re.compile(
+    r"(?P<name>\s*[^\W\d]\w*\s*)=(?!=)"
+    r"(?:(?P<start>[^@:]+?)\.\.(?!\.)|(?P<old>[^@:\[]+?):)"
+    r"(?P<stop>[^:]*[^:\s][^:]*?)(?::(?P<count>[^:]*))?"
+)
+"""Pattern of NAME=START..STOP:COUNT, or of the older NAME=START:STOP:COUNT."""
+
+
+class Range(NamedTuple):
+    """An interval of an input, its ends as expressions, with the text of a count of
+    points, or None; ``old`` if it was written with a colon for the dots."""
+
+    start: Binding
+    stop: Binding
+    points: str | None
+    old: bool
+
+    @property
+    def text(self) -> str:
+        ends = f"{self.start.text.strip()}..{self.stop.text.strip()}"
+        return ":".join([f"{self.start.name}={ends}", *filter(None, [self.points])])
+
+
+def read_range(argument: str) -> Range | None:
+    """Return the range that an argument means; None if it is no range."""
+    found = RANGE.fullmatch(argument)
+    if found is None or not (found["start"] or found["old"]).strip():
+        return None
+    name, first = read_binding(argument).name, "start" if found["start"] else "old"
+    start, stop = (
+        Binding(name, argument, Span(*found.span(k))) for k in (first, "stop")
+    )
+    return Range(start, stop, found["count"], first == "old")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..answers.box import read_range
 from ..answers.plot import Surface
 from ..answers.question import notes_on_data
 from ..engine import resolve
 from ..lang import compiled
-from ..lang.bindings import read_range
 from ..lang.compiled import Gradients, check_names
 from ..lang.errors import ProgramError
 from ..lang.excerpt import enumerated
@@ -32,7 +32,6 @@ from ..lang.points import (
     STANDARD_INPUT,
     point_blocks,
     refuse_one_of_several,
-    text_format,
     total_size,
 )
 from ..lang.prepare import data_among, value_of
@@ -144,11 +143,10 @@ class _Work:
         """Compute the rows and write them as they come; return the exit status."""
         blocks, table, out = self._blocks(), self.many.table, self.many.out
         suffix = ".jsonl" if form.json else ".csv"
-        if table is not None and not form.json:
-            suffix = text_format(table)
         # Mistakes in the table are reported before anything is written.
         for block in islice(blocks, 1):
             points = block()
+            suffix = suffix if form.json else block.look
             blocks = chain([Block(partial(Points, *points), block.size)], blocks)
         columns = self._columns()
         task = Task(

@@ -5,12 +5,9 @@ the argument with carets under the part that is wrong.
 
     read_bindings(["x=3", "W=@data.npz:weights"])
     # (Binding("x", "x=3", ...), Binding("W", "W=@data.npz:weights", ...))
-    read_range("x=0..pi:11")                     # Range("x", "0", "pi", "11")
 """
 
-import re
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from .errors import ProgramError, Span
 from .excerpt import shortened
@@ -20,13 +17,6 @@ from .record import Record
 
 FILE = "@"
 """Sign at the beginning of a VALUE that names a file."""
-
-RANGE = re.compile(
-    r"(?P<name>\s*[^\W\d]\w*\s*)=(?!=)"
-    r"(?:(?P<start>[^@:]+?)\.\.(?!\.)|(?P<old>[^@:\[]+?):)"
-    r"(?P<stop>[^:]*[^:\s][^:]*?)(?::(?P<count>[^:]*))?"
-)
-"""Pattern of NAME=START..STOP:COUNT, or of the older NAME=START:STOP:COUNT."""
 
 
 class Binding(Record):
@@ -47,33 +37,6 @@ class Binding(Record):
         return text[len(FILE) :] if text.startswith(FILE) else None
 
 
-class Range(NamedTuple):
-    """An interval of an input, its ends as expressions, with the text of a count of
-    points, or None; ``old`` if it was written with a colon for the dots."""
-
-    start: Binding
-    stop: Binding
-    points: str | None
-    old: bool
-
-    @property
-    def text(self) -> str:
-        ends = f"{self.start.text.strip()}..{self.stop.text.strip()}"
-        return ":".join([f"{self.start.name}={ends}", *filter(None, [self.points])])
-
-
-def read_range(argument: str) -> Range | None:
-    """Return the range that an argument means; None if it is no range."""
-    found = RANGE.fullmatch(argument)
-    if found is None or not (found["start"] or found["old"]).strip():
-        return None
-    name, first = _name(found["name"], argument), "start" if found["start"] else "old"
-    start, stop = (
-        Binding(name, argument, Span(*found.span(k))) for k in (first, "stop")
-    )
-    return Range(start, stop, found["count"], first == "old")
-
-
 def read_bindings(arguments: Iterable[str]) -> tuple[Binding, ...]:
     """Return the bindings of the arguments, in order.
 
@@ -83,11 +46,7 @@ def read_bindings(arguments: Iterable[str]) -> tuple[Binding, ...]:
     bindings: dict[str, Binding] = {}
     words = list(arguments)
     for argument, after in zip(words, [*words[1:], ""], strict=False):
-        binding, interval = read_binding(argument, after), read_range(argument)
-        if interval is not None:
-            hint = f"it is for gradcli plot, --sweep or --box: {interval.text}"
-            message = f"'{binding.name}' is given a range, not a value"
-            raise ProgramError("E501", message, binding.value, argument, hint=hint)
+        binding = read_binding(argument, after)
         if binding.name in bindings:
             first = bindings[binding.name].argument
             message = f"'{binding.name}' is given a value twice"

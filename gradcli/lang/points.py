@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 from glob import glob, has_magic
 from importlib.util import find_spec
+from itertools import count, repeat
 from pathlib import Path
 from sys import stdin
 from typing import IO, Any
@@ -24,21 +25,17 @@ from .filesystem import PACKED, packed, refusal, suffixes
 from .text_tables import (
     TABLES,
     TEXTS,
-    BadRow,
     Block,
     Points,
     Wanted,
     demand_columns,
+    json_points,
     json_texts,
-    look_of,
     refused,
     text_blocks,
 )
 
 STANDARD_INPUT = "-"
-
-LOOK_BYTES = 1 << 13
-"""Length of the beginning of a text that determines its format, in bytes."""
 
 BLOCK_ROWS = 1 << 14
 """Size of a block of an array, in rows."""
@@ -70,19 +67,6 @@ def total_size(place: str) -> int | None:
     if any(path.suffix in unknown or not path.is_file() for path in files):
         return None
     return sum(path.stat().st_size for path in files)
-
-
-def text_format(place: str) -> str:
-    """Return the suffix of a table's text format, .csv if it is no text; for a stream,
-    or a file without a suffix, the first bytes determine it."""
-    if place == STANDARD_INPUT:
-        peek = getattr(stdin and stdin.buffer, "peek", None)
-        return look_of(peek(1) if peek else b"")
-    suffix, _ = suffixes(place)
-    if suffix or not Path(place).expanduser().is_file():
-        return suffix if suffix in (".tsv", ".json", ".jsonl") else ".csv"
-    with _worded(place), _opened(place) as file:
-        return look_of(file.read(LOOK_BYTES))
 
 
 def refuse_one_of_several(place: str, path: str) -> None:
@@ -221,26 +205,17 @@ def _no_numbers(place: str, name: str, kind: object) -> ProgramError:
 def _arrow_rows(batch: Any, row: int, wanted: Wanted, what: str) -> Points:
     """Return the rows of a batch of pyarrow, the first of which has the number
     ``row``."""
+    if any(batch[name].null_count for name in wanted.names or ()):
+        cells = zip(*(batch[name].to_pylist() for name in wanted.asked), strict=True)
+        places = (f"{what}, row {nr}" for nr in count(row))
+        return json_points(zip(places, cells, repeat("")), wanted)
     columns = {name: json_texts(batch[name].to_pylist()) for name in wanted.kept}
-    names = wanted.names or ()
-    for name in names:
+    for name in wanted.names or ():
         try:
             columns[name] = batch[name].to_numpy(zero_copy_only=False).astype(float)
         except (TypeError, ValueError):
             raise _no_numbers(what, name, batch[name].type) from None
-    missing = {name: np.asarray(batch[name].is_null()) for name in names}
-    bad = np.logical_or.reduce(list(missing.values()))
-    told = []
-    for nr in np.flatnonzero(bad):
-        empty = next(n for n in names if missing[n][nr])
-        kept = (
-            (n, c[nr])
-            for n, c in columns.items()
-            if n not in names or not missing[n][nr]
-        )
-        place = f"{what}, row {row + nr}"
-        told.append(BadRow(int(nr), place, f"{empty} is empty", tuple(kept)))
-    return Points({n: c[~bad] for n, c in columns.items()}, tuple(told))
+    return Points(columns, ())
 
 
 _ARRAYS: dict[str, Callable[[str, Wanted], Iterator[Block]]] = {

@@ -112,11 +112,6 @@ class Wanted(NamedTuple):
     columns: tuple[str, ...] = ()
 
     @property
-    def headless(self) -> bool:
-        """Whether the table need not have a header."""
-        return self.names is None or bool(self.columns)
-
-    @property
     def asked(self) -> dict[str, str]:
         """The names that the columns have in the table, by the names they get."""
         names = (*(self.names or ()), *self.kept)
@@ -150,10 +145,12 @@ class Block(NamedTuple):
 
     read  a function that reads and returns the rows
     size  the size of the rows in the table, in bytes of text or of numbers
+    look  the suffix of the format of the table, if it is text
     """
 
     read: Callable[[], Points]
     size: int = 0
+    look: str = ".csv"
 
     def __call__(self) -> Points:
         return self.read()
@@ -184,7 +181,6 @@ class NoColumn(ProgramError):
     """The error of a table that lacks the column of an input.
 
     missing  the name of the column
-    what     the name of the table
     header   the names of the columns that the table has
     """
 
@@ -201,7 +197,6 @@ class NoColumn(ProgramError):
             hint = f"without a header, name its columns: --columns {missing},…"
         super().__init__("E518", message, hint=hint)
         self.missing = missing
-        self.what = what
         self.header = tuple(header)
 
 
@@ -234,9 +229,10 @@ def text_blocks(
 ) -> Iterator[Block]:
     """Yield the rows of a text table or of objects of JSON, in blocks; the suffix, or
     without one the first line, determines the format."""
-    blocks = _pieces(file, what, suffix)
-    first = next(blocks, b"").removeprefix(b"\xef\xbb\xbf")
-    blocks, line, look = chain([first], blocks), 1, suffix or look_of(first)
+    pieces = _as_it_comes(file)
+    first = next(pieces, b"").removeprefix(b"\xef\xbb\xbf")
+    line, look = 1, suffix or _look_of(first.lstrip(b"\r\n "))
+    blocks = _blocks(chain([first], pieces), what, quotes=look in SEPARATORS)
     if look in SEPARATORS:
         layout, rest, line = _headed(blocks, SEPARATORS.get(suffix), wanted, what)
         blocks, read = chain([rest], blocks), partial(_rows, layout=layout, what=what)
@@ -246,7 +242,7 @@ def text_blocks(
         read = partial(_json_rows, wanted=wanted, what=what, lines=lines)
     for data in blocks:
         if data.strip():
-            yield Block(partial(read, data, line), len(data))
+            yield Block(partial(read, data, line), len(data), look)
         line += data.count(b"\n")
 
 
@@ -255,7 +251,7 @@ def _headed(
 ) -> tuple[Layout, bytes, int]:
     """Return the columns of a table, the text that follows its header, and the number
     of the line that the text begins with."""
-    line = 0
+    line, headless = 0, wanted.names is None or wanted.columns
     for piece in blocks:
         end = 0
         while end < len(piece):
@@ -265,7 +261,7 @@ def _headed(
                 message = f"{what} has lines that end with \\r alone, not \\n"
                 raise refused("E513", message)
             comment = head.lstrip().startswith("#")
-            if not head.strip() or (comment and wanted.headless):
+            if not head.strip() or (comment and headless):
                 continue
             try:
                 layout = _layout(head.lstrip("# "), mark, wanted, what)
@@ -274,11 +270,8 @@ def _headed(
                 if comment:
                     continue
                 raise
-            return (
-                layout,
-                piece[end if layout.headed else start :],
-                line + layout.headed,
-            )
+            rest = piece[end if layout.headed else start :]
+            return layout, rest, line + layout.headed
     raise NoColumn(next(iter(wanted.asked.values()), ""), what, ())
 
 
@@ -289,29 +282,20 @@ def _decoded(data: bytes, what: str) -> str:
         raise refused("E513", f"{what!r} is not text in UTF-8") from None
 
 
-def look_of(start: bytes) -> str:
+def _look_of(start: bytes) -> str:
     """Return the suffix of the format that the beginning of a text suggests."""
-    start = start.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n ")
     if start[:1] in (b"[", b"{"):
         return ".json" if start[:1] == b"[" else ".jsonl"
     return ".tsv" if b"\t" in start.partition(b"\n")[0] else ".csv"
 
 
-def _is_json(suffix: str, start: bytes) -> bool:
-    """Return whether a text is lines of JSON, by its suffix or its beginning."""
-    return suffix == ".jsonl" or (not suffix and start.lstrip()[:1] == b"{")
-
-
-def _pieces(file: IO[bytes], what: str, suffix: str) -> Iterator[bytes]:
-    """Yield the text in pieces, each of which ends at the end of a row."""
-    rest, json_lines = b"", None
-    for piece in _as_it_comes(file):
+def _blocks(pieces: Iterable[bytes], what: str, quotes: bool) -> Iterator[bytes]:
+    """Yield the text in blocks, each of which ends at the end of a row."""
+    rest = b""
+    for piece in pieces:
         rest += piece
-        if json_lines is None:
-            json_lines = _is_json(suffix, rest)
         # After a quotation mark that is never closed, every line ends a row.
-        quoted = not json_lines and len(rest) < MAX_QUOTED_BYTES
-        end = _end(rest, quoted=quoted)
+        end = _end(rest, quoted=quotes and len(rest) < MAX_QUOTED_BYTES)
         if end:
             yield rest[:end]
             rest = rest[end:]
@@ -587,15 +571,18 @@ def _number(cell: str) -> tuple[float, str]:
     return 0, shown
 
 
+def json_points(rows: Iterable[Row], wanted: Wanted) -> Points:
+    """Return rows as columns; a cell is a value of JSON, a number or a list of them."""
+    places = {name: nr for nr, name in enumerate(wanted.asked)}
+    kept = {name: places.pop(name) for name in wanted.kept}
+    return _collected(rows, places, kept, _json_number, _dumps)
+
+
 def _json_rows(
     data: bytes, line: int, wanted: Wanted, what: str, lines: bool
 ) -> Points:
-    """Return the rows of lines of JSON, or of a list: objects with numbers or lists of
-    numbers."""
-    places = {name: nr for nr, name in enumerate(wanted.asked)}
-    kept = {name: places.pop(name) for name in wanted.kept}
-    rows = _objects(data, line, wanted, what, lines)
-    return _collected(rows, places, kept, _json_number, _dumps)
+    """Return the rows of lines of JSON, or of a list: objects by the inputs' names."""
+    return json_points(_objects(data, line, wanted, what, lines), wanted)
 
 
 def _objects(

@@ -7,7 +7,6 @@ from dataclasses import replace
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from ...lang.bindings import RANGE
 from ..option_groups import Many
 from ..options import (
     NEEDS_ALL_VALUES,
@@ -86,6 +85,8 @@ def _ranges(request: Request) -> tuple[list[str], list[str]]:
     """Return the words without those of ranges, and the ranges as sweeps."""
     words = list(request.words or ())
     first = 0 if request.file is not None else 1
+    from ...answers.box import RANGE
+
     ranges = [word for word in words[first:] if RANGE.fullmatch(word)]
     if first and words:
         refuse_slip(words[0], words[1:], request.wrt)
