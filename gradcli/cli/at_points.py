@@ -137,7 +137,7 @@ class _Work:
         self.asked = Wanted(free, self.kept, read, named)
         self.bad = 0
         self.count = 1
-        self.ways: Ways | None = None
+        self.ways = Ways(0)
 
     def run(self) -> int:
         """Compute the rows and write them as they come; return the exit status."""
@@ -172,11 +172,7 @@ class _Work:
             ):
                 for done in found.in_order(self._in_sizes(blocks)):
                     renew()
-                    if done.ways is not None:
-                        ways = self.ways
-                        self.ways = (
-                            done.ways if ways is None else ways.and_then(done.ways)
-                        )
+                    self.ways = self.ways.and_then(done.ways)
                     file.write(done.rows)
                     file.flush()
                     self._tell(done)
@@ -210,16 +206,15 @@ class _Work:
                 note(f"note: {usual} is {what}: the result is in the column {name}")
         for new, old in self.written_as.items():
             if old not in names:
-                hint = (
-                    did_you_mean(old, names) or f"the columns are {enumerated(names)}"
-                )
+                known = f"the columns are {enumerated(names)}"
+                hint = did_you_mean(old, names) or known
                 raise wrong("E595", f"--rename: there is no column {old!r}", hint)
             names[names.index(old)] = new
         return tuple(names)
 
-    def _tell_ways(self, ways: Ways | None) -> None:
+    def _tell_ways(self, ways: Ways) -> None:
         """Write how the rows were computed to stderr, if that was asked for."""
-        if self.trace and ways is not None:
+        if self.trace:
             for line in ways_notes(ways):
                 note(line)
 
@@ -229,7 +224,7 @@ class _Work:
 
         def together() -> bool:
             """Return whether most rows so far were computed together."""
-            return self.ways is not None and self.ways.alone < self.ways.rows / 10
+            return self.ways.alone < self.ways.rows / 10
 
         for block in blocks:
             if together():
@@ -247,7 +242,7 @@ class _Work:
         failed: dict[int, ProgramError] = {}
         # A grid is one piece of work: the limit on seconds is for all its points.
         found = self.program.at_rows(columns, self.shared, failed)
-        self._tell_ways(found.ways)
+        self._tell_ways(found.ways or self.ways)
         return found, failed
 
     @contextmanager

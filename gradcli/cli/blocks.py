@@ -51,14 +51,13 @@ def answer(
         further: options that need a matrix, by name.
     """
     shown = {**further, **asdict(forms), **asdict(matrices)}
-    if many.asked:
+    if many.asked(".npz", ".mtx", ".npy"):
         seconds = was_typed("verify_seconds")
         many.refuse(**shown, times=times, require=require,
                     shape=request.shape, verify_seconds=seconds)  # fmt: skip
         from .at_points import run as run_many
 
         return run_many(question_of(request), many, command)
-    many.at_one_point(".npz", ".mtx", ".npy")
     if times:
         extra = typed(**shown, out=many.out)
         if extra:

@@ -25,6 +25,7 @@ from concurrent.futures import (
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from itertools import zip_longest
 from os import getpid
 from signal import SIG_IGN, SIGINT, signal
 from typing import Any, NamedTuple
@@ -60,17 +61,12 @@ LOOK_SECONDS = 30
 """Time between two looks for a worker while a result is waited for, in seconds."""
 
 
-def _with_gaps(column: Any, bad: Sequence[BadRow]) -> Any:
-    """Return a column with NaN inserted at the bad rows."""
-    texts = column.dtype == object
-    whole = np.full(
-        (len(column) + len(bad), *np.shape(column)[1:]), np.nan, column.dtype
-    )
-    whole[:] = '""' if texts else np.nan
-    good = np.ones(len(whole), bool)
-    good[[row.nr for row in bad]] = False
-    whole[good] = column
-    return whole
+def _with_bad(name: str, column: Any, bad: Sequence[BadRow]) -> Any:
+    """Return a column with the cells of bad rows inserted, or NaN."""
+    at = [row.nr - before for before, row in enumerate(bad)]
+    fill = '""' if column.dtype == object else np.nan
+    cells = [dict(row.cells).get(name, fill) for row in bad]
+    return np.insert(column, at, fill if column.ndim > 1 else cells, axis=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +74,14 @@ class Done:
     """Results of a block: its rows, encoded; their count, good and bad; why rows could
     not be computed, by their number in the block, or None where the reason names the
     place; the error that ended the work; the block's size in the table, as in `Block`;
-    how its rows were computed, if it has any."""
+    how its rows were computed."""
 
     rows: Any
     count: int
     bad: tuple[tuple[int | None, str], ...]
-    error: ProgramError | None = None
-    size: int = 0
-    ways: Ways | None = None
+    error: ProgramError | None
+    size: int
+    ways: Ways
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +130,8 @@ class Task:
             error = failed[min(failed)]
             lost = list(range(min(failed), points.rows))
         if self.on_error == "nan":
-            if points.bad:
-                columns = [_with_gaps(c, points.bad) for c in columns]
-                by_name = dict(zip(names, columns, strict=False))
-                for row in points.bad:
-                    for name, cell in row.cells:
-                        if by_name[name].ndim == 1:
-                            by_name[name][row.nr] = cell
+            pairs = zip_longest(names, columns, fillvalue="")
+            columns = [_with_bad(name, column, points.bad) for name, column in pairs]
         elif lost:
             columns = [np.delete(column, lost, axis=0) for column in columns]
         told: list[tuple[int | None, str]] = []
@@ -148,7 +139,9 @@ class Task:
             told += [(None, f"{bad.place}: {bad.reason}") for bad in points.bad]
             told += [(points.number(nr), e.message) for nr, e in failed.items()]
         rows_done = points.rows + len(points.bad)
-        return Done(columns, rows_done, tuple(told), error, block.size, found.ways)
+        return Done(
+            columns, rows_done, tuple(told), error, block.size, found.ways or Ways(0)
+        )
 
 
 class Workers(NamedTuple):

@@ -50,9 +50,9 @@ class Many:
     on_error: Literal["skip", "stop", "nan"] = "skip"
     cluster: str | None = None
 
-    @property
-    def asked(self) -> bool:
-        """Whether many points were asked for."""
+    def asked(self, *endings: str) -> bool:
+        """Return whether many points were asked for; refuse options without effect, and
+        for one point a file whose name ends with none of the ``endings``."""
         if self.table is not None and self.sweep:
             hint = "leave out one of the two"
             raise wrong("E590", "--table and --sweep both give points", hint)
@@ -61,21 +61,17 @@ class Many:
             raise wrong("E590", f"{extra[0]} is for a table", "give one with --table")
         if self.table is not None or self.sweep:
             return True
-        hint = "give points with --table or --sweep"
-        odd = self.on_error != "skip"
-        extra = typed(cluster=self.cluster, on_error=odd, rename=self.rename)
+        odd, out = self.on_error != "skip", self.out or ""
+        odd_out = not out.lower().endswith(endings) and out
+        extra = typed(
+            cluster=self.cluster, on_error=odd, rename=self.rename, out=odd_out
+        )
         if extra:
+            hint = "give points with --table or --sweep"
+            if endings and extra == ["--out"]:
+                hint += f"; of one point, files end with {' or '.join(endings)}"
             raise wrong("E590", f"{extra[0]} is for many points", hint)
         return False
-
-    def at_one_point(self, *endings: str) -> None:
-        """Refuse a file for what is computed at one point if its name does not end
-        with one of the endings."""
-        if self.out is not None and not self.out.lower().endswith(endings):
-            hint = "give points with --table or --sweep"
-            if endings:
-                hint += f"; at one point its name ends with {' or '.join(endings)}"
-            raise wrong("E590", f"--out {self.out} is for many points", hint)
 
     def listed(self, option: str) -> tuple[str, ...]:
         """Return the names that are listed behind an option, without repetition."""

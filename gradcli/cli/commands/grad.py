@@ -62,14 +62,13 @@ def main(
     --order N: The N-th derivative by each input; of numbers by numbers.
     """
     others = {**asdict(forms), **asdict(beside)}
-    if many.asked:
+    if many.asked(".npz", ".npy"):
         one = {"require": require, "order": order > 1, "shape": request.shape,
                "verify-seconds": was_typed("verify_seconds")}  # fmt: skip
         many.refuse(**others, **one)
         from ..at_points import run
 
         return run(question_of(request, beside.grad_output), many, "grad", trace)
-    many.at_one_point(".npz", ".npy")
     if order > 1:
         extra = typed(**others, trace=trace)
         if extra:

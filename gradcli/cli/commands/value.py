@@ -22,12 +22,11 @@ def main(request: Request, many: Many) -> int:
 
     Example: gradcli value "y = x**3 + b" x=2 b=1
     """
-    if many.asked:
+    if many.asked():
         from ..at_points import run
 
         many.refuse(shape=request.shape)
         return run(question_of(request), many, "value")
-    many.at_one_point()
     from ...answers.gradients import value
     from ...render.numbers import SHORTENED, bare_line, value_lines
 
