@@ -183,7 +183,8 @@ class _Work:
             unwritten = "" if out is None else f"; {out} is not written"
             note(f"interrupted: {_rows(self.count - 1)} done{unwritten}")
             return Exit.INTERRUPTED
-        self._tell_ways(self.ways)
+        for line in ways_notes(self.ways) if self.trace else ():
+            note(line)
         if self.bad:
             be = "is" if self.bad == 1 else "are"
             became = f"{be} nan" if self.many.on_error == "nan" else f"{be} left out"
@@ -212,12 +213,6 @@ class _Work:
             names[names.index(old)] = new
         return tuple(names)
 
-    def _tell_ways(self, ways: Ways) -> None:
-        """Write how the rows were computed to stderr, if that was asked for."""
-        if self.trace:
-            for line in ways_notes(ways):
-                note(line)
-
     def _in_sizes(self, blocks: Iterable[Block]) -> Iterator[Block]:
         """Yield the blocks in parts: small ones at first, and wherever rows are
         computed one by one, so that the first rows are soon written."""
@@ -232,18 +227,6 @@ class _Work:
             else:
                 size = lambda: MANY_POINTS if together() else FEW_POINTS
                 yield from block.parts(size)
-
-    def over_grid(self) -> tuple[Gradients, dict[int, ProgramError]]:
-        """Return value and gradients at all combinations of the swept values, the last
-        name's changing fastest, with NaN where there is none; and the errors by
-        point."""
-        grid = np.meshgrid(*self.swept.values(), indexing="ij")
-        columns = {n: g.ravel() for n, g in zip(self.swept, grid, strict=True)}
-        failed: dict[int, ProgramError] = {}
-        # A grid is one piece of work: the limit on seconds is for all its points.
-        found = self.program.at_rows(columns, self.shared, failed)
-        self._tell_ways(found.ways or self.ways)
-        return found, failed
 
     @contextmanager
     def _progress(self) -> Iterator[Callable[[int], None]]:
@@ -361,7 +344,11 @@ def over_sweep(question: Question, many: Many) -> tuple[dict[str, Floats], Gradi
         raise wrong("E506", f"no value for {enumerated(work.free)}", hint)
     if 1 in map(len, work.swept.values()):
         raise wrong("E595", "plot: a range has one point", "give it 2 or more")
-    found, failed = work.over_grid()
+    grid = np.meshgrid(*work.swept.values(), indexing="ij")
+    columns = {n: g.ravel() for n, g in zip(work.swept, grid, strict=True)}
+    failed: dict[int, ProgramError] = {}
+    # A grid is one piece of work: the limit on seconds is for all its points.
+    found = work.program.at_rows(columns, work.shared, failed)
     if failed and len(failed) == prod(map(len, work.swept.values())):
         raise next(iter(failed.values()))
     unknown = int((~np.isfinite(found.value)).sum())

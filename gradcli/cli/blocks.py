@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from .checking import Check, show_checked
 from .forms import Forms, joined
 from .option_groups import Many, Matrices
-from .options import Request, was_typed
+from .options import Request
 from .output import Printer, form
 from .problems import typed, wrong
 from .sources import question_of
@@ -52,9 +52,7 @@ def answer(
     """
     shown = {**further, **asdict(forms), **asdict(matrices)}
     if many.asked(".npz", ".mtx", ".npy"):
-        seconds = was_typed("verify_seconds")
-        many.refuse(**shown, times=times, require=require,
-                    shape=request.shape, verify_seconds=seconds)  # fmt: skip
+        many.refuse(request, **shown, times=times, require=require)
         from .at_points import run as run_many
 
         return run_many(question_of(request), many, command)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
+from .options import Request, was_typed
 from .problems import typed, wrong
 
 if TYPE_CHECKING:
@@ -87,9 +88,12 @@ class Many:
             raise wrong("E595", f"--rename: {self.rename!r} is not OLD=NEW", hint)
         return {new.strip(): old.strip() for old, _, new in pairs}
 
-    def refuse(self, **others: object) -> None:
+    def refuse(self, request: Request, **others: object) -> None:
         """Refuse further options, by name, that have no effect at many points."""
-        extra = typed(**others)
+        seconds, digits = was_typed("verify_seconds"), was_typed("precision")
+        extra = typed(
+            **others, shape=request.shape, verify_seconds=seconds, precision=digits
+        )
         if extra:
             message = f"{extra[0]} is not for many points"
             raise wrong("E590", message, "leave it out, or ask at one point")

@@ -241,8 +241,7 @@ class Compiled:
         Args:
             columns: an array for each input, with an entry for each row.
             shared: values of the other inputs.
-            failed, each, first, kind: as in `Rows`; the Hessian's blocks are called
-                ``x_z`` by their two inputs.
+            failed, each, first, kind: as in `Rows`.
         """
         twice = next((name for name in shared if name in columns), None)
         if twice is not None:

@@ -33,11 +33,10 @@ from .nested import (
     array_of,
     number_of_json,
 )
-from .points import point_blocks
+from .points import STANDARD_INPUT, point_blocks
 from .suggest import did_you_mean, nearest
 from .text_tables import SEPARATORS, Block, NoColumn, Wanted, text_blocks
 
-STANDARD_INPUT = "-"
 _NPY_MAGIC = b"\x93NUMPY"
 _ZIP_MAGIC = b"PK"
 _NON_FINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
@@ -77,8 +76,8 @@ def read_file(source: str, limit: int | None = None) -> Floats:
             None: the limit for a result.
 
     Raises:
-        NotAnArray: the file is missing, unreadable or too large, or its content is not
-            real numbers.
+        ProgramError: the file is missing, unreadable or too large, or its content is
+            not real numbers.
     """
     limit = LIMIT.bytes if limit is None else limit
     if source == STANDARD_INPUT:
@@ -111,10 +110,6 @@ def read_file(source: str, limit: int | None = None) -> Floats:
     except OSError as error:
         code = "E511" if isinstance(error, FileNotFoundError) else "E512"
         raise NotAnArray(code, *refusal(path, error, _KINDS, mark="@")) from None
-    except NotAnArray:
-        raise
-    except ProgramError as error:
-        raise NotAnArray(error.code, error.message, error.hint) from None
 
 
 def _check_size(count: int, what: str, limit: int) -> None:

@@ -11,9 +11,10 @@ file can be made.
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from errno import EACCES, EISDIR, EROFS
 from importlib import import_module
+from importlib.util import find_spec
 from shutil import copymode
 from stat import S_ISDIR, S_ISREG
 from typing import IO, Any
@@ -43,27 +44,16 @@ def suffixes(path: str) -> tuple[str, str]:
 @contextmanager
 def packed(file: IO[bytes], path: str, mode: str = "rb") -> Iterator[IO[bytes]]:
     """Return a context that packs what is written to a file, or unpacks what is read
-    of it, as the suffix of its path says.
-
-    Raises:
-        ProgramError: the file cannot be unpacked, or a package is missing.
-    """
+    of it, as the suffix of its path says; raise ProgramError if it cannot."""
     packing = suffixes(path)[1]
-    if not packing:
-        yield file
-        return
     try:
         with _packed(file, packing, mode) as opened:
             yield opened
-    except ProgramError:
-        raise
     except Exception as error:
-        if mode != "rb" and isinstance(error, OSError):
+        if mode == "wb" or not packing or isinstance(error, ProgramError):
             raise
-        missing = isinstance(error, ImportError)
-        hint = "pip install 'gradcli[table]'" if missing else "is the file whole?"
-        message = f"{path!r} cannot be {'unpacked' if mode == 'rb' else 'packed'}: "
-        raise ProgramError("E513", f"{message}{error}", hint=hint) from None
+        message = f"{path!r} cannot be unpacked: {error}"
+        raise ProgramError("E513", message, hint="is the file whole?") from None
 
 
 def _packed(file: IO[bytes], packing: str, mode: str) -> Any:
@@ -71,10 +61,15 @@ def _packed(file: IO[bytes], packing: str, mode: str) -> Any:
         # Without the time, so that equal contents are equal files.
         return import_module("gzip").GzipFile("", mode, fileobj=file, mtime=0)
     if packing == ".zst":
+        if find_spec("pyarrow") is None:
+            hint = "pip install 'gradcli[table]'"
+            raise ProgramError("E512", "a .zst file is packed by pyarrow", hint=hint)
         kind = "CompressedInputStream" if mode == "rb" else "CompressedOutputStream"
         return getattr(import_module("pyarrow"), kind)(file, "zstd")
-    module, kind = ("bz2", "BZ2File") if packing == ".bz2" else ("lzma", "LZMAFile")
-    return getattr(import_module(module), kind)(file, mode)
+    if packing:
+        module, kind = ("bz2", "BZ2File") if packing == ".bz2" else ("lzma", "LZMAFile")
+        return getattr(import_module(module), kind)(file, mode)
+    return nullcontext(file)
 
 
 @contextmanager

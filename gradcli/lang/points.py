@@ -53,9 +53,13 @@ def point_blocks(place: str, wanted: Wanted) -> Iterator[Block]:
     Raises:
         ProgramError: a file is missing, has another format, or lacks a column.
     """
-    with _worded(place):
+    try:
         for path in _files(place):
             yield from _blocks(path, wanted)
+    except OSError as error:
+        code = "E511" if isinstance(error, FileNotFoundError) else "E512"
+        message, hint = refusal(place, error, TABLES)
+        raise ProgramError(code, message, hint=hint) from None
 
 
 def total_size(place: str) -> int | None:
@@ -113,17 +117,6 @@ def _blocks(place: str, wanted: Wanted) -> Iterator[Block]:
             yield from text_blocks(file, what, suffix, wanted)
     else:
         raise refused("E513", f"{place!r} is no table that is known here")
-
-
-@contextmanager
-def _worded(place: str) -> Iterator[None]:
-    """Return a context in which errors of the system become errors of the language."""
-    try:
-        yield
-    except OSError as error:
-        code = "E511" if isinstance(error, FileNotFoundError) else "E512"
-        message, hint = refusal(place, error, TABLES)
-        raise ProgramError(code, message, hint=hint) from None
 
 
 @contextmanager

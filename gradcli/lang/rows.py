@@ -12,13 +12,12 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, suppress
 from gc import collect
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..autograd.blocks import blocks_of, filled, gradient
-from ..engine import NUMPY, Tensor, grad
+from ..autograd.blocks import derivatives
+from ..engine import NUMPY, Tensor
 from ..engine.dtypes import default_dtype
 from ..engine.errors import EngineError
 from ..engine.parts import cores
@@ -76,8 +75,7 @@ class Rows:
             are NaN. None: the first error is raised.
         each: a context that is entered for each run, of several rows or of one.
         first: do not run the rows after the first one that fails.
-        kind: what is computed beside the values: "grad", "jacobian", or "hessian", the
-            blocks of pairs of inputs; "value" is a Jacobian by no input.
+        kind: what is computed beside the values, as `derivatives` has it.
     """
 
     def __init__(
@@ -222,20 +220,12 @@ class Rows:
             session = Session(linked, self._of, max_steps=max_steps)
         y = session()
         if y.numel() != 1 and self._kind in ("grad", "hessian"):
-            kind = "gradient" if self._kind == "grad" else "Hessian"
             message = (
-                f"the value has shape {list(y.shape)}, and a {kind} is of one number"
+                f"the value has shape {list(y.shape)}, and a gradient is of one number"
             )
             raise ProgramError("E596", message, hint="add .sum(), or take an entry")
         wanted = [leaves[i.name] for i in prepared.inputs if i.requires_grad]
-        found: Sequence[Tensor] = []
-        if self._kind == "grad":
-            grads = grad([y], wanted) if y.edge is not None else [None] * len(wanted)
-            found = filled(grads, wanted)
-        elif wanted:
-            outputs = gradient(y, wanted) if self._kind == "hessian" else [y]
-            found = [*chain(*blocks_of(outputs, wanted, create_graph=True))]
-        return [y.raw, *(g.raw for g in found)]
+        return [y.raw, *(g.raw for g in derivatives(self._kind, y, wanted))]
 
     def _keep_all(self, rows: Host, found: Sequence[Raw]) -> None:
         assert self._xp is not None

@@ -12,13 +12,13 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
 from io import BytesIO, StringIO
 from itertools import chain
 from select import select
 from sys import modules
-from types import MappingProxyType
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -178,11 +178,7 @@ def refused(code: str, message: str) -> ProgramError:
 
 
 class NoColumn(ProgramError):
-    """The error of a table that lacks the column of an input.
-
-    missing  the name of the column
-    header   the names of the columns that the table has
-    """
+    """The error of a table that lacks a column, with the names that it has instead."""
 
     def __init__(
         self, missing: str, what: str, header: Sequence[str], input_: str = ""
@@ -196,7 +192,6 @@ class NoColumn(ProgramError):
         if header and all(map(is_number, header)):
             hint = f"without a header, name its columns: --columns {missing},…"
         super().__init__("E518", message, hint=hint)
-        self.missing = missing
         self.header = tuple(header)
 
 
@@ -251,7 +246,7 @@ def _headed(
 ) -> tuple[Layout, bytes, int]:
     """Return the columns of a table, the text that follows its header, and the number
     of the line that the text begins with."""
-    line, headless = 0, wanted.names is None or wanted.columns
+    line = 0
     for piece in blocks:
         end = 0
         while end < len(piece):
@@ -260,16 +255,9 @@ def _headed(
             if "\r" in head:
                 message = f"{what} has lines that end with \\r alone, not \\n"
                 raise refused("E513", message)
-            comment = head.lstrip().startswith("#")
-            if not head.strip() or (comment and headless):
+            if not head.strip() or head.lstrip().startswith("#"):
                 continue
-            try:
-                layout = _layout(head.lstrip("# "), mark, wanted, what)
-            except NoColumn:
-                # A header may be written as a comment.
-                if comment:
-                    continue
-                raise
+            layout = _layout(head, mark, wanted, what)
             rest = piece[end if layout.headed else start :]
             return layout, rest, line + layout.headed
     raise NoColumn(next(iter(wanted.asked.values()), ""), what, ())
@@ -346,7 +334,7 @@ class Layout(NamedTuple):
     """The columns of a text table.
 
     mark     the sign between cells
-    cells    the number of cells of a row, as ``said`` says
+    cells    the number of cells of a row
     numbers  the places of the columns that hold numbers, by name
     kept     the places of the columns that are carried along, by name
     headed   whether the table has a header
@@ -355,42 +343,37 @@ class Layout(NamedTuple):
 
     mark: str
     cells: int
-    said: str
     numbers: dict[str, int]
-    kept: Mapping[str, int] = MappingProxyType({})
-    headed: bool = True
+    kept: Mapping[str, int]
+    headed: bool
     remark: re.Pattern[bytes] = _COMMENT
 
 
 def _layout(head: str, mark: str | None, wanted: Wanted, what: str) -> Layout:
     marks = dict.fromkeys([*([mark] if mark else []), *"\t;,"])
-    try:
-        headers = {
-            mark: tuple(map(str.strip, next(csv.reader([head], delimiter=mark), [])))
-            for mark in marks
-        }
-    except csv.Error as error:
-        raise refused("E513", f"{what} has no header: {error}") from None
+    headers = {
+        mark: tuple(map(str.strip, next(csv.reader([head], delimiter=mark), [])))
+        for mark in marks
+    }
     headers[" "] = tuple(head.split())
     usual = next((mark for mark in marks if mark in head), " ")
     if wanted.names is None:
         cells = headers[usual]
         numbers = {f"column {nr}": nr - 1 for nr in range(1, len(cells) + 1)}
         headed = not any(map(is_number, cells)) and any(cells)
-        said = "the first row"
-        return Layout(usual, len(cells), said, numbers, {}, headed, _REMARK)
+        return Layout(usual, len(cells), numbers, {}, headed, _REMARK)
     if wanted.columns:
         count = len(wanted.columns)
         fits = (mark for mark in headers if len(headers[mark]) == count)
-        header, found, said = wanted.columns, next(fits, usual), "--columns"
+        header, found = wanted.columns, next(fits, usual)
     else:
         names = wanted.asked.values()
         fits = (m for m in headers if all(places_in(headers[m], n) for n in names))
-        found, said = next(fits, usual), "the header"
+        found = next(fits, usual)
         header = headers[found]
     places = demand_columns(header, wanted, what)
     kept = {name: places.pop(name) for name in wanted.kept}
-    return Layout(found, len(header), said, places, kept, not wanted.columns)
+    return Layout(found, len(header), places, kept, not wanted.columns)
 
 
 def _rows(data: bytes, line: int, layout: Layout, what: str) -> Points:
@@ -399,29 +382,17 @@ def _rows(data: bytes, line: int, layout: Layout, what: str) -> Points:
         data = layout.remark.sub(lambda m: m[0] if m[0][:1] == b'"' else b"", data)
     if layout.mark == " ":
         data = b"\n".join(b" ".join(line.split()) for line in data.split(b"\n"))
-    found = None
-    if data.count(b'"') % 2 == 0:
-        quick = not layout.kept and layout.cells < MAX_ARROW_COLUMNS
-        read = _by_arrow if quick and _worth_arrow(data) else _at_once
-        found = read(data, layout)
-    if found is not None and not _may_be_beyond(found, data):
-        return Points(found, ())
+    quick = len(data) >= ARROW_BYTES or "pyarrow" in modules
+    few = layout.cells < MAX_ARROW_COLUMNS and not layout.kept
+    if quick and few and data.count(b'"') % 2 == 0 and find_spec("pyarrow"):
+        found = _by_arrow(data, layout)
+        if found is not None:
+            return Points(found, ())
+    together = None if EXTREME_BYTES.search(data) else _floats
     rows = _cut(data, line, layout, what)
-    return _collected(rows, layout.numbers, layout.kept, _number, _json_text)
-
-
-def _may_be_beyond(columns: Mapping[str, Any], data: bytes) -> bool:
-    """Return whether a number may be too small or too large for a float."""
-    numbers = [column for column in columns.values() if column.dtype == float]
-    extreme = any(not (c.all() and np.isfinite(c).all()) for c in numbers)
-    return extreme and EXTREME_BYTES.search(data) is not None
-
-
-def _worth_arrow(data: bytes) -> bool:
-    """Return whether pyarrow is installed and quicker, its import included."""
-    if len(data) < ARROW_BYTES and "pyarrow" not in modules:
-        return False
-    return find_spec("pyarrow") is not None
+    return _collected(
+        rows, layout.numbers, layout.kept, (_number, together, _json_text)
+    )
 
 
 def _by_arrow(data: bytes, layout: Layout) -> dict[str, Floats] | None:
@@ -448,22 +419,10 @@ def _by_arrow(data: bytes, layout: Layout) -> dict[str, Floats] | None:
         return None
     if any(table[name].null_count for name in read):
         return None
-    return {n: table[r].to_numpy() for n, r in zip(layout.numbers, read, strict=True)}
-
-
-def _at_once(data: bytes, layout: Layout) -> dict[str, Any] | None:
-    """Return the columns of a block, read by Python; None if a row may be bad."""
-    try:
-        text = StringIO(data.decode(), newline="")
-        rows = [cells for cells in csv.reader(text, delimiter=layout.mark) if cells]
-        if not {layout.cells}.issuperset(map(len, rows)):
-            return None
-        columns = [*zip(*rows, strict=True)] or [()] * layout.cells
-        found = {name: _floats(columns[at]) for name, at in layout.numbers.items()}
-    except (csv.Error, ValueError):
-        return None
-    kept = layout.kept.items()
-    return found | {name: json_texts(columns[at], _json_text) for name, at in kept}
+    found = {n: table[r].to_numpy() for n, r in zip(layout.numbers, read, strict=True)}
+    # A number may be too small or too large for a float.
+    extreme = any(not (c.all() and np.isfinite(c).all()) for c in found.values())
+    return None if extreme and EXTREME_BYTES.search(data) else found
 
 
 def _floats(cells: Sequence[str]) -> Floats:
@@ -472,6 +431,13 @@ def _floats(cells: Sequence[str]) -> Floats:
     if "_" in together or not together.isascii():
         raise ValueError
     return np.array([*map(float, cells)], dtype=float)
+
+
+def _plain_numbers(cells: Sequence[object]) -> Floats:
+    """Return numbers of JSON; raise ValueError if one may be none."""
+    if not {int, float}.issuperset(map(type, cells)):
+        raise ValueError
+    return np.array(cells, dtype=float)
 
 
 def _dumps(cell: object) -> str:
@@ -493,15 +459,29 @@ Row = tuple[str, Sequence[Any], str]
 """The place of a row, its cells, and why it cannot be used; empty for a good row."""
 
 
+Readers = tuple[
+    Callable[[Any], tuple[Any, str]],
+    Callable[[Any], Floats] | None,
+    Callable[[Any], str],
+]
+"""Functions that return the number of a cell, or why it is none; the numbers of several
+cells, or raise ValueError if one may be none; and a cell that is carried along."""
+
+
 def _collected(
     rows: Iterable[Row],
     numbers: Mapping[str, int],
     kept: Mapping[str, int],
-    read: Callable[[Any], tuple[Any, str]],
-    text: Callable[[Any], str],
+    readers: Readers,
 ) -> Points:
-    """Return rows as columns, with the bad rows; ``read`` returns the number that a
-    cell is, or why it is none, and ``text`` a cell that is carried along."""
+    """Return rows as columns, with the bad rows."""
+    rows, (read, together, text) = [*rows], readers
+    with suppress(ValueError, OverflowError):
+        if together and not any(reason for _, _, reason in rows):
+            found = {n: together([r[1][at] for r in rows]) for n, at in numbers.items()}
+            texts = {n: [r[1][at] for r in rows] for n, at in kept.items()}
+            found |= {n: json_texts(cells, text) for n, cells in texts.items()}
+            return Points(found, ())
     columns: dict[str, list[Any]] = {name: [] for name in (*numbers, *kept)}
     bad: list[BadRow] = []
     shapes: dict[str, list[int]] = {}
@@ -510,10 +490,10 @@ def _collected(
         values: dict[str, Any] = {}
         if not reason:
             values = {name: text(cells[at]) for name, at in kept.items()}
-            found = {name: read(cells[at]) for name, at in numbers.items()}
-            values |= {name: value for name, (value, why) in found.items() if not why}
+            cell = {name: read(cells[at]) for name, at in numbers.items()}
+            values |= {name: value for name, (value, why) in cell.items() if not why}
             reason = next(
-                (f"{name} {why}" for name, (_, why) in found.items() if why), ""
+                (f"{name} {why}" for name, (_, why) in cell.items() if why), ""
             )
         if not reason:
             known = {name: list(np.shape(value)) for name, value in values.items()}
@@ -529,9 +509,9 @@ def _collected(
             continue
         for name, value in values.items():
             columns[name].append(value)
-    arrays = {name: np.array(columns[name], dtype=float) for name in numbers}
-    texts = {name: json_texts(columns[name], str) for name in kept}
-    return Points(arrays | texts, tuple(bad))
+    found = {name: np.array(columns[name], dtype=float) for name in numbers}
+    found |= {name: json_texts(columns[name], str) for name in kept}
+    return Points(found, tuple(bad))
 
 
 def _cut(data: bytes, line: int, layout: Layout, what: str) -> Iterator[Row]:
@@ -553,7 +533,7 @@ def _cut(data: bytes, line: int, layout: Layout, what: str) -> Iterator[Row]:
             continue
         if not reason and len(cells) != layout.cells:
             have = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
-            reason = f"{have}, {layout.said} has {layout.cells}"
+            reason = f"{have} in place of {layout.cells}"
         several = f"lines {start} to {first - 1}"
         place = f"line {start}" if start == first - 1 else several
         yield f"{what}, {place}", cells, reason
@@ -575,7 +555,7 @@ def json_points(rows: Iterable[Row], wanted: Wanted) -> Points:
     """Return rows as columns; a cell is a value of JSON, a number or a list of them."""
     places = {name: nr for nr, name in enumerate(wanted.asked)}
     kept = {name: places.pop(name) for name in wanted.kept}
-    return _collected(rows, places, kept, _json_number, _dumps)
+    return _collected(rows, places, kept, (_json_number, _plain_numbers, _dumps))
 
 
 def _json_rows(
@@ -607,12 +587,13 @@ def _objects(
     if lines:
         texts = enumerate(text.split("\n"), line)
         entries = ((f"line {nr}", *loaded(each)) for nr, each in texts if each.strip())
+    names = wanted.asked
     for place, each, reason in entries:
         if isinstance(each, dict):
-            if place.endswith(" 1") and not {*each}.intersection(wanted.asked.values()):
-                name, asked = next(iter(wanted.asked.items()))
+            if place.endswith(" 1") and not {*each}.intersection(names.values()):
+                name, asked = next(iter(names.items()))
                 raise NoColumn(asked, what, list(each), name)
-            cells = [each.get(asked, _NOTHING) for asked in wanted.asked.values()]
+            cells = [each.get(asked, _NOTHING) for asked in names.values()]
             yield f"{what}, {place}", cells, ""
         else:
             yield f"{what}, {place}", [], reason or "not an object"

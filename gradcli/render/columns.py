@@ -45,11 +45,7 @@ class Columns:
 
     def start(self, types: Sequence[Any]) -> None:
         """Write the head of the file, before the first row."""
-        text = StringIO()
-        csv.writer(text, delimiter=self.separator, lineterminator="\n").writerow(
-            self.names
-        )
-        self.file.write(text.getvalue().encode())
+        self.file.write(_text([self.names], self.separator))
 
     @classmethod
     def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> Encoded:
@@ -57,10 +53,7 @@ class Columns:
         names, arrays = _flat(names, columns)
         if find_spec("pyarrow") and all(array.dtype == float for array in arrays):
             return names, _by_arrow(arrays, cls.separator)
-        text = StringIO()
-        lines = csv.writer(text, delimiter=cls.separator, lineterminator="\n")
-        lines.writerows(zip(*map(_cells, arrays), strict=True))
-        return names, text.getvalue().encode()
+        return names, _text(zip(*map(_cells, arrays), strict=True), cls.separator)
 
     def write(self, encoded: Encoded) -> None:
         """Append encoded rows."""
@@ -90,6 +83,12 @@ class Columns:
     def end(self) -> None:
         """Write what is known only after the last row."""
         self._start(self._usual, ())
+
+
+def _text(rows: Iterable[Iterable[str]], separator: str) -> bytes:
+    text = StringIO()
+    csv.writer(text, delimiter=separator, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode()
 
 
 def _flat(names: Sequence[str], columns: Sequence[Any]) -> tuple[list[str], list[Any]]:

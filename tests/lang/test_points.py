@@ -67,8 +67,8 @@ TABLES: dict[str, tuple[str, dict[str, list[float]], list[str]]] = {
         [
             "line 3: x is 'abc', not a number",
             "line 4: b is empty",
-            "line 5: 1 cell, the header has 2",
-            "line 6: 3 cells, the header has 2",
+            "line 5: 1 cell in place of 2",
+            "line 6: 3 cells in place of 2",
         ],
     ),
     "columns that are not read may hold anything and share a name": (
@@ -89,7 +89,7 @@ TABLES: dict[str, tuple[str, dict[str, list[float]], list[str]]] = {
     "a row with too few cells is bad whatever is read of it": (
         "x,b\n1,2\n5\n3,4,9\n6,7\n",
         {"x": [1, 6]},
-        ["line 3: 1 cell, the header has 2", "line 4: 3 cells, the header has 2"],
+        ["line 3: 1 cell in place of 2", "line 4: 3 cells in place of 2"],
     ),
     "a row of empty cells is a row and a blank line is none": (
         "\n  \nx,b\n\n1,2\n,\n  \n3,4\n",

@@ -25,7 +25,7 @@ def main(request: Request, many: Many) -> int:
     if many.asked():
         from ..at_points import run
 
-        many.refuse(shape=request.shape)
+        many.refuse(request)
         return run(question_of(request), many, "value")
     from ...answers.gradients import value
     from ...render.numbers import SHORTENED, bare_line, value_lines
