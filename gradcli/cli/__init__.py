@@ -17,12 +17,20 @@ PREFIX = "GRADCLI_"
 
 def version() -> str:
     """Return the version, or a text for a source tree that is not installed."""
+    return installed("gradcli") or "(source tree, not installed)"
+
+
+def installed(*names: str) -> str | None:
+    """Return the version of the first of some packages that is there, which is not
+    imported; None if there is none."""
     from importlib import metadata
 
-    try:
-        return metadata.version("gradcli")
-    except metadata.PackageNotFoundError:
-        return "(source tree, not installed)"
+    for name in names:
+        try:
+            return metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return None
 
 
 def settings_path() -> str:

@@ -13,11 +13,18 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from . import installed
 from . import version as own_version
 from .commands import COMMANDS
 from .options import HELP_NAMES, OPTION, WHOLE, Page, command_of, read_by_typer
 from .output import note
 from .problems import unknown_command, wrong
+
+LIBRARIES = {
+    "NumPy": ("numpy",), "SymPy": ("sympy",), "python-flint": ("python-flint",),
+    "CuPy": ("cupy-cuda12x", "cupy-cuda13x", "cupy"),
+}  # fmt: skip
+"""Libraries that numbers come from, each with the packages that hold it."""
 
 COMPLETION = ("--install-completion", "--show-completion")
 
@@ -73,7 +80,8 @@ class Commands(Page, TyperGroup):
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"gradcli {own_version()}")
+        found = [f"{n} {installed(*p) or 'not found'}" for n, p in LIBRARIES.items()]
+        typer.echo(f"gradcli {own_version()}\nwith {', '.join(found)}")
         raise typer.Exit
 
 
@@ -107,7 +115,7 @@ def _options(
 ) -> int:
     """Declare the options of the group itself.
 
-    -V, --version: Show the version.
+    -V, --version: Show the version, and those of the libraries that were found.
     --install-completion: Complete words in this shell, or in the one that is named
         behind: bash, zsh, fish, powershell.
     --show-completion: Print the shell's script instead.

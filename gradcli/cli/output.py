@@ -113,8 +113,7 @@ class Printer:
         from ..render.writer import open_writer
         from .keyboard import terminal
 
-        text = StringIO()
-        kept = list(lines)
+        text, kept = StringIO(), list(lines)
         if terminal():
             open_writer(sys.stdout, text).lines(kept)
         if not text.getvalue() or not _shown_by_pager(text.getvalue()):
@@ -132,15 +131,15 @@ def _shown_by_pager(text: str) -> bool:
     import signal
     import subprocess
 
-    words = shlex.split(os.environ.get("PAGER", "less"))
-    if not words or os.environ.get("TERM") == "dumb":
+    if os.environ.get("TERM") == "dumb":
         return False
     # Keys are the pager's: Ctrl-C ends its search and not this process below it.
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
+        words = shlex.split(os.environ.get("PAGER", "less"))
         looks = {"LESS": "FRX", "LESSCHARSET": "utf-8", **os.environ}
         subprocess.run(words, input=text.encode(), env=looks, check=False)
-    except OSError:
+    except (OSError, ValueError, IndexError):
         return False
     finally:
         signal.signal(signal.SIGINT, before)

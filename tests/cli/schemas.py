@@ -15,9 +15,6 @@ from gradcli.answers.pages import schema, schemas
 NO_JSON = {"repl", "tour", "run"}
 """Commands that print no object."""
 
-LONG = 20
-"""The length beyond which a list of numbers can only be an array."""
-
 
 def closed(description: Any) -> Any:
     """The schema that allows no keys but those that it describes."""
@@ -47,17 +44,3 @@ def objects(text: str) -> Iterator[Any]:
         found, end = json.JSONDecoder().raw_decode(text)
         yield found
         text = text[end:]
-
-
-def shortened(answer: Any) -> Any:
-    """Return the answer with one number of each type in place of a long list of them.
-
-    A schema says the same of all entries of an array, of which there may be many.
-    """
-    if isinstance(answer, dict):
-        return {key: shortened(each) for key, each in answer.items()}
-    if not isinstance(answer, list):
-        return answer
-    if len(answer) > LONG and all(isinstance(each, int | float) for each in answer):
-        return [*{type(each): each for each in answer}.values()]
-    return [shortened(each) for each in answer]

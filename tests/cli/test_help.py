@@ -124,15 +124,13 @@ def test_shared_options_stand_below_headings_behind_those_of_the_command(
     gradcli: Run, command: str
 ) -> None:
     parts = gradcli(command, "--help-all").out.split("\n\n")
-    titles = [part.partition("\n")[0].rstrip(":") for part in parts]
-    shared = [title for title in titles if title in PANELS]
-    assert shared == [title for title in PANELS if title in shared]
-    assert titles[-len(shared) :] == shared
-    below = dict(zip(titles, parts, strict=True))
-    for title, names in PANELS.items():
-        for param in command_of(command).params:
-            if param.name in names and not param.hidden:
-                assert f"{max(param.opts, key=len)} " in below[title]
+    below = {part.partition(":\n")[0]: part for part in parts}
+    shared = [title for title in PANELS if title in below]
+    assert [*below][-len(shared) :] == shared
+    for param in command_of(command).params:
+        titles = [title for title in shared if param.name in PANELS[title]]
+        for title in titles if not param.hidden else ():
+            assert f"{max(param.opts, key=len)} " in below[title]
 
 
 CHECKS = {

@@ -60,6 +60,17 @@ def test_no_escape_code_at_all_where_colour_is_not_wanted(
     assert "\x1b" not in seen
 
 
+def test_a_long_list_goes_through_the_pager_of_a_terminal_alone(
+    gradcli: Run, tmp_path: Path
+) -> None:
+    assert in_terminal(tmp_path, "ops", PAGER="head -n 2").count("\n") == 2
+    whole = gradcli("ops", env={"PAGER": "head -n 2"}).out
+    assert whole.count("\n") > 500
+    for none in ("", "cat", "no-such-program", "'"):
+        seen = ESCAPE.sub("", in_terminal(tmp_path, "ops", columns=200, PAGER=none))
+        assert seen.split() == whole.split()
+
+
 def test_a_pipe_gets_no_escape_code(gradcli: Run) -> None:
     for wishes in ({}, {"GITHUB_ACTIONS": "1"}, {"NO_COLOR": "1", "FORCE_COLOR": "1"}):
         assert "\x1b" not in gradcli("graph", FIVE, *AT, env=wishes).out

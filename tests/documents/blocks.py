@@ -27,7 +27,7 @@ README = ROOT / "README.md"
 PAGES = sorted((ROOT / "gradcli" / "documents").glob("*.md"))
 SESSIONS = sorted((ROOT / "tests" / "cli" / "sessions").glob("*.md"))
 
-_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.S | re.M)
+BLOCK = re.compile(r"^```console\n(.*?)^```$", re.S | re.M)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def sections(paths: Iterable[Path]) -> dict[str, str]:
 
 def examples(text: str) -> Iterator[Example]:
     """The commands of a page's console blocks, in order."""
-    for block in _BLOCK.finditer(text):
+    for block in BLOCK.finditer(text):
         lines = block[1].splitlines(keepends=True)
         at = block.start(1)
         while lines:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli.schemas import validator
 from tests.processes import ROOT, warm
 
 from .blocks import PAGES, README, examples
@@ -112,6 +113,7 @@ def test_the_text_and_the_object_of_a_question_state_the_same(
     patience = () if "--no-verify" in words else ("--verify-seconds", "100")
     text = told(*words, *patience)
     answer = json.loads(told(*words, *patience, "--json"))
+    validator(f"{words[0]}.json").validate(answer)
     tokens = NUMBER.findall(text)
     for number in answers(answer):
         assert any(shows(token, number) for token in tokens), (number, text)

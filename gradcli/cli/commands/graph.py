@@ -11,13 +11,7 @@ from ..problems import refuse_both, suffix_of, typed, wrong
 from ..sources import question_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from ...answers.question import Question
-    from ...render.line import Layout, Line
-    from ...views.graph import GraphView
-
-FORMS = ("tree", "dot", "mermaid", "json")
 
 LAID_OUT = (".svg", ".html", ".png", ".pdf")
 """Suffixes of pictures whose boxes have to be placed."""
@@ -62,23 +56,22 @@ def main(
         refuse_idle("gradcli graph", VERIFIES_NOTHING, hint)
     if out is None:
         refuse_idle("gradcli graph", PRINTS_NOTHING_SHORTER)
-    asked = dict(zip(FORMS, (tree, dot, mermaid, request.json), strict=True))
-    refuse_both(typed(**asked))
-    form = next((form for form, wanted in asked.items() if wanted), "tree")
+    forms = typed(tree=tree, dot=dot, mermaid=mermaid)
+    refuse_both([*forms, *typed(json=request.json)])
     if out is not None:
-        others = [name for name, wanted in asked.items() if wanted and name != "json"]
-        if others:
-            hint = "the name's ending says what is written"
-            raise wrong("E590", f"--{others[0]} and --out exclude each other", hint)
+        refuse_both([*forms, "--out"])
         _check_file(out, heat, unfold, grad_output)
         return _written(question_of(request, grad_output), out, heat, unfold)
     for option in typed(heat=heat, unfold=unfold, grad_output=grad_output):
         hint = "name the picture's file with -o, as in -o g.svg"
         raise wrong("E590", f"{option} is for pictures in files", hint)
+    from ...render import graph as draw
     from ...views.graph import graph_of
 
     view = graph_of(question_of(request).run(), local_gradients=True)
-    return show(view, text=lambda layout: _drawn(form, view, layout))
+    if dot or mermaid:
+        return show(view, text=lambda _: (draw.dot if dot else draw.mermaid)(view))
+    return show(view, text=lambda layout: draw.tree(view, layout))
 
 
 def _check_file(out: str, heat: bool, unfold: bool, grad_output: str | None) -> None:
@@ -111,11 +104,3 @@ def _written(question: Question, out: str, heat: bool, unfold: bool) -> int:
     said = f"written to {printable(out)}: {nodes:,} node{'s' * (nodes != 1)}"
     answer = GraphFile(found.view.program, out, nodes)
     return show(answer, bare=list, text=lambda layout: [Line((said, "plain"))])
-
-
-def _drawn(form: str, view: GraphView, layout: Layout) -> Iterable[Line]:
-    from ...render.graph import dot, mermaid, tree
-
-    if form == "tree":
-        return tree(view, layout)
-    return dot(view) if form == "dot" else mermaid(view)
