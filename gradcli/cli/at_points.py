@@ -10,9 +10,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
-from itertools import chain, count, islice
+from itertools import chain, count, islice, product
 from math import isfinite, prod
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -24,7 +23,7 @@ from ..answers.plot import Surface
 from ..answers.question import notes_on_data
 from ..engine import resolve
 from ..lang import compiled
-from ..lang.compiled import Gradients, check_names
+from ..lang.compiled import Compiled, Gradients, check_names
 from ..lang.errors import ProgramError
 from ..lang.excerpt import enumerated
 from ..lang.factory import Factory
@@ -47,6 +46,7 @@ from .limits import once, renew
 from .option_groups import Many
 from .output import form, note, standard_output, tell, tell_at_once
 from .problems import Exit, wrong
+from .sources import listed
 
 if TYPE_CHECKING:
     from ..answers.question import Question
@@ -85,32 +85,21 @@ def run(question: Question, many: Many, kind: str, trace: bool = False) -> int:
 class _Work:
     """A program and its points, with what is known of its run."""
 
-    def __init__(
-        self,
-        question: Question,
-        many: Many,
-        kind: str,
-        trace: bool = False,
-        drawn: bool = False,
-    ) -> None:
-        if kind == "value":
-            question = replace(question, wrt=())
-        self.many = many
-        self.kind = kind
-        self.trace = trace
-        compile_by = partial(
-            compiled.compile,
+    def __init__(self, question: Question, many: Many, kind: str, trace: bool) -> None:
+        wrt = () if kind == "value" else question.wrt
+        self.many, self.kind, self.trace = many, kind, trace
+        self.program = compiled.compile(
             question.program,
+            wrt=wrt,
             dtype=question.dtype,
             device=question.device,
             seed=question.seed,
             of=question.of,
         )
-        self.program = compile_by(wrt=question.wrt)
         bindings = question.values
         factory = Factory(resolve(question.device), question.dtype, question.seed)
         self.shared = {b.name: value_of(b, factory) for b in bindings}
-        self.swept = swept(many.sweep or (), factory, rising=drawn)
+        self.swept = swept(many.sweep or (), factory, rising=kind == "plot")
         twice = next((name for name in self.swept if name in self.shared), None)
         if twice is not None:
             hint = "leave out one of the two"
@@ -120,11 +109,12 @@ class _Work:
         self.free = [name for name in names if name not in known]
         check_names(names, known, self.free)
         data = data_among(names, bindings)
-        if data and question.wrt is None:
+        if data and wrt is None:
             for text in notes_on_data([name for name in names if name in data]):
                 question.tell(text)
-            self.program = compile_by(wrt=[n for n in names if n not in data])
-        wrt = self.program.settings.wrt
+            wrt = tuple(n for n in names if n not in data)
+            settings = self.program.settings._replace(wrt=wrt)
+            self.program = Compiled(question.program, settings)
         self.given = tuple(self.swept or self.free)
         """Inputs that differ from point to point."""
         self.wanted = tuple(name for name in names if wrt is None or name in wrt)
@@ -132,8 +122,8 @@ class _Work:
         renamed = many.renamed
         read = {new: old for new, old in renamed.items() if new in self.free}
         self.written_as = {n: old for n, old in renamed.items() if n not in read}
-        self.kept = tuple(n for n in many.listed("keep") if n not in self.given)
-        free, named = tuple(self.free), many.listed("columns")
+        self.kept = tuple(n for n in listed(many.keep) or () if n not in self.given)
+        free, named = tuple(self.free), tuple(listed(many.columns) or ())
         self.asked = Wanted(free, self.kept, read, named)
         self.bad = 0
         self.count = 1
@@ -194,11 +184,9 @@ class _Work:
     def _columns(self) -> tuple[str, ...]:
         """Return the names of the columns that are written, all different: a result
         whose name another column has is numbered."""
-        pairs = self.wanted
-        if self.kind == "hessian":
-            pairs = tuple(f"{a}_{b}" for a in pairs for b in pairs)
+        by = product(self.wanted, repeat=1 + (self.kind == "hessian"))
         names = [*self.kept, *self.given]
-        for usual in ("value", *(f"{self.kind}_{name}" for name in pairs)):
+        for usual in ("value", *("_".join([self.kind, *each]) for each in by)):
             numbered = (f"{usual}_{number}" for number in count(2))
             name = next(n for n in chain([usual], numbered) if n not in names)
             names.append(name)
@@ -338,7 +326,7 @@ def _grid(axes: Mapping[str, Floats]) -> Iterator[Block]:
 def over_sweep(question: Question, many: Many) -> tuple[dict[str, Floats], Gradients]:
     """Return the swept values by name, and value and gradients at all combinations of
     them, the last name's changing fastest; NaN where there is none."""
-    work = _Work(question, many, "grad", drawn=True)
+    work = _Work(question, many, "plot", False)
     if work.free:
         hint = f"add {work.free[0]}=VALUE, or a range: {work.free[0]}=-3..3"
         raise wrong("E506", f"no value for {enumerated(work.free)}", hint)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from .options import Request, was_typed
 from .problems import typed, wrong
+from .sources import listed
 
 if TYPE_CHECKING:
     from ..answers.derivatives import Form
@@ -74,15 +75,10 @@ class Many:
             raise wrong("E590", f"{extra[0]} is for many points", hint)
         return False
 
-    def listed(self, option: str) -> tuple[str, ...]:
-        """Return the names that are listed behind an option, without repetition."""
-        names = (getattr(self, option) or "").split(",")
-        return tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
-
     @property
     def renamed(self) -> dict[str, str]:
         """The old names by the new ones."""
-        pairs = [pair.partition("=") for pair in self.listed("rename")]
+        pairs = [pair.partition("=") for pair in listed(self.rename) or ()]
         if not all(old and new for old, _, new in pairs):
             hint = "as in --rename speed=v,weight=m"
             raise wrong("E595", f"--rename: {self.rename!r} is not OLD=NEW", hint)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from itertools import product
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
@@ -263,10 +264,8 @@ class Compiled:
         point, of = self._at(values), self.settings.of
         rows = Rows(point.prepared, of, count, whole, failed, each, first, kind)
         y, grads = rows.run()
-        names = [*point.wanted]
-        if kind == "hessian":
-            names = [f"{a}_{b}" for a in names for b in names]
-        found = {n: point.back(g) for n, g in zip(names, grads, strict=True)}
+        names = product(point.wanted, repeat=1 + (kind == "hessian"))
+        found = {"_".join(n): point.back(g) for n, g in zip(names, grads, strict=True)}
         return Gradients(point.back(y), found, rows.ways)
 
 

@@ -459,11 +459,7 @@ Row = tuple[str, Sequence[Any], str]
 """The place of a row, its cells, and why it cannot be used; empty for a good row."""
 
 
-Readers = tuple[
-    Callable[[Any], tuple[Any, str]],
-    Callable[[Any], Floats] | None,
-    Callable[[Any], str],
-]
+Readers = tuple[Callable[[Any], tuple[Any, str]], Any, Callable[[Any], str]]
 """Functions that return the number of a cell, or why it is none; the numbers of several
 cells, or raise ValueError if one may be none; and a cell that is carried along."""
 
