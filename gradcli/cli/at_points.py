@@ -37,7 +37,7 @@ from ..lang.prepare import data_among, value_of
 from ..lang.rows import Ways
 from ..lang.suggest import did_you_mean
 from ..lang.text_tables import Block, Points, Wanted
-from ..render.columns import columns_to, format_of, open_columns
+from ..render.columns import format_of, open_columns
 from ..render.notes import ways_notes
 from ..render.progress import Bar, wants_bar
 from .ending import before_exit
@@ -148,11 +148,8 @@ class _Work:
         held_back = table != STANDARD_INPUT
         if out is not None and table is not None:
             refuse_one_of_several(table, out)
-        written = (
-            columns_to(standard_output().buffer, suffix, columns)
-            if out is None
-            else open_columns(out, columns)
-        )
+        stream = standard_output().buffer
+        written = open_columns(out, stream, task.suffix, columns)
         try:
             with (
                 once(),

@@ -37,7 +37,7 @@ from ..lang.compiled import Compiled
 from ..lang.errors import ProgramError
 from ..lang.process import end_with
 from ..lang.rows import Ways
-from ..lang.text_tables import BadRow, Block
+from ..lang.text_tables import BadRow, Block, Points
 from ..render.columns import KINDS
 from .limits import rows
 from .problems import wrong
@@ -115,7 +115,8 @@ class Task:
         if stop and points.bad:
             bad = points.bad[0]
             error = ProgramError("E517", f"{bad.place}: {bad.reason}")
-            points = points.before(bad.nr)
+            before = {name: c[: bad.nr] for name, c in points.columns.items()}
+            points = Points(before, ())
         failed: dict[int, ProgramError] = {}
         with rows() as each:
             given = {name: points.columns[name] for name in self.given}

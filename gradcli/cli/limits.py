@@ -53,7 +53,7 @@ MIN_ROOM_BYTES: Final = 170_000_000
 cannot allocate its buffers."""
 
 MAX_DIGITS: Final = 1000
-"""Largest number of digits that ``--digits`` may ask for."""
+"""Largest number of digits that ``--digits`` or ``--precision`` may ask for."""
 
 MAX_ORDER: Final = 9
 """Highest order of derivatives that ``--order`` may ask for."""

@@ -135,7 +135,8 @@ class Choice:
     --batch NAMES:ROWS: Rows of inputs in each step, as in x,y:10. The last loss is that
         of all rows.
     --shuffle: Shuffle the rows of batches in each round.
-    --every N: Print every Nth step; by default each in a pipe, none in a terminal.
+    --every N: Print every Nth step; by default none in a terminal, each in a pipe, but
+        1,000 lines at most.
     """
 
     optimizer: Literal["sgd", "adam", "lbfgs"] = "sgd"

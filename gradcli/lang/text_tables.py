@@ -129,10 +129,6 @@ class Points(NamedTuple):
         """The number of good rows."""
         return len(next(iter(self.columns.values())))
 
-    def before(self, nr: int) -> Points:
-        """Return the good rows before the first bad one, whose number is ``nr``."""
-        return Points({name: c[:nr] for name, c in self.columns.items()}, ())
-
     def number(self, row: int) -> int:
         """Return the number of a good row among all rows, from that among good rows."""
         for bad in self.bad:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from io import BytesIO, StringIO
 from typing import IO, Any, TypeAlias
@@ -24,6 +24,7 @@ import numpy as np
 from ..lang.errors import ProgramError
 from ..lang.filesystem import FOLDER, packed, refusal, replacing, suffixes
 from ..lang.text_tables import TEXTS
+from ..views.numbers import flat_columns
 from .jsons import dumps
 
 Encoded: TypeAlias = tuple[list[str], Any]
@@ -50,7 +51,7 @@ class Columns:
     @classmethod
     def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> Encoded:
         """Return rows in the file's format, from an array for each name."""
-        names, arrays = _flat(names, columns)
+        names, arrays = flat_columns(names, columns)
         if find_spec("pyarrow") and all(array.dtype == float for array in arrays):
             return names, _by_arrow(arrays, cls.separator)
         return names, _text(zip(*map(_cells, arrays), strict=True), cls.separator)
@@ -89,17 +90,6 @@ def _text(rows: Iterable[Iterable[str]], separator: str) -> bytes:
     text = StringIO()
     csv.writer(text, delimiter=separator, lineterminator="\n").writerows(rows)
     return text.getvalue().encode()
-
-
-def _flat(names: Sequence[str], columns: Sequence[Any]) -> tuple[list[str], list[Any]]:
-    """Return the columns with one number, or one text, in each row."""
-    found: dict[str, Any] = {}
-    for name, column in zip(names, map(np.asarray, columns), strict=True):
-        for index in np.ndindex(column.shape[1:]):
-            numbered = "_".join([name, *map(str, index)])
-            array = column[(slice(None), *index)]
-            found[numbered] = array if array.dtype == object else array.astype(float)
-    return [*found], [*found.values()]
 
 
 def _cells(array: Any) -> Iterator[str]:
@@ -171,15 +161,13 @@ class _Npy(Columns):
 
     @classmethod
     def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> Encoded:
-        names, arrays = _flat(names, columns)
+        names, arrays = flat_columns(names, columns)
+        if any(array.dtype == object for array in arrays):
+            hint = "leave out --keep, or write .csv, .jsonl or .parquet"
+            raise ProgramError("E509", "a .npy file holds numbers alone", hint=hint)
         block = np.empty(len(arrays[0]), [(name, "<f8") for name in names])
         for name, array in zip(names, arrays, strict=True):
-            try:
-                block[name] = array
-            except ValueError:
-                message = f"a .npy file holds numbers, and {name} is text"
-                hint = "write .csv, .jsonl or .parquet"
-                raise ProgramError("E509", message, hint=hint) from None
+            block[name] = array
         return names, block
 
     def put(self, rows: Any) -> None:
@@ -210,7 +198,7 @@ class _Parquet(Columns):
     def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> Encoded:
         import pyarrow as pa
 
-        names, arrays = _flat(names, columns)
+        names, arrays = flat_columns(names, columns)
         cells = [a if a.dtype == float else [*_cells(a)] for a in arrays]
         return names, pa.table(cells, names)
 
@@ -233,18 +221,6 @@ KINDS: dict[str, type[Columns]] = {
 """Classes of the formats, by the suffix of the file."""
 
 
-@contextmanager
-def columns_to(file: IO[bytes], suffix: str, names: Sequence[str]) -> Iterator[Columns]:
-    """Write columns to an open file in the format of a suffix; rows before a failure
-    stay in the file."""
-    columns = KINDS[suffix](file, names)
-    try:
-        yield columns
-    finally:
-        columns.end()
-        file.flush()
-
-
 def format_of(path: str) -> str:
     """Return the suffix of a file's name, which names its format; raise ProgramError if
     it is unknown, or needs a package that is not installed."""
@@ -259,18 +235,24 @@ def format_of(path: str) -> str:
 
 
 @contextmanager
-def open_columns(path: str, names: Sequence[str]) -> Iterator[Columns]:
-    """Write columns to a file, which appears when all is written, in the format that
-    its name's suffix says; raise ProgramError if that is not known or the file cannot
-    be written."""
-    suffix = format_of(path)
+def open_columns(
+    path: str | None, stream: IO[bytes], suffix: str, names: Sequence[str]
+) -> Iterator[Columns]:
+    """Write columns in the format of a suffix to a file, which appears when all is
+    written, or without a path to a stream, where rows before a failure stay."""
     try:
         with (
-            replacing(path) as file,
-            packed(file, path, "wb") as unpacked,
-            columns_to(unpacked, suffix, names) as columns,
+            nullcontext(stream) if path is None else replacing(path) as file,
+            packed(file, path or "", "wb") as unpacked,
         ):
-            yield columns
+            columns = KINDS[suffix](unpacked, names)
+            try:
+                yield columns
+            finally:
+                columns.end()
+                columns.flush()
     except OSError as error:
+        if path is None:
+            raise
         message, hint = refusal(path, error, FOLDER, "written")
         raise ProgramError("E512", f"--out: {message}", hint=hint) from None
