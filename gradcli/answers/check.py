@@ -20,6 +20,7 @@ import numpy as np
 from ..lang.errors import ProgramError, Span
 from ..lang.nested import nested
 from ..lang.parser import parse
+from ..lang.prepare import differentiated
 from ..lang.run import Input, Prepared, Run, evaluate, execute, input_names, prepare
 from ..lang.suggest import did_you_mean
 from ..verify.claims import text as ruled
@@ -206,11 +207,7 @@ def claims_task(
     if same is None:
         return task
     _run(prepared[1], inputs, None)
-    for name in question.wrt or ():
-        if name not in names:
-            message = f"--wrt: no input is called '{name}'"
-            hint = f"the inputs are {', '.join(names)}"
-            raise ProgramError("E507", message, hint=hint)
+    differentiated(question.wrt, names)
     wrt = names if question.wrt is None else question.wrt
     compared = (Claim("value"), *(Claim(f"d/d{name}", by=(name,)) for name in wrt))
     return replace(task, claims=(*equations, *compared))

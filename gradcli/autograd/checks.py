@@ -21,6 +21,7 @@ from ..engine.modes import enable_grad
 from ..engine.raw import Host, Run
 from ..engine.tensor import Tensor, ones_for, zeros_for
 from .blocks import blocks_of, filled, pull
+from .entry import naming
 from .numeric import Kink, by_scales, evaluate, host, kinks_among, slopes
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
@@ -36,6 +37,7 @@ UNDEFINED = (
 )
 
 
+@naming
 def gradcheck(
     func: Callable[..., object],
     inputs: Any,

@@ -19,6 +19,7 @@ from ..engine.modes import MODE, enable_grad, following
 from ..engine.tensor import Tensor, ones_for, unrecorded
 from ..engine.walk import reaches
 from .blocks import blocks_of, filled, pull
+from .entry import naming
 from .transforms import Func, Trace, demand_tensors
 from .vmap import flatten
 
@@ -37,6 +38,7 @@ FOLLOWED = (
 INDEPENDENT = "with strict=True, {} has to depend on input {}, and it does not"
 
 
+@naming
 def jacobian(
     func: Func,
     inputs: object,
@@ -67,6 +69,7 @@ def jacobian(
     return run.as_outputs([run.as_inputs(row) for row in rows])
 
 
+@naming
 def hessian(
     func: Func,
     inputs: object,

@@ -144,7 +144,7 @@ def run(argv: list[str]) -> int:
 def _show_traceback(error: Exception) -> None:
     import traceback
 
-    traceback.print_exception(error)
+    traceback.print_exception(error.__cause__ or error)
 
 
 def _dispatch(argv: list[str]) -> int:

@@ -18,8 +18,8 @@ from ..answers.descent import DescentView, StepLine, reached_views
 from ..answers.question import Question
 from ..lang.descent import Batches, Descent, End, Step
 from ..lang.errors import ProgramError
+from ..lang.prepare import differentiated
 from ..lang.run import Run, Session
-from ..lang.suggest import did_you_mean
 from ..render import descent as text
 from ..render import jsons
 from ..render.line import BLANK
@@ -223,13 +223,8 @@ def _batch_asked(
     names = [name.strip() for name in listed.split(",") if name.strip()]
     if not names or not count.strip().isdecimal() or not int(count):
         raise wrong("E595", f"--batch: {text!r} is not NAMES:ROWS", "as in x,y:10")
-    known = [given.name for given in run.inputs]
+    cut = differentiated(names, [given.name for given in run.inputs], "--batch")
     moved = {given.name for given in run.differentiated} if wrt is not None else ()
-    for name in names:
-        if name not in known:
-            hint = did_you_mean(name, known) or f"the inputs are {', '.join(known)}"
-            message = f"--batch: no input is called '{name}'"
-            raise ProgramError("E507", message, hint=hint)
-        if name in moved:
-            raise ProgramError("E509", f"--batch: '{name}' is in --wrt", hint=UNCUT)
-    return frozenset(names), int(count)
+    for name in cut.intersection(moved):
+        raise ProgramError("E509", f"--batch: '{name}' is in --wrt", hint=UNCUT)
+    return cut, int(count)

@@ -41,8 +41,7 @@ def require(suffix: str, libraries: Iterable[str], otherwise: str) -> None:
     raise wrong(
         "E595",
         f"a picture that ends with {suffix} needs {' and '.join(missing)}",
-        f"pip install {' '.join(missing)}, or gradcli with its extra 'pictures'; "
-        f"{otherwise}",
+        f"pip install '.[pictures]' in a clone of gradcli; {otherwise}",
     )
 
 

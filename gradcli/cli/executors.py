@@ -300,7 +300,7 @@ def cluster(task: Callable[[Any], Any], client: Any) -> Workers:
 
 def _client(address: str) -> Any:
     if find_spec("distributed") is None:
-        hint = "pip install 'gradcli[cluster]', or --cluster local:N"
+        hint = "pip install '.[cluster]' in a clone of gradcli, or --cluster local:N"
         raise wrong("E590", "--cluster: Dask is not installed", hint)
     from logging import ERROR, getLogger
 

@@ -103,6 +103,15 @@ def _piped(prompt: str) -> str:
     return line.rstrip("\n")
 
 
+def _input(prompt: str) -> str:
+    """Return a line; what is broken off by a key ends its line on the screen."""
+    try:
+        return input(prompt)
+    except (KeyboardInterrupt, EOFError):
+        print()
+        raise
+
+
 def _with_toolkit(toolkit: Any, complete: Complete) -> Callable[[str], str]:
     from prompt_toolkit.completion import Completer, Completion
     from prompt_toolkit.history import FileHistory, InMemoryHistory
@@ -130,7 +139,7 @@ def _with_readline(complete: Complete) -> Callable[[str], str]:
     try:
         import readline
     except ImportError:
-        return input
+        return _input
     path = _history("readline")
 
     def keep() -> None:
@@ -152,7 +161,7 @@ def _with_readline(complete: Complete) -> Callable[[str], str]:
     readline.set_completer(nth)
     readline.set_completer_delims(" \t\n()[]{},;=+-*/^%@'\"")
     readline.parse_and_bind("tab: complete")
-    return input
+    return _input
 
 
 def _history(name: str) -> Path | None:

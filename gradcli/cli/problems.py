@@ -109,6 +109,8 @@ def usage(error: Exception) -> ProgramError | None:
         hint = f"{see}; a value of an input has no dash: {name}=3"
     elif context.info_name == "graph" and name in _PICTURES:
         hint = f"write a picture with -o g.{name}"
+    elif context.info_name == "config" and len(name) > 1:
+        hint = f"a setting has no dashes: gradcli config {name}"
     behind = f"{see}; a program that looks like an option goes after --"
     return wrong("E591", f"no such option: {option}", hint or behind)
 

@@ -25,15 +25,17 @@ from ..lang.bindings import read_binding
 from ..lang.errors import ProgramError
 from ..lang.parser import parse
 from ..lang.prepare import input_names
+from ..lang.suggest import nearest
 from ..lang.syntax import Evaluate, assigned_names
 from .commands import COMMANDS
 from .options import takes_program
+from .problems import unknown_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _BINDING = re.compile(r"[^\W\d]\w*=(?!=)")
-_CHANGE = re.compile(r"[-+*/%@^]?\*?=(?!=)|[,[(]")
+_CHANGE = re.compile(r"[-+*/%@^]?\*?=(?!=)|,")
 """Pattern of what follows a name in an assignment, even if a command has that name."""
 
 _BLOCKS = frozenset({"if", "for", "while", "with"})
@@ -74,7 +76,13 @@ class Workspace:
             name, text = given
             self.values[name] = text
             return self._words("value", name, ["--of", name])
-        body = parse(line).body.statements
+        try:
+            body = parse(line).body.statements
+        except ProgramError:
+            # The first word may be a mistyped command: `grda y`.
+            if first.isalpha() and nearest(first, COMMANDS) and " " in line:
+                raise unknown_command(first, COMMANDS) from None
+            raise
         self.output = None
         if len(body) == 1 and isinstance(body[0], Evaluate):
             self.output = line

@@ -1,4 +1,5 @@
-"""The names that a module offers, and the error for a name that it does not have.
+"""The names that a module offers, the keywords that a function has, and the errors for
+names that they do not have.
 
 Invariant: the message begins as Python's own, then names what can be used instead.
 
@@ -9,7 +10,7 @@ Invariant: the message begins as Python's own, then names what can be used inste
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -22,17 +23,22 @@ CLOSE_ENOUGH = 0.7
 
 def absent(module: str, name: str, offered: Iterable[str]) -> AttributeError:
     """Return the error for an unknown name, which proposes the nearest offered one."""
+    hint = f"{_meant(name, offered)}dir({module}) lists the names that there are"
+    message = f"module {module!r} has no attribute {name!r}: {hint}"
+    return AttributeError(message, name=name)
+
+
+def _meant(name: str, offered: Iterable[str]) -> str:
     from difflib import get_close_matches
 
-    there = sorted(offered)
-    by_small = {known.lower(): known for known in there}
+    by_small = {known.lower(): known for known in sorted(offered)}
     close = get_close_matches(name.lower(), by_small, 1, CLOSE_ENOUGH)
-    hint = f"did you mean {by_small[close[0]]!r}? " if close else ""
-    return AttributeError(
-        f"module {module!r} has no attribute {name!r}: {hint}dir({module}) lists the "
-        "names that there are",
-        name=name,
-    )
+    return f"did you mean {by_small[close[0]]!r}? " if close else ""
+
+
+def instead(keyword: str, names: Sequence[str]) -> str:
+    """Return what to write for a keyword that a function of these parameters lacks."""
+    return f"{_meant(keyword, names)}its parameters are {', '.join(names)}"
 
 
 def offered(*files: ModuleType, kind: type = object) -> Params:

@@ -177,7 +177,8 @@ def _on_the_host(name: str) -> Callable[..., Any]:
 def why_no_cuda() -> str:
     """Return why no GPU can be used; an empty text if one can."""
     if find_spec("cupy") is None:
-        return "CuPy is not installed (pip install 'gradcli[cuda12]' or '[cuda13]')"
+        way = "pip install '.[cuda12]', or '.[cuda13]', in a clone of gradcli"
+        return f"CuPy is not installed ({way})"
     try:
         cupy = import_module("cupy")
     except Exception as error:

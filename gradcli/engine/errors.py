@@ -53,7 +53,12 @@ class CallError(TypeError):
         given: str | None = None,
         way_out: str = "",
     ) -> None:
-        super().__init__(message + (way_out and f"; {way_out}"))
+        told = f"; {way_out}" if way_out else ""
+        if given is not None and given not in allowed:
+            from .absent import instead
+
+            told = f": {instead(given, allowed)}"
+        super().__init__(message + told)
         self.message = message
         self.allowed = allowed
         self.given = given

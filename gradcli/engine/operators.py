@@ -45,8 +45,9 @@ def reading(general: General) -> Callable[[Tensor, Any], Any]:
             try:
                 y = raw[index, ...]
             except IndexError:
-                return general(x, index)
-            return select(x, raw, y, {"dim": 0, "index": index})
+                y = None
+            if y is not None:
+                return select(x, raw, y, {"dim": 0, "index": index})
         if kind is slice:
             start, end, step = index.start, index.stop, index.step
             if step is None:
@@ -99,8 +100,8 @@ def reshaping(general: General) -> General:
         try:
             y = raw.reshape(shape)
         except ValueError:
-            return general(*args)
-        return view(x, raw, y, {"shape": y.shape})
+            y = None
+        return general(*args) if y is None else view(x, raw, y, {"shape": y.shape})
 
     return reshape
 

@@ -22,6 +22,7 @@ from .call import Signature, class_of, class_of_row
 from .custom import heard
 from .errors import (
     OVERFLOW,
+    CallError,
     DeviceError,
     EngineError,
     LimitError,
@@ -142,19 +143,6 @@ PLAIN = (UnaryNode, BinaryNode, ConstantNode)
 
 class Recorder:
     """A row as a callable on tensors; its node class is made on the first call."""
-
-    __slots__ = (
-        "asks",
-        "bind",
-        "cls",
-        "fwd",
-        "of_one",
-        "of_several",
-        "of_two",
-        "op",
-        "see",
-        "slots",
-    )
 
     def __init__(self, op: Op) -> None:
         self.op = op
@@ -302,10 +290,8 @@ def _computed(
         if whole and is_half(y):
             y = _formula(op, fwd, xp, in_floats(raw), params)
     except Exception as error:
-        failure = explain_failure(op, raw, error)
-        if failure is error:
-            raise
-        raise failure from error
+        # Neither NumPy's words nor those of a fast way tell a caller anything.
+        raise explain_failure(op, raw, error) from None
     if whole:
         y = in_result_type(op, raw, y)
     if op.owns and xp.writeable:
@@ -445,7 +431,12 @@ def _row(op: Op, outermost: Outermost) -> Run:
     bind = record.bind
 
     def bound(*args: object, **kwargs: object) -> Any:
-        return record(*bind(args, kwargs))
+        try:
+            given = bind(args, kwargs)
+        except CallError as error:
+            # How a call is bound tells its caller nothing.
+            raise error.with_traceback(None) from None
+        return record(*given)
 
     run: Run = outermost(op.name, bound)
     if not record.is_plain:
@@ -467,7 +458,10 @@ def _composite(entry: Composite, outermost: Outermost) -> Run:
     arguments, build = Signature(entry).arguments, entry.build
 
     def run(*args: object, **kwargs: object) -> Any:
-        args, kwargs = arguments(args, kwargs)
+        try:
+            args, kwargs = arguments(args, kwargs)
+        except CallError as error:
+            raise error.with_traceback(None) from None
         return build(call, *args, **kwargs)
 
     kind = class_of(entry.name)

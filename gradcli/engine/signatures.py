@@ -18,6 +18,7 @@ from typing import Any
 
 from ..ops import Composite, Op
 from ..ops.saved_names import CALLED
+from .absent import instead
 from .raw import Params, Run
 
 OPERANDS = ("input", "other")
@@ -147,7 +148,8 @@ class Parameters:
         """Return the message on a call with superfluous arguments."""
         for name in kwargs:
             if name not in self.defaults:
-                return f"{self.called}() got an unexpected keyword argument {name!r}"
+                said = f"{self.called}() got an unexpected keyword argument {name!r}"
+                return f"{said}: {instead(name, [*self.defaults])}"
         if given <= self.most:
             twice = next(name for name in kwargs if name not in self.free[given])
             return f"{self.called}() got multiple values for argument {twice!r}"

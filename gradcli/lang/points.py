@@ -167,7 +167,7 @@ def _npy_blocks(place: str, wanted: Wanted) -> Iterator[Block]:
 
 def _parquet_blocks(place: str, wanted: Wanted) -> Iterator[Block]:
     if find_spec("pyarrow") is None:
-        hint = "pip install 'gradcli[table]'"
+        hint = "pip install '.[table]' in a clone of gradcli"
         raise ProgramError("E512", "a .parquet file is read by pyarrow", hint=hint)
     import pyarrow as pa
     from pyarrow import parquet

@@ -7,6 +7,7 @@ words the error; any other exception is left to the machine's general wording.
     # ("E303", "shapes [2, 3] and [4] do not broadcast: ...", None)
 """
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -28,6 +29,9 @@ Explanation = tuple[str, str, str | None]
 """The code, the message and the hint of an error."""
 
 Sampled = Mapping[str, Tensor]
+
+ON_THE_DEVICE = "write lists as tensor([...]), which are on the device"
+CHOOSE_ONE = "choose one, as x[0], or reduce them, as x.sum()"
 
 _PLAIN = (int, float, str, list, tuple, range)
 _BROADCASTING = frozenset({"+", "-", "*", "/", "//", "%", "**"})
@@ -178,17 +182,6 @@ def _runtime(failure: Failure) -> Explanation:
     return "E399", text, None
 
 
-def _matrix(failure: Failure) -> Explanation:
-    singular = "singular" in failure.text
-    return "E399", failure.text, "add a small multiple of eye(n)" if singular else None
-
-
-def _scalar(failure: Failure) -> Explanation | None:
-    if "to Scalar" not in failure.text and "to Python scalars" not in failure.text:
-        return None
-    return "E307", failure.text, "choose one, as x[0], or reduce them, as x.sum()"
-
-
 def _overflow(failure: Failure) -> Explanation | None:
     if "too large to convert" not in failure.text:
         return None
@@ -196,27 +189,27 @@ def _overflow(failure: Failure) -> Explanation | None:
     return "E402", message, "compute with floats from the start"
 
 
-def _slope(failure: Failure) -> Explanation:
-    return "E596", failure.text, OTHER_ARGUMENTS
+Rule = Callable[[Failure], Explanation | None]
 
 
-def _device(failure: Failure) -> Explanation:
-    hint = "write lists as tensor([...]), which are on the device"
-    return "E399", failure.text, hint
+def _as_said(code: str, hint: str | None, of: str = "") -> Rule:
+    """Return a rule that keeps the message, if the pattern ``of`` is found in it."""
+    return lambda f: (code, f.text, hint) if re.search(of, f.text) else None
 
 
-_RULES: tuple[tuple[type[Exception], Callable[[Failure], Explanation | None]], ...] = (
+_RULES: tuple[tuple[type[Exception], Rule], ...] = (
     (LimitError, _limit),
     (CallError, _call),
     (ShapeError, _shape),
     (checks.ShapeError, _shape),
-    (LinAlgError, _matrix),
-    (RuntimeError, _scalar),
-    (checks.NoSlope, _slope),
+    (LinAlgError, _as_said("E399", "add a small multiple of eye(n)", "singular")),
+    (LinAlgError, _as_said("E399", None)),
+    (RuntimeError, _as_said("E307", CHOOSE_ONE, "to Scalar|to Python scalars")),
+    (checks.NoSlope, _as_said("E596", OTHER_ARGUMENTS)),
     (ValueRangeError, _value),
     (checks.ArgumentError, _value),
     (OverflowError, _overflow),
-    (DeviceError, _device),
+    (DeviceError, _as_said("E399", ON_THE_DEVICE)),
     (IndexError, _index),
     (TypeError, _argument),
     (ValueError, _argument),

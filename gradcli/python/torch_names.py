@@ -409,12 +409,8 @@ def lacking(error: Exception) -> str | None:
             return str(error) if is_pytorchs(package) else None
         case ImportError():
             imported = _IMPORTED.match(str(error))
-            ours = (error.name or "").startswith(OURS)
-            return (
-                missing(f"{theirs(str(error.name))}.{imported[1]}")
-                if ours and imported
-                else None
-            )
+            if imported and error.name and error.name.startswith(OURS):
+                return missing(f"{theirs(error.name)}.{imported[1]}")
         case AttributeError():
             return _lacking_attribute(error)
         case TypeError():
@@ -422,7 +418,8 @@ def lacking(error: Exception) -> str | None:
             if called and any(
                 hasattr(counterpart(home), called[1]) for home in _CALLED
             ):
-                return f"gradcli's {called[1]}() has no parameter '{called[2]}'"
+                told = str(error)[called.end() :]
+                return f"gradcli's {called[1]}() has no parameter '{called[2]}'{told}"
     return None
 
 

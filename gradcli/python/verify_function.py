@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..autograd.checks import GradcheckError
+from ..autograd.entry import naming
 from ..numbers.system import NoMeaning
 from ..verify.process.budget import Budget, OutOfTime
 from ..verify.process.job import REFUTED, STRENGTH, UNKNOWN
@@ -49,6 +50,7 @@ def _with_branches(checked: Checked, proof: FunctionProof) -> FunctionProof:
     )  # fmt: skip
 
 
+@naming
 def verify(
     fn: object,
     inputs: object,

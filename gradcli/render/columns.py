@@ -229,7 +229,7 @@ def format_of(path: str) -> str:
         hint = f"its name ends with one of {', '.join(KINDS)}"
         raise ProgramError("E509", f"--out: no format for {path!r}", hint=hint)
     if suffix == ".parquet" and find_spec("pyarrow") is None:
-        hint = "pip install 'gradcli[table]'"
+        hint = "pip install '.[table]' in a clone of gradcli"
         raise ProgramError("E512", "a .parquet file is written by pyarrow", hint=hint)
     return suffix
 

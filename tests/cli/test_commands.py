@@ -16,11 +16,7 @@ import sympy
 from gradcli.autograd import blocks
 from gradcli.cli import checking
 from gradcli.cli.app import run
-from gradcli.cli.workspace import Workspace
 from gradcli.engine import Tensor
-from gradcli.lang.bindings import read_bindings
-from gradcli.lang.errors import ProgramError
-from gradcli.lang.run import execute, prepare
 from tests.processes import HANGS
 
 from .conftest import Run
@@ -95,16 +91,6 @@ def test_a_gradients_formulas_are_programs_with_its_numbers(gradcli: Run) -> Non
         assert again["output"]["value"] == pytest.approx(number, rel=1e-12)
 
 
-def test_too_little_time_is_said_instead_of_a_formula(gradcli: Run) -> None:
-    ended = gradcli(
-        "jacobian", "tanh(A@A@A)@x", "A=rand(6,6)", "x=rand(6)", "--symbolic",
-        "--verify-seconds", "0.05",
-    )  # fmt: skip
-    assert ended.status == 0
-    assert "no formula: " in ended.out
-    assert "time" in ended.out
-
-
 def test_a_deep_graph_is_drawn_in_linear_size(gradcli: Run) -> None:
     program = "y = x\nfor i in range(5000): y = y*x"
     ended = gradcli("graph", program, "x=1")
@@ -169,16 +155,6 @@ def test_a_curve_in_a_file(tmp_path: Path, capsys: Capture) -> None:
     assert capsys.readouterr().out == f"written to {path}\n"
 
 
-def test_a_session_plots_what_was_typed() -> None:
-    typed = Workspace()
-    typed.take("x = 3")
-    typed.take("y = x^2")
-    assert typed.take("plot x=-1..1") == ["plot", "y = x^2", "x=-1..1"]
-    assert typed.take("plot x*y x=-1..1:9 -o p.svg") == [
-        "plot", "y = x^2\nx*y", "x=-1..1:9", "-o", "p.svg",
-    ]  # fmt: skip
-
-
 def test_ops_lists_every_function_and_shows_its_page(gradcli: Run) -> None:
     from gradcli.ops import offered
 
@@ -189,24 +165,6 @@ def test_ops_lists_every_function_and_shows_its_page(gradcli: Run) -> None:
     assert "MulBackward0" in page
     assert "  derivative by a: b\n" in page
     assert "  C: a * b\n" in page
-
-
-@pytest.mark.parametrize(
-    "program",
-    ["legendre_polynomial_p(x, n)", "hermite_polynomial_h(x, n)", "zeta(n, x)"],
-)
-def test_a_derivative_by_an_order_is_refused_with_a_way_out(program: str) -> None:
-    bindings = read_bindings(["x=0.3", "n=4"])
-    run = execute(prepare(f"{program}*x", bindings))
-    with pytest.raises(ProgramError, match="derivative for") as caught:
-        run.gradients(None)
-    assert caught.value.code == "E596"
-    assert "--wrt" in (caught.value.hint or "")
-
-
-def test_a_polylogarithm_of_an_order_that_varies_is_refused() -> None:
-    with pytest.raises(ProgramError, match="plain number as its order"):
-        execute(prepare("polylog(s, x)", read_bindings(["x=0.3", "s=2"])))
 
 
 def test_the_version_names_the_libraries_that_are_there(gradcli: Run) -> None:
@@ -227,12 +185,6 @@ def test_debug_shows_the_traceback_of_a_program_error(gradcli: Run) -> None:
     assert ended.status == 3
     assert "Traceback" in ended.err
     assert "error[E101]" in ended.err
-
-
-@pytest.mark.parametrize("name", ["E405", "E590", "E596", "E598", "E599"])
-def test_a_status_follows_from_the_code(name: str) -> None:
-    statuses = {"E405": 4, "E590": 2, "E596": 3, "E598": 74, "E599": 70}
-    assert ProgramError(name, "").exit_status == statuses[name]
 
 
 def test_a_message_names_no_more_inputs_than_can_be_read(gradcli: Run) -> None:

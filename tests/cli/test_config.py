@@ -43,17 +43,6 @@ def option(command: str, setting: Setting) -> Any:
     return next(p for p in command_of(command).params if p.name == setting.name)
 
 
-def test_the_command_line_comes_first_then_the_environment_then_the_file(
-    gradcli: Run, tmp_path: Path
-) -> None:
-    file = written(tmp_path, "digits = 5\n")
-    both = {**file, "GRADCLI_DIGITS": "7"}
-    assert gradcli(*FORMULA).out == FLOAT
-    assert gradcli(*FORMULA, env=file).out == FIVE_DIGITS
-    assert gradcli(*FORMULA, env=both).out == "0.5403023\n"
-    assert gradcli(*FORMULA, "--digits", "6", env=both).out == "0.540302\n"
-
-
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda each: each.key)
 def test_a_setting_is_an_option_of_its_commands(setting: Setting) -> None:
     for command in users_of(setting):
@@ -134,55 +123,6 @@ def test_a_setting_has_one_line_in_any_terminal(width: int) -> None:
 
 def setting(gradcli: Run, folder: Path, *words: str) -> Ended:
     return gradcli("config", *words, env={"XDG_CONFIG_HOME": str(folder)})
-
-
-def test_setting_and_unsetting_leave_the_rest_of_the_file(
-    gradcli: Run, tmp_path: Path
-) -> None:
-    file = tmp_path / "gradcli" / "config.toml"
-    assert setting(gradcli, tmp_path, "digits", "30").status == 0
-    file.write_text("# mine\n" + file.read_text() + 'device = "cpu"  # no GPU\n')
-    assert setting(gradcli, tmp_path, "verify_seconds", "20").status == 0
-    assert setting(gradcli, tmp_path, "colour", "never").status == 0
-    assert setting(gradcli, tmp_path, "digits", "--unset").status == 0
-    assert file.read_text() == (
-        '# mine\ndevice = "cpu"  # no GPU\nverify-seconds = 20\ncolour = "never"\n'
-    )
-    assert setting(gradcli, tmp_path, "verify-seconds").out == "20\n"
-    ended = setting(gradcli, tmp_path, "digits", "--unset")
-    assert "does not set digits" in ended.err
-
-
-def test_a_wrong_file_can_be_mended_by_the_command(
-    gradcli: Run, tmp_path: Path
-) -> None:
-    env = written(tmp_path, "digits = 0\n")
-    ended = gradcli(*FORMULA, env=env)
-    assert (ended.status, ended.out) == (2, "")
-    assert "config.toml: digits: '0' is not an integer from 1 to 1,000" in ended.err
-    assert "gradcli config --unset digits" in ended.err
-    assert gradcli("config", "--unset", "digits", env=env).status == 0
-    assert gradcli(*FORMULA, env=env).out == FLOAT
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("digts = 5\n", "did you mean 'digits'?"),
-        ("[limits]\nseconds = 5\n", "there is no setting 'limits'"),
-        ("colour = never\n", "is not TOML"),
-        ("digits = [5]\n", "'[5]' is not an integer"),
-        ("\xff = 1\n", "is not TOML"),
-    ],
-)
-def test_a_wrong_file_is_told_with_its_place(
-    gradcli: Run, tmp_path: Path, text: str, said: str
-) -> None:
-    for command in (FORMULA, ("config",)):
-        ended = gradcli(*command, env=written(tmp_path, text))
-        assert (ended.status, ended.out) == (2, "")
-        assert "config.toml" in ended.err
-        assert said in ended.err
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,10 @@ def test_a_missing_library_is_named_with_the_way_to_get_it(
     assert run(["graph", "x*x", "x=1", "-o", "g.png"]) == 2
     told = capsys.readouterr().err
     assert "needs igraph and cairosvg" in told
-    assert "pip install igraph cairosvg, or gradcli with its extra" in told
+    assert (
+        "needs igraph and cairosvg\n  = help: pip install '.[pictures]' in a clone"
+        in told
+    )
 
 
 def test_an_output_of_several_numbers_is_drawn_without_gradients(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ import pexpect
 import pytest
 
 from gradcli.cli import keyboard
-from gradcli.cli.commands.repl import Session
+from gradcli.cli.commands.repl import HELP, OWN, Session
 from gradcli.cli.workspace import Workspace, goes_on, parted
 from gradcli.lang.errors import ProgramError
 from tests.processes import HANGS
@@ -18,42 +19,35 @@ from tests.processes import HANGS
 from .conftest import Run, environment
 
 
-def words_of(*lines: str) -> list[list[str] | None]:
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (["x = 3"], ["value", "x", "x=3", "--of", "x"]),
+        (["x = 3", "y = x^2"], ["value", "y = x^2", "x=3"]),
+        (["x = 3", "y = x^2", "y*2"], ["value", "y = x^2\ny*2", "x=3"]),
+        (["x = 3", "y = x^2", "y*2", "grad"], ["grad", "y = x^2\ny*2", "x=3"]),
+        (["x = 3", "y = x^2", "x = 4"], ["value", "x", "x=4", "--of", "x"]),
+        (["x = 3", "y = x^2", "y = 5"], ["value", "y = x^2\ny = 5", "x=3"]),
+        (["x = 3", "y = x^2", "grad z * y z=2 --wrt z"],
+         ["grad", "y = x^2\nz * y", "x=3", "z=2", "--wrt", "z"]),
+        (["x = 3", 'grad "-x + 1" x=5 -q'], ["grad", "-x + 1", "x=5", "-q"]),
+        (["grad (w-3)^2 w=0"], ["grad", "(w-3)^2", "w=0"]),
+        (["ops tanh"], ["ops", "tanh"]),
+        (["x = 3", 'gradcli grad "x" -q'], ["grad", "x", "x=3", "-q"]),
+        (["x = 3", "gradcli x"], ["value", "x", "x=3"]),
+        (["E101"], ["help", "E101"]),
+        (["x = 3", "y = x^2", "plot x=-1:1"], ["plot", "y = x^2", "x=-1:1"]),
+        (["y = x^2", "plot x*y x=-1:1:9 -o p.svg"],
+         ["plot", "y = x^2\nx*y", "x=-1:1:9", "-o", "p.svg"]),
+        (["value = 2"], ["value", "value", "value=2", "--of", "value"]),
+        (["x = @data.npy"], ["value", "x", "x=@data.npy", "--of", "x"]),
+    ],
+)  # fmt: skip
+def test_a_line_is_read_as_it_is_typed_or_copied(
+    lines: list[str], words: list[str]
+) -> None:
     typed = Workspace()
-    return [typed.take(line) for line in lines]
-
-
-def test_values_are_inputs_and_lines_are_a_program() -> None:
-    assert words_of("x = 3", "y = x^2 + 1", "y*2", "grad") == [
-        ["value", "x", "x=3", "--of", "x"],
-        ["value", "y = x^2 + 1", "x=3"],
-        ["value", "y = x^2 + 1\ny*2", "x=3"],
-        ["grad", "y = x^2 + 1\ny*2", "x=3"],
-    ]
-
-
-def test_a_new_value_of_an_input_is_a_value_and_of_another_name_a_line() -> None:
-    *_, of_input, of_name = words_of("x = 3", "y = x^2", "x = 4", "y = 5")
-    assert of_input == ["value", "x", "x=4", "--of", "x"]
-    assert of_name == ["value", "y = x^2\ny = 5", "x=4"]
-
-
-def test_what_stands_behind_a_command_is_its_program_its_values_and_options() -> None:
-    *_, words = words_of("x = 3", "y = x^2", "grad z * y z=2 --wrt z")
-    assert words == ["grad", "y = x^2\nz * y", "x=3", "z=2", "--wrt", "z"]
-    *_, words = words_of("x = 3", 'grad "-x + 1" x=5 -q')
-    assert words == ["grad", "-x + 1", "x=5", "-q"]
-    assert words_of("ops tanh") == [["ops", "tanh"]]
-
-
-def test_a_line_is_read_as_it_is_copied() -> None:
-    lines = words_of("x = 3", "  y = x^2", 'gradcli grad "y" -q', "E101", "gradcli y")
-    assert lines[1:] == [
-        ["value", "y = x^2", "x=3"],
-        ["grad", "y = x^2\ny", "x=3", "-q"],
-        ["help", "E101"],
-        ["value", "y = x^2\ny", "x=3"],
-    ]
+    assert [typed.take(line) for line in lines][-1] == words
 
 
 @pytest.mark.parametrize(
@@ -78,21 +72,11 @@ def test_statements_of_a_line_are_shown_one_by_one(
     assert parted(line) == ([line] if parts is None else parts)
 
 
-def test_a_name_may_be_that_of_a_command() -> None:
-    typed = Workspace()
-    typed.take("value = 2")
-    assert typed.values == {"value": "2"}
-
-
-def test_files_are_values() -> None:
-    typed = Workspace()
-    typed.take("x = @data.npy")
-    assert typed.values == {"x": "@data.npy"}
-
-
 def test_a_line_that_cannot_be_read_is_an_error() -> None:
     with pytest.raises(ProgramError, match="found '='"):
         Workspace().take("x = = 3")
+    with pytest.raises(ProgramError, match="did you mean 'grad'"):
+        Workspace().take("grda y")
 
 
 @pytest.mark.parametrize(
@@ -153,7 +137,7 @@ def test_without_prompt_toolkit_lines_are_read_by_readline(
     monkeypatch.setattr(keyboard, "terminal", lambda: True)
     kept: list[Callable[[], None]] = []
     monkeypatch.setattr(keyboard, "before_exit", kept)
-    assert keyboard._editor(lambda before: ("", [])) is input
+    assert keyboard._editor(lambda before: ("", [])) is keyboard._input
     (keep,) = kept
     keep()
     assert (tmp_path / "gradcli" / "readline").is_file()
@@ -186,14 +170,23 @@ def test_a_session_in_a_terminal(tmp_path: Path) -> None:
     assert "y = x^2" in (tmp_path / "gradcli" / "history").read_text()
 
 
+def test_each_example_of_the_help_runs(gradcli: Run, tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("1,2\n")
+    typed = [re.split(r" (?= |the same)", line)[0] for line in HELP.splitlines()]
+    ended = gradcli("repl", stdin="\n".join(["%help", *typed]))
+    assert (ended.status, "error[" in ended.err) == (0, False), ended.err
+    assert all(name in HELP for name in OWN if name != "%help")
+    assert ("d/dx = 96.0" in ended.out, "sin(x)\n  Sine." in ended.out) == (True, True)
+
+
 def test_a_tour_shows_eight_steps(gradcli: Run) -> None:
     ended = gradcli("tour")
     assert ended.status == 0
-    assert "1 of 8" in ended.err
-    assert "8 of 8" in ended.err
+    assert ended.err == ""
+    assert "1 of 8" in ended.out
+    assert "8 of 8" in ended.out
     assert "proved: 5 of 5 gradients" in ended.out
     assert "dL/da = -w3*w1 + w4*w2  refuted" in ended.out
-    assert "error[" not in ended.err
 
 
 def test_gradcli_alone_in_a_terminal_shows_what_to_type(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_a_closed_standard_output_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_closed_standard_error_changes_no_result(tmp_path: Path) -> None:
-    done = shell("gradcli grad x*y x=3 -q --no-verify 2>&-", tmp_path)
+    done = shell("gradcli grad x*y x=3 -q --no-verify --draw 2>&-", tmp_path)
     assert done.returncode == 0
     assert len(done.stdout.splitlines()) == 2
 

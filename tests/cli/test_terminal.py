@@ -113,7 +113,7 @@ def test_a_narrow_terminal_loses_no_word(gradcli: Run, tmp_path: Path) -> None:
         ("value x*lenght --strict", 2, 2),
         ("value x*lenght x=2 --draw -q", 0, 0),
         ("value sum(x*w) x=2 --shape w=3", 0, 0),
-        ("graph w3*b+w4*c -q", 0, 0),
+        ("grad w3*b+w4*c -q", 0, 0),
     ],
 )
 def test_a_name_is_drawn_only_where_it_is_no_slip_or_somebody_sees_it(

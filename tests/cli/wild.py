@@ -1,4 +1,5 @@
-"""Command lines that somebody could type: right ones, with wild sizes and files.
+"""Command lines that somebody could type: right ones, with wild sizes and files; what
+each prints with `--json` fits its schema.
 
 python -m tests.cli.wild 2000 7     # so many, of a seed; prints what ended inside
 """
@@ -18,6 +19,7 @@ from random import Random
 from gradcli.cli import app
 
 from .examples import ON_PROGRAMS
+from .schemas import answered
 
 PROGRAMS = [
     "x^2", "sum(x)*y", "x*y", "x@x", "where(x>0, x, 1)", "igamma(2.0, x)", "sin(x)/x",
@@ -106,13 +108,15 @@ def line(random: Random) -> list[str]:
     return words
 
 
-def ended(words: list[str]) -> tuple[int, str]:
-    """Run a command line in this process; its status and what it told."""
+def ended(words: list[str]) -> tuple[int, str, str]:
+    """Run a command line in this process; its status, its result and what it told."""
     out, err = TextIOWrapper(BytesIO()), TextIOWrapper(BytesIO())
     with redirect_stdout(out), redirect_stderr(err):
         status = app.run(words)
         err.flush()
-    return status, err.buffer.getvalue().decode()  # type: ignore
+        out.flush()
+    told = (each.buffer.getvalue().decode() for each in (out, err))  # type: ignore
+    return status, *told
 
 
 def main(count: int, seed: int) -> int:
@@ -123,11 +127,16 @@ def main(count: int, seed: int) -> int:
     files()
     for _ in range(count):
         words = line(random)
-        status, told = ended(words)
+        status, _, told = ended(words)
         statuses[status] += 1
-        if status not in KNOWN or "Traceback" in told:
+        said = told if status not in KNOWN or "Traceback" in told else ""
+        try:
+            answered(*ended([*words, "--json"])[1:])
+        except Exception as error:
+            said += f"--json: {error}"
+        if said:
             found += 1
-            print(status, words, told[-400:], flush=True)
+            print(status, words, said[-800:], flush=True)
     print(dict(statuses))
     os.chdir("/")
     shutil.rmtree(folder)

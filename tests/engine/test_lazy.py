@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from operator import itemgetter
+from traceback import format_exception
 
 import pytest
 
@@ -44,6 +45,27 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'as_index'"):
         gradcli.as_index  # noqa: B018
     assert not hasattr(gradcli, "no_such_function")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("x.sum(dims=0)", "did you mean 'dim'? its parameters are x, dim, keepdim"),
+        ("gradcli.softmax(x, dims=0)", "did you mean 'dim'?"),
+        ("gradcli.nn.Linear(2, 3, biass=True)", "did you mean 'bias'?"),
+        ("gradcli.autograd.verify(abs, x, second=1)", "did you mean 'seconds'?"),
+        ("gradcli.graph(x, folds=True)", "did you mean 'fold'?"),
+        ("x + gradcli.ones(3)", "size of tensor a (2)"),
+        ("x[5]", "index 5 is out of bounds"),
+        ("x.reshape(5, 5)", "shape '[5, 5]' is invalid"),
+        ("x.sum(3)", "Dimension out of range"),
+    ],
+)
+def test_a_wrong_call_is_one_traceback(wrong: str, said: str) -> None:
+    with pytest.raises((TypeError, RuntimeError, IndexError)) as caught:
+        eval(wrong, {"gradcli": gradcli, "x": gradcli.ones(2)})
+    told = "".join(format_exception(caught.value))
+    assert (said in told, told.count("Traceback")) == (True, 1)
 
 
 def test_every_function_is_a_method_and_completion_shows_it() -> None:

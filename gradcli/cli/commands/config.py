@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from ...lang.excerpt import printable
 from .. import defaults, settings_path
-from ..options import ExpressionCommand, Json
+from ..options import Json
 from ..output import Printer, note
 from ..problems import Exit, put, wrong
 
@@ -25,21 +25,6 @@ if TYPE_CHECKING:
 
 MIN_TABLE_COLUMNS: Final = 80
 """Smallest width of a terminal with room for descriptions, in columns."""
-
-
-class SettingCommand(ExpressionCommand):
-    """A command whose arguments are settings, which are written without dashes."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        for word in args:
-            key = word.removeprefix("--")
-            if key != word and key in defaults.BY_KEY and not ctx.resilient_parsing:
-                hint = f"a setting has no dashes: gradcli config {key}"
-                raise wrong("E591", f"no such option: {word}", hint)
-        return super().parse_args(ctx, args)
-
-
-COMMAND = SettingCommand
 
 
 def _choices(context: typer.Context, incomplete: str) -> list[str]:

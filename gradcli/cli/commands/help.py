@@ -20,6 +20,7 @@ from ..commands import COMMANDS
 from ..options import WHOLE, Json, accepted_by, command_of
 from ..output import Printer, note
 from ..problems import Exit, put, wrong
+from . import ops
 
 PURPOSE: Final = "gradients, Jacobians and autograd graphs in the shell"
 """Purpose of ``gradcli`` itself, in one line."""
@@ -63,8 +64,8 @@ def main(
 
     Example: gradcli help E101
 
-    <topic> [TOPIC]: A page, a command, an error's code or a verdict; without one, all
-        pages are listed.
+    <topic> [TOPIC]: A page, a command, an error's code, a verdict or an operation;
+        without one, all pages are listed.
     --man FOLDER: Write a manual page for every command into a folder:
         ~/.local/share/man/man1. Then: man gradcli-grad.
     """
@@ -79,6 +80,8 @@ def main(
         note(f"wrote {write(man, group)} pages into {man}")
         return Exit.DONE
     text = _listing() if topic is None else _text(group, topic)
+    if text is None:
+        return ops.main(topic, json)
     printer = Printer()
     if json:
         printer.lines([answer("help", topic=topic, text=text)])
@@ -91,8 +94,9 @@ def main(
     return Exit.DONE
 
 
-def _text(group: typer.Context, topic: str) -> str:
-    """Return the text on a topic: Markdown, a command's help or a JSON Schema."""
+def _text(group: typer.Context, topic: str) -> str | None:
+    """Return the text on a topic: Markdown, a command's help or a JSON Schema; None for
+    an operation, which is no page."""
     from ...answers.pages import ORDER, schema, schemas, section, whole
 
     if topic in COMMANDS:
@@ -106,14 +110,14 @@ def _text(group: typer.Context, topic: str) -> str:
     found = section(topic)
     if found is not None:
         return found
-    from ...answers.catalog import find
+    from ...answers.catalog import find, known_names
     from ...lang.suggest import did_you_mean
 
-    hint = "gradcli help lists the topics"
     if find(topic) is not None:
-        hint = f"of an operation: gradcli ops {topic}"
-    near = did_you_mean(topic, topics())
-    raise wrong("E597", f"no help on {topic!r}", near or hint)
+        return None
+    near = did_you_mean(topic, [*topics(), *known_names()])
+    hint = near or "gradcli help lists the topics, gradcli ops the operations"
+    raise wrong("E597", f"no help on {topic!r}", hint)
 
 
 def _listing() -> str:

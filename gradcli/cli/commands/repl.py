@@ -14,19 +14,20 @@ from ..problems import Exit, put, wrong
 from ..workspace import Workspace, goes_on, load, parted, ran
 
 WELCOME = """\
-Type a value (x = 3), a formula (y = x^2), then grad, graph --tree, check --claim ...
+Type a value (x = 3), a formula (y = x^2), then grad, graph --tree, ...
 Tab completes, %help says more, Ctrl-D ends."""
 
 HELP = """\
-x = 3            a value of the input x; a new one changes all that follows from it
-x = @data.csv    the same, from a file
-y = x^2 + 1      a line of the program; an expression alone is its value so far
-grad             every command of gradcli, on what was typed: its options go behind
-grad x*y z=2     the same, of another expression, with further values
+x = 3            a value of the input x; a new one changes what is made of it
+y = x^2 + 1      a line of the program; an expression alone is its value
+grad             any command, on what was typed; its options go behind it
+grad (y-z)^2 z=2 the same, of another expression, with further values
+help sin         what an operation is; help alone lists the pages
+x = @data.csv    a value from a file
 %names           the values and the program so far
 %undo            forget the last line
-%reset           forget all
 %save FILE       write the program to a file, with the command that runs it
+%reset           forget all
 %quit            end; so does Ctrl-D"""
 
 ENDING = ("%quit", "quit", "exit", "quit()", "exit()", ":q")
@@ -88,6 +89,8 @@ class Session:
             note(problem.render())
             return problem.exit_status
         status = ran(words) if words else Exit.DONE
+        if status == Exit.INTERRUPTED and terminal():
+            note("")
         if status and self.typed != before:
             self.typed = before
         elif self.typed != before:

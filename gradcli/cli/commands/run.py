@@ -28,21 +28,11 @@ _READS_WORDS: Final = re.compile(rb"argv|argparse|click|typer|docopt|\bfire\b|hy
 class ScriptCommand(Page, TyperCommand):
     """A command whose words after the script are the script's own."""
 
+    allow_interspersed_args = False
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        takes_value = {
-            spelling
-            for param in self.get_params(ctx)
-            for spelling in param.opts
-            if spelling.startswith("-") and not getattr(param, "is_flag", False)
-        }
-        position = 0
-        while args[position : position + 1] not in ([], ["--"]):
-            if not args[position].startswith("-"):
-                break
-            position += 2 if args[position] in takes_value else 1
-        stand_in(ctx, self, args[:position])
-        if args[position : position + 1] != ["--"]:
-            args = [*args[:position], "--", *args[position:]]
+        _, words, _ = self.make_parser(ctx).parse_args([*args])
+        stand_in(ctx, self, args[: len(args) - len(words)])
         return super().parse_args(ctx, args)
 
 
@@ -126,6 +116,7 @@ def _listed(path: Path) -> int:
 
 def _executed(path: Path, arguments: list[str]) -> int:
     from ...python.user_files import run
+    from ...python.user_lines import is_ours
 
     try:
         run(path, arguments)
@@ -137,7 +128,10 @@ def _executed(path: Path, arguments: list[str]) -> int:
     except BrokenPipeError:
         raise
     except Exception as error:
-        raise _failure(error) from error
+        trace = error.__traceback__
+        while trace is not None and is_ours(trace.tb_frame.f_code.co_filename):
+            trace = trace.tb_next
+        raise _failure(error) from error.with_traceback(trace or error.__traceback__)
     return Exit.DONE
 
 

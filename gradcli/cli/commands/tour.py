@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from textwrap import fill
+from textwrap import wrap
 from typing import Final
 
+from ...render.line import BLANK, unbroken
 from ..keyboard import ENDS, key, terminal
-from ..output import note
+from ..output import Printer, note
 from ..problems import Exit
 from ..workspace import Workspace, load, ran
 
@@ -52,10 +53,11 @@ def main() -> int:
     typed = Workspace()
     for line in (*VALUES, *NETWORK):
         typed.take(line)
-    note("\n".join([*(f"> {line}" for line in VALUES), *(f"> {n}" for n in NETWORK)]))
+    shown = Printer()
+    shown.lines(unbroken(f"> {line}") for line in (*VALUES, *NETWORK))
     for number, (text, line) in enumerate(STEPS, start=1):
-        said = fill(f"{number} of {len(STEPS)}. {text}", width=COLUMNS)
-        note(f"\n{said}\n> {line}")
+        said = wrap(f"{number} of {len(STEPS)}. {text}", width=COLUMNS)
+        shown.lines(map(unbroken, ["", *said, f"> {line}"]))
         words = typed.take(line)
         if words:
             ran(words)
@@ -63,5 +65,5 @@ def main() -> int:
             note(ASKED)
             if key() in ENDS:
                 break
-    note("\nGo on by yourself: gradcli repl, or gradcli --help")
+    shown.lines([BLANK, unbroken("Go on by yourself: gradcli repl, or gradcli --help")])
     return Exit.DONE

@@ -34,7 +34,7 @@ LAYER_GAP: Final = 20.0
 LABEL_HEIGHT: Final = 18.0
 
 MISSING: Final = (
-    "a picture needs igraph: pip install igraph, or gradcli with its extra 'pictures'"
+    "a picture needs igraph: pip install '.[pictures]' in a clone of gradcli"
 )
 
 MAX_BENDS: Final = 6000

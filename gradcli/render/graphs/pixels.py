@@ -19,8 +19,8 @@ SCALE: Final = 2.0
 """Pixels of a PNG per unit of the picture, so that it is sharp on fine screens."""
 
 MISSING: Final = (
-    "a PNG or PDF needs cairosvg: pip install cairosvg, or gradcli with its extra "
-    "'pictures'; a .svg needs it not"
+    "a PNG or PDF needs cairosvg: pip install '.[pictures]' in a clone of gradcli; "
+    "a .svg needs it not"
 )
 
 MAX_PIXELS: Final = 30_000

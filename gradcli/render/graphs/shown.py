@@ -17,6 +17,7 @@ from typing import Final
 
 from ...answers.explanation import rehearse
 from ...answers.picture import Picture, picture_of, values
+from ...autograd.entry import naming
 from ...engine import Tensor
 from ...engine.errors import EngineError, GradError
 from ...lang.filesystem import replacing
@@ -160,6 +161,7 @@ class ShownGraph:
         return f'<img alt="{said}" src="data:image/svg+xml;base64,{coded}">'
 
 
+@naming
 def graph(
     output: Tensor,
     names: Mapping[str, Tensor] | None = None,
