@@ -60,8 +60,6 @@ def main() -> NoReturn:
 
         gc.set_threshold(100_000, 50, 100)
         status = run(sys.argv[1:])
-        if ending.ended_by == signal.SIGTERM:
-            _terminated(ending.ended_by, None)
     except KeyboardInterrupt:
         status = INTERRUPTED
     except Exception as error:

@@ -100,10 +100,6 @@ class _Work:
         factory = Factory(resolve(question.device), question.dtype, question.seed)
         self.shared = {b.name: value_of(b, factory) for b in bindings}
         self.swept = swept(many.sweep or (), factory, rising=kind == "plot")
-        twice = next((name for name in self.swept if name in self.shared), None)
-        if twice is not None:
-            hint = "leave out one of the two"
-            raise wrong("E503", f"--sweep: {twice} has a value already", hint)
         known = {*self.shared, *self.swept}
         names = self.program.reading(known).names
         self.free = [name for name in names if name not in known]
@@ -148,8 +144,7 @@ class _Work:
         held_back = table != STANDARD_INPUT
         if out is not None and table is not None:
             refuse_one_of_several(table, out)
-        stream = standard_output().buffer
-        written = open_columns(out, stream, task.suffix, columns)
+        written = open_columns(out, standard_output().buffer, task.suffix, columns)
         try:
             with (
                 once(),
@@ -161,15 +156,15 @@ class _Work:
                     renew()
                     self.ways = self.ways.and_then(done.ways)
                     file.write(done.rows)
-                    file.flush()
+                    file.file.flush()
                     self._tell(done)
                     moved(done.size)
                     if done.error is not None:
                         raise done.error
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as signal:
             unwritten = "" if out is None else f"; {out} is not written"
             note(f"interrupted: {_rows(self.count - 1)} done{unwritten}")
-            return Exit.INTERRUPTED
+            return 128 + int(signal.args[0])
         for line in ways_notes(self.ways) if self.trace else ():
             note(line)
         if self.bad:

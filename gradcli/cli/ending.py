@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 process_is_ours = False
 """True if the process runs one command line and ends with it."""
 
-ended_by = 0
-"""Number of the signal that ended work whose results are told, or 0."""
-
 before_exit: list[Callable[[], None]] = []
 """Functions that stop what must not outlive the process."""
 

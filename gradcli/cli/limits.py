@@ -325,8 +325,8 @@ def make_room(argv: Sequence[str]) -> None:
 
 @contextmanager
 def once() -> Iterator[None]:
-    """Let the first Ctrl-C, or SIGTERM, raise `KeyboardInterrupt`, where results are
-    worth keeping; a process that SIGTERM ended so tells that in the end.
+    """Let the first Ctrl-C, or SIGTERM, raise `KeyboardInterrupt` with the signal's
+    number, where results are worth keeping.
 
     Outside this block, each ends the process at once, and so does a second one inside.
     A process that ignores it goes on ignoring it.
@@ -334,10 +334,9 @@ def once() -> Iterator[None]:
     before = {s: signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)}
 
     def first(number: int, frame: FrameType | None) -> None:
-        ending.ended_by = number
         for each, handler in before.items():
             signal.signal(each, handler)
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(number)
 
     for each, handler in before.items():
         signal.signal(each, handler if handler is signal.SIG_IGN else first)

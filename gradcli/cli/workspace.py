@@ -21,6 +21,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ..answers.box import RANGE
 from ..lang.bindings import read_binding
 from ..lang.errors import ProgramError
 from ..lang.parser import parse
@@ -113,8 +114,6 @@ class Workspace:
             ) from None
         if not takes_program(name) or "-f" in words or "--file" in words:
             return [name, *words]
-        from ..answers.box import RANGE
-
         end = 0
         # Options, ranges, and bindings but in the first place, follow the program.
         while end < len(words) and not (

@@ -62,7 +62,7 @@ def _packed(file: IO[bytes], packing: str, mode: str) -> Any:
         return import_module("gzip").GzipFile("", mode, fileobj=file, mtime=0)
     if packing == ".zst":
         if find_spec("pyarrow") is None:
-            hint = "pip install 'gradcli[table]'"
+            hint = "pip install '.[table]' in a clone of gradcli"
             raise ProgramError("E512", "a .zst file is packed by pyarrow", hint=hint)
         kind = "CompressedInputStream" if mode == "rb" else "CompressedOutputStream"
         return getattr(import_module("pyarrow"), kind)(file, "zstd")

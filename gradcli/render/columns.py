@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from io import BytesIO, StringIO
-from typing import IO, Any, TypeAlias
+from typing import IO, Any
 
 import numpy as np
 
@@ -26,9 +26,6 @@ from ..lang.filesystem import FOLDER, packed, refusal, replacing, suffixes
 from ..lang.text_tables import TEXTS
 from ..views.numbers import flat_columns
 from .jsons import dumps
-
-Encoded: TypeAlias = tuple[list[str], Any]
-"""Names of columns, and rows of them in the format of a file."""
 
 
 class Columns:
@@ -45,45 +42,42 @@ class Columns:
         self._usual = names
 
     def start(self, types: Sequence[Any]) -> None:
-        """Write the head of the file, before the first row."""
-        self.file.write(_text([self.names], self.separator))
+        """Write the head of the file, before the first row; JSON has none."""
+        if self.separator:
+            self.file.write(_text([self.names], self.separator))
 
     @classmethod
-    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> Encoded:
-        """Return rows in the file's format, from an array for each name."""
+    def encoded(
+        cls, names: Sequence[str], columns: Sequence[Any]
+    ) -> tuple[list[str], Any]:
+        """Return names and rows in the file's format, from an array for each name."""
         names, arrays = flat_columns(names, columns)
         if find_spec("pyarrow") and all(array.dtype == float for array in arrays):
             return names, _by_arrow(arrays, cls.separator)
         return names, _text(zip(*map(_cells, arrays), strict=True), cls.separator)
 
-    def write(self, encoded: Encoded) -> None:
+    def write(self, encoded: tuple[list[str], Any]) -> None:
         """Append encoded rows."""
         names, rows = encoded
         if not len(rows):
             return
-        self._start(names, rows)
-        if self.names != names:
-            message = f"a row has the columns {', '.join(names)}, before it had "
-            hint = "write .jsonl, where each row has a shape of its own"
-            raise ProgramError("E509", message + ", ".join(self.names), hint=hint)
-        self.put(rows)
-
-    def _start(self, names: Sequence[str], rows: Any) -> None:
         if not self.names:
-            self.names = [*names]
+            self.names = names
             self.start(rows)
+        if self.names != names:
+            message = "the results of one row differ in shape from those before it"
+            raise ProgramError("E509", message, hint="write .jsonl")
+        self.put(rows)
 
     def put(self, rows: Any) -> None:
         """Write encoded rows."""
         self.file.write(rows)
 
-    def flush(self) -> None:
-        """Write out what is buffered, so that other processes see it."""
-        self.file.flush()
-
     def end(self) -> None:
         """Write what is known only after the last row."""
-        self._start(self._usual, ())
+        if not self.names:
+            self.names = [*self._usual]
+            self.start(())
 
 
 def _text(rows: Iterable[Iterable[str]], separator: str) -> bytes:
@@ -118,11 +112,12 @@ class _Tabs(Columns):
 
 
 class _JsonLines(Columns):
-    def start(self, types: Sequence[Any]) -> None:
-        """Write nothing: every row has the names."""
+    separator = ""
 
     @classmethod
-    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> Encoded:
+    def encoded(
+        cls, names: Sequence[str], columns: Sequence[Any]
+    ) -> tuple[list[str], Any]:
         cells = map(_json_cells, columns)
         keys = (dumps(name).replace("%", "%%") for name in names)
         line = "{" + ", ".join(f"{key}: %s" for key in keys) + "}\n"
@@ -160,7 +155,9 @@ class _Npy(Columns):
         self.end()
 
     @classmethod
-    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> Encoded:
+    def encoded(
+        cls, names: Sequence[str], columns: Sequence[Any]
+    ) -> tuple[list[str], Any]:
         names, arrays = flat_columns(names, columns)
         if any(array.dtype == object for array in arrays):
             hint = "leave out --keep, or write .csv, .jsonl or .parquet"
@@ -195,7 +192,9 @@ class _Parquet(Columns):
         self.writer = parquet.ParquetWriter(self.file, table.schema)
 
     @classmethod
-    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> Encoded:
+    def encoded(
+        cls, names: Sequence[str], columns: Sequence[Any]
+    ) -> tuple[list[str], Any]:
         import pyarrow as pa
 
         names, arrays = flat_columns(names, columns)
@@ -250,7 +249,6 @@ def open_columns(
                 yield columns
             finally:
                 columns.end()
-                columns.flush()
     except OSError as error:
         if path is None:
             raise

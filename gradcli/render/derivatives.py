@@ -98,9 +98,7 @@ def _entries(block: BlockView, layout: Layout) -> Iterator[Line]:
     """Yield the numbers of a block."""
     pattern = block.pattern
     if block.value is not None:
-        value = block.value
-        if min(pattern.shape) > 1:
-            value = without_signs(value, *pattern.shape)
+        value = without_signs(block.value, *pattern.shape)
         yield from array_lines(value, "  ", layout)
     elif block.structure == "diagonal":
         along = np.zeros(pattern.shape[0], pattern.values.dtype)

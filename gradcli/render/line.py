@@ -65,8 +65,7 @@ class Layout:
     """The room for a text in columns and rows; None, as in a pipe: no limit.
 
     cut     whether anything was left out to fit
-    digits  the significant digits of shown numbers; None: all that are needed to read
-            back the same number
+    digits  the significant digits of shown numbers; None: all
     """
 
     digits: ClassVar[int | None] = None

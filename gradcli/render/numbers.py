@@ -47,10 +47,9 @@ Row = tuple[str, list[Any], str]
 
 
 def number(value: float) -> str:
-    """Return the shortest text that reads back as the same number, or as the number
-    with so many digits as are wanted."""
-    most = Layout.digits
-    return repr(float(value) if most is None else float(f"{value:.{most}g}"))
+    """Return the shortest text that reads back as the same number, or as it is with
+    the digits that are wanted."""
+    return repr(float(f"{value:.{Layout.digits}g}" if Layout.digits else value))
 
 
 def six_digits(value: float) -> str:
@@ -71,8 +70,7 @@ def inline(value: Shown, text: Callable[[float], str] = number) -> str:
         value = value.listed()
     if not isinstance(value, list):
         return text(value)
-    plainly = text is number and Layout.digits is None
-    if plainly and value and {float}.issuperset(map(type, value)):
+    if text is number and not Layout.digits and {*map(type, value)} == {float}:
         return repr(value)
     return "[" + ", ".join([inline(entry, text) for entry in value]) + "]"
 
@@ -85,9 +83,8 @@ def draw(value: Plain, layout: Layout, whole: bool = False) -> list[str]:
     rows = _rows(value, len(sizes(value)), layout)
     for written in (number, six_digits):
         lines = _aligned(rows, written, None)
-        if layout.width is None or max(map(len, lines)) <= layout.width:
-            return lines
-        if layout.rows is None:
+        fits = layout.width is None or max(map(len, lines)) <= layout.width
+        if fits or (layout.rows is None and not whole):
             return lines
         layout.cut = True
     return _aligned(rows, six_digits, None if whole else layout.width)

@@ -32,11 +32,8 @@ _BEHIND_BLANKS = re.compile("(?<= )(?=[^ ])")
 class TerminalWriter:
     """A writer through a rich console; if ``width`` is None, nothing is wrapped."""
 
-    def __init__(
-        self, stream: TextIO, width: int | None, colour: bool, terminal: bool = True
-    ) -> None:
-        brief = terminal and width is not None
-        self.layout = Layout(width, MAX_TERMINAL_ROWS if brief else None)
+    def __init__(self, stream: TextIO, width: int | None, colour: bool) -> None:
+        self.layout = Layout(width, None if width is None else MAX_TERMINAL_ROWS)
         self._width = width
         self._stream = stream
         self._console = Console(

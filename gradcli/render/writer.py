@@ -95,7 +95,10 @@ def open_writer(
         return PlainWriter(stream)
     from .terminal import TerminalWriter
 
-    return TerminalWriter(into or stream, width or None, colour, terminal)
+    writer = TerminalWriter(into or stream, width or None, colour)
+    if not terminal:
+        writer.layout.rows = None
+    return writer
 
 
 def wants_colour(terminal: bool, wishes: Mapping[str, str]) -> bool:

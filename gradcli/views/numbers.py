@@ -63,7 +63,10 @@ def shown(raw: Raw) -> Shown:
 
 
 def without_signs(value: Shown, rows: int, columns: int) -> Shown:
-    """Return the numbers of a matrix, of any shape, with 0 for -0 off its diagonal."""
+    """Return the numbers of a matrix, of any shape, with 0 for -0 off its diagonal; of
+    a row or a column as they are."""
+    if min(rows, columns) < 2:
+        return value
     raw = np.asarray(value.raw if isinstance(value, Entries) else value)
     matrix = raw.reshape(rows, columns)
     clean = np.where(np.eye(rows, columns, dtype=bool), matrix, matrix + 0.0)
