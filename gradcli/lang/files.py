@@ -56,7 +56,7 @@ _AGAIN = "save it again: numpy.save"
 _KINDS = "a file of numbers is .npy, .npz, .csv, .tsv or .json"
 _UTF8 = "save it as UTF-8"
 _ROWS = "a row is numbers, with commas, tabs or blanks between; a heading is words"
-_CELL = "a cell is a number, inf or nan, which stands for a missing value"
+_CELL = "a cell is a number or inf, or nan where a value is missing"
 _TABLES = (".csv", ".tsv", ".jsonl", ".npy", ".parquet")
 """Suffixes of files whose columns have names."""
 

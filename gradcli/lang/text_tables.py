@@ -352,7 +352,7 @@ def _layout(head: str, mark: str | None, wanted: Wanted, what: str) -> Layout:
         for mark in marks
     }
     headers[" "] = tuple(head.split())
-    usual = next((mark for mark in marks if mark in head), " ")
+    usual = next((mark for mark in "\t;," if mark in head), " ")
     if wanted.names is None:
         cells = headers[usual]
         numbers = {f"column {nr}": nr - 1 for nr in range(1, len(cells) + 1)}

@@ -29,10 +29,8 @@ from .jsons import dumps
 
 
 class Columns:
-    """A file of columns that is being written; here as text with commas.
-
-    `encoded` needs no file, so rows may be encoded in the process that computed them.
-    """
+    """A file of columns that is being written, here as text with commas; rows may be
+    `encoded` in the process that computed them."""
 
     separator = ","
 
