@@ -163,7 +163,7 @@ PANELS: Final[Mapping[str, tuple[str, ...]]] = {
     "Verifying": ("require", "no_verify", "verify_seconds"),
     "Computing": ("device", "dtype", "max_seconds", "max_memory", "max_program"),
     "Output": (
-        *("json", "quiet", "precision", "debug", "version"),
+        *("json", "quiet", "precision", "keep", "out", "debug", "version"),
         *("install_completion", "show_completion", "help"),
     ),
 }

@@ -251,6 +251,26 @@ def test_a_number_is_the_same_whoever_reads_it(reader: str, tmp_path: Path) -> N
         assert len(read(path, "x")[0].bad) == 1, cell
 
 
+LINES = [
+    '{"x":1}{"x":2}', '{"x":NaN}', '{"x":"3"}', '{"x":null}', "{}", '{"x":1,"x":2}',
+    "[1]", '{"x":[1,2]}', '{"x":1} junk', '{"x":1e400}', '{"x":01}', '{"x":true}',
+    '{"x":1,}', '{"x":12345678901234567890}', '{"x":-0.0}', '{"x":Infinity}',
+    '{"x":1\n}', "\n \n{\"x\":1}\r\n{\"x\":0.1}", '{"x":1e-400}',
+    '{"x":1' + "0" * 400 + "}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_an_object_of_json_is_the_same_alone_and_among_others(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"x":7}\n' + line + "\n")
+    found = [repr(read(path, "x"))]
+    monkeypatch.setattr(text_tables, "_plain_numbers", None)
+    assert [repr(read(path, "x"))] == found
+
+
 def test_a_list_of_numbers_is_the_column_of_one_input(tmp_path: Path) -> None:
     np.save(tmp_path / "t.npy", np.array([1, 0, 3], dtype=np.int16))
     assert column(read(tmp_path / "t.npy", "x"), "x") == [1.0, 0.0, 3.0]
