@@ -6,6 +6,7 @@ derivative is drawn only where there is a value.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isfinite, nan
 from typing import Annotated, Any, ClassVar, TypeAlias
@@ -44,6 +45,8 @@ class Curve:
     value    A number for each x.
     slope    The derivative at each x; null: it was not asked for.
     kinks    Places without a derivative; null: they were not looked for.
+    edges    Places between these where values begin or end, each with the value and the
+             derivative there.
     """
 
     command: ClassVar = "plot"
@@ -55,18 +58,21 @@ class Curve:
     value: Numbers
     slope: Numbers | None = field(metadata=named("grad"))
     kinks: tuple[KinkMark, ...] | None
+    edges: Numbers
 
-    def drawn(self) -> tuple[tuple[Host, Host], tuple[Host, Host | None]]:
-        """Return the places and heights of the value, kinks included, and the places
-        and heights of the derivative."""
+    def drawn(self) -> Sequence[tuple[Host, Host]]:
+        """Return the places and heights of the value, kinks and edges included, and of
+        the derivative, if that was asked for, edges included."""
+        at, values, slopes = self.edges.T
         marks = [mark for mark in self.kinks or () if isfinite(mark.value)]
-        places = np.searchsorted(self.x, [mark.at for mark in marks])
-        x = np.insert(self.x, places, [mark.at for mark in marks])
-        value = np.insert(self.value, places, [mark.value for mark in marks])
-        slope = self.slope
-        if slope is not None:
-            slope = np.where(np.isfinite(self.value), slope, nan)
-        return (x, value), (self.x, slope)
+        x = np.hstack([self.x, at, [mark.at for mark in marks]])
+        value = np.hstack([self.value, values, [mark.value for mark in marks]])
+        x, order = np.unique(x, return_index=True)
+        if self.slope is None:
+            return [(x, value[order])]
+        slope = np.where(np.isnan(self.value), nan, self.slope)
+        x_slope, rising = np.unique(np.hstack([self.x, at]), return_index=True)
+        return [(x, value[order]), (x_slope, np.hstack([slope, slopes])[rising])]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,18 +12,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain, count, islice, product
-from math import isfinite, prod
+from math import floor, isfinite, log10, nan, prod
 from time import monotonic
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..answers.box import read_range
-from ..answers.plot import Surface
+from ..answers.plot import Curve, Field, Surface
 from ..answers.question import notes_on_data
 from ..engine import resolve
 from ..lang import compiled
-from ..lang.compiled import Compiled, Gradients, check_names
+from ..lang.compiled import Compiled, check_names
 from ..lang.errors import ProgramError
 from ..lang.excerpt import enumerated
 from ..lang.factory import Factory
@@ -58,6 +58,11 @@ SIDE_POINTS = 81
 """Number of points of a range without a count: for rows, for a curve, and along each
 side where lines of equal value are drawn."""
 
+HALVINGS = 40
+EDGE_DIGITS = 9
+"""Number of times that the distance to an edge is halved, and of digits, beyond those
+of the distance between points, that an edge is rounded to."""
+
 MAX_TOLD_ROWS = 20
 """Largest number of bad rows that are reported one by one."""
 
@@ -88,18 +93,12 @@ class _Work:
     def __init__(self, question: Question, many: Many, kind: str, trace: bool) -> None:
         wrt = () if kind == "value" else question.wrt
         self.many, self.kind, self.trace = many, kind, trace
-        self.program = compiled.compile(
-            question.program,
-            wrt=wrt,
-            dtype=question.dtype,
-            device=question.device,
-            seed=question.seed,
-            of=question.of,
-        )
+        same = {n: getattr(question, n) for n in ("dtype", "device", "seed", "of")}
+        self.program = compiled.compile(question.program, wrt=wrt, **same)
         bindings = question.values
         factory = Factory(resolve(question.device), question.dtype, question.seed)
         self.shared = {b.name: value_of(b, factory) for b in bindings}
-        self.swept = swept(many.sweep or (), factory, rising=kind == "plot")
+        self.swept = swept(many.sweep or (), factory, kind == "plot")
         known = {*self.shared, *self.swept}
         names = self.program.reading(known).names
         self.free = [name for name in names if name not in known]
@@ -111,10 +110,9 @@ class _Work:
             wrt = tuple(n for n in names if n not in data)
             settings = self.program.settings._replace(wrt=wrt)
             self.program = Compiled(question.program, settings)
+        # The inputs that differ from point to point, and those differentiated by.
         self.given = tuple(self.swept or self.free)
-        """Inputs that differ from point to point."""
         self.wanted = tuple(name for name in names if wrt is None or name in wrt)
-        """Inputs whose gradients are written."""
         renamed = many.renamed
         read = {new: old for new, old in renamed.items() if new in self.free}
         self.written_as = {n: old for n, old in renamed.items() if n not in read}
@@ -208,6 +206,27 @@ class _Work:
                 size = lambda: MANY_POINTS if together() else FEW_POINTS
                 yield from block.parts(size)
 
+    def edges(self, name: str, x: Floats, value: Floats) -> Floats:
+        """Return where values begin or end, with the value and the slope there, a row
+        for each: found by halving the distance between a point that has a value and one
+        that has none, and rounded if there is a value, too."""
+        known = ~np.isnan(value)
+        (left,) = np.nonzero(known[1:] != known[:-1])
+        if not left.size:
+            return np.empty((0, 3))
+        ends = np.stack([x[left], x[left + 1]])
+        inside, outside = np.where(known[left], ends, ends[::-1])
+        at = partial(self.program.at_rows, shared=self.shared, failed={})
+        digits = EDGE_DIGITS - floor(log10(np.diff(x).min()))
+        for turn in range(HALVINGS, -1, -1):
+            middle = inside / 2 + outside / 2 if turn else np.round(inside, digits)
+            known = ~np.isnan(at({name: middle}).value)
+            inside = np.where(known, middle, inside)
+            outside = np.where(known, outside, middle)
+        found = at({name: inside})
+        slopes = found.grads.get(name, inside * nan)
+        return np.column_stack([inside, found.value, slopes])
+
     @contextmanager
     def _progress(self) -> Iterator[Callable[[int], None]]:
         """Yield a function that moves a bar on stderr, if the bar may be shown."""
@@ -260,13 +279,11 @@ def _rows(count: int) -> str:
     return "1 row" if count == 1 else f"{count:,} rows"
 
 
-def swept(
-    texts: Sequence[str], factory: Factory, rising: bool = False
-) -> dict[str, Floats]:
+def swept(texts: Sequence[str], factory: Factory, drawn: bool) -> dict[str, Floats]:
     """Return the values of the inputs that are swept, by name, from texts
-    ``NAME=START..STOP:COUNT``; those that are to be drawn are made ``rising``."""
+    ``NAME=START..STOP:COUNT``; more points if they are ``drawn``."""
     found: dict[str, Floats] = {}
-    usual = (SIDE_POINTS if len(texts) > 1 else CURVE_POINTS) if rising else ROW_POINTS
+    usual = (SIDE_POINTS if len(texts) > 1 else CURVE_POINTS) if drawn else ROW_POINTS
     ranges = [(text, read_range(text)) for text in texts]
     old = next((each.text for _, each in ranges if each and each.old), None)
     if old is not None:
@@ -281,26 +298,20 @@ def swept(
         if name in found:
             message = f"--sweep: {name} is swept over twice"
             raise wrong("E503", message, "leave out one of the two")
-        if not 1 <= number <= MAX_SWEPT_POINTS:
-            hint = f"give 1 to {MAX_SWEPT_POINTS:,}"
+        most = MAX_SWEPT_POINTS // prod(len(values) for values in found.values())
+        if not 1 <= number <= most:
+            hint = f"all sweeps together have 1 to {MAX_SWEPT_POINTS:,}"
             raise wrong("E595", f"--sweep {text}: {number:,} points", hint)
         both = [np.asarray(value_of(e, factory)) for e in (each.start, each.stop)]
         if any(end.shape for end in both):
             raise wrong("E595", f"--sweep {text}: an end is no number", "give a number")
         first, last = map(float, both)
-        if rising:
-            first, last = sorted((first, last))
-        if not isfinite((last - first) * number) or (rising and first == last):
-            pointlike = first == last
-            lacks, ends = ("width", "different") if pointlike else ("end", "finite")
-            message = f"the range {each._replace(points=None).text} has no {lacks}"
-            raise wrong("E595", message, f"give two {ends} ends, as in x=-3..3")
+        if not isfinite((last - first) * number):
+            message = f"the range {each._replace(points=None).text} has no end"
+            raise wrong("E595", message, "give two finite ends, as in x=-3..3")
         # Rounded once, so that 0..3:11 has 0.9 among its points.
         steps = np.arange(number) * (last - first) / max(1, number - 1)
         found[name] = np.append(first + steps[:-1], last if number > 1 else first)
-    if prod(len(values) for values in found.values()) > MAX_SWEPT_POINTS:
-        hint = f"{MAX_SWEPT_POINTS:,} are allowed"
-        raise wrong("E595", "--sweep: the grid has too many points", hint)
     return found
 
 
@@ -315,15 +326,23 @@ def _grid(axes: Mapping[str, Floats]) -> Iterator[Block]:
         yield Block(partial(Points, columns, ()))
 
 
-def over_sweep(question: Question, many: Many) -> tuple[dict[str, Floats], Gradients]:
-    """Return the swept values by name, and value and gradients at all combinations of
-    them, the last name's changing fastest; NaN where there is none."""
-    work = _Work(question, many, "plot", False)
+def over_sweep(question: Question, many: Many, log: str) -> Curve | Field:
+    """Return value and derivatives over one sweep, or two, NaN where there are none;
+    the places on a logarithmic axis "x" have equal ratios."""
+    program, work = question.program, _Work(question, many, "plot", False)
     if work.free:
         hint = f"add {work.free[0]}=VALUE, or a range: {work.free[0]}=-3..3"
         raise wrong("E506", f"no value for {enumerated(work.free)}", hint)
-    if 1 in map(len, work.swept.values()):
-        raise wrong("E595", "plot: a range has one point", "give it 2 or more")
+    for name, values in work.swept.items():
+        low, high = sorted(map(float, values[[0, -1]]))
+        if low == high:
+            hint = "give two different ends, and 2 points or more"
+            raise wrong("E595", f"plot: the range of {name} has one point", hint)
+        if "x" in log and low <= 0:
+            message = f"--log x: the range of {name} goes down to 0"
+            raise wrong("E595", message, "give positive ends, as in x=0.01..100")
+        spread = np.geomspace if "x" in log else np.linspace
+        work.swept[name] = spread(low, high, len(values))
     grid = np.meshgrid(*work.swept.values(), indexing="ij")
     columns = {n: g.ravel() for n, g in zip(work.swept, grid, strict=True)}
     failed: dict[int, ProgramError] = {}
@@ -331,20 +350,20 @@ def over_sweep(question: Question, many: Many) -> tuple[dict[str, Floats], Gradi
     found = work.program.at_rows(columns, work.shared, failed)
     if failed and len(failed) == prod(map(len, work.swept.values())):
         raise next(iter(failed.values()))
-    unknown = int((~np.isfinite(found.value)).sum())
+    if np.ndim(found.value) > 1:
+        hint = "choose one, as in y[0], or add .sum()"
+        raise wrong("E590", "plot: the value is not one number", hint)
+    unknown = int(np.isnan(found.value).sum())
     if unknown:
-        note(f"note: not drawn where not finite, at {unknown:,} of the points")
-    return work.swept, found
-
-
-def surface(axes: Mapping[str, Floats], found: Gradients) -> Surface:
-    """Return value and slopes over two inputs; a slope that was not asked for is
-    NaN."""
-    sizes = [len(values) for values in axes.values()]
-    nothing = np.full(sizes, np.nan)
-    value, *slopes = (
-        np.reshape(numbers, sizes).T
-        for numbers in (found.value, *(found.grads.get(n, nothing) for n in axes))
+        note(f"note: no value at {unknown:,} of the {len(found.value):,} points")
+    (name, x), *others = work.swept.items()
+    if not others:
+        edges, slope = work.edges(name, x, found.value), found.grads.get(name)
+        return Curve(program, None, (name,), x, found.value, slope, None, edges)
+    ((up, y),) = others
+    nothing = np.full(found.value.shape, nan)
+    slopes = [found.grads.get(each, nothing) for each in (name, up)]
+    value, *slopes = (np.reshape(n, grid[0].shape).T for n in (found.value, *slopes))
+    return Field(
+        program, None, Surface((name, up), x, y, value, (slopes[0], slopes[1]))
     )
-    (across, x), (up, y) = axes.items()
-    return Surface((across, up), x, y, value, (slopes[0], slopes[1]))

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from typer import Context
 from typer._click.shell_completion import CompletionItem
 
 from ..lang.errors import ProgramError
@@ -127,7 +128,8 @@ class _Line:
     def __init__(self, name: str, words: list[str]) -> None:
         command = command_of(name)
         self._name = name
-        self._params = [p for p in command.params if not getattr(p, "hidden", False)]
+        params = command.get_params(Context(command, **command.context_settings))
+        self._params = [p for p in params if not getattr(p, "hidden", False)]
         self._options = {
             spelling: param
             for param in self._params

@@ -36,9 +36,6 @@ MAX_LINE_SEARCH_LOSSES: Final = 25
 FLUSH_SECONDS: Final = 0.2
 """Time after which lines in a pipe are flushed, in seconds."""
 
-MAX_STEP_LINES: Final = 1000
-"""Number of lines of steps that a pipe gets if nobody says how many."""
-
 UNCUT: Final = "an input that is cut into batches is data, and is not optimized"
 
 
@@ -109,7 +106,7 @@ class Downhill:
         self._losses = array("d")
         self._flushed = monotonic()
         watched = self._printer.layout.rows is not None and not form.json
-        usual = None if watched else max(1, choice.steps // MAX_STEP_LINES)
+        usual = None if watched else max(1, choice.steps // 1000)
         self._every = usual if choice.every is None else choice.every
         if form.quiet:
             self._every = None

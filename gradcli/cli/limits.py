@@ -333,9 +333,12 @@ def once() -> Iterator[None]:
     """
     before = {s: signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)}
 
-    def first(number: int, frame: FrameType | None) -> None:
+    def restored() -> None:
         for each, handler in before.items():
             signal.signal(each, handler)
+
+    def first(number: int, frame: FrameType | None) -> None:
+        restored()
         raise KeyboardInterrupt(number)
 
     for each, handler in before.items():
@@ -343,5 +346,4 @@ def once() -> Iterator[None]:
     try:
         yield
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        restored()

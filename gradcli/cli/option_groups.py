@@ -58,22 +58,18 @@ class Many:
         if self.table is not None and self.sweep:
             hint = "leave out one of the two"
             raise wrong("E590", "--table and --sweep both give points", hint)
-        extra = typed(columns=self.columns, keep=self.keep)
-        if extra and self.table is None:
-            raise wrong("E590", f"{extra[0]} is for a table", "give one with --table")
-        if self.table is not None or self.sweep:
-            return True
         odd, out = self.on_error != "skip", self.out or ""
         odd_out = not out.lower().endswith(endings) and out
-        extra = typed(
-            cluster=self.cluster, on_error=odd, rename=self.rename, out=odd_out
-        )
-        if extra:
-            hint = "give points with --table or --sweep"
+        extra = typed(columns=self.columns, keep=self.keep)
+        if not self.sweep:
+            one = {"cluster": self.cluster, "on_error": odd, "rename": self.rename}
+            extra += typed(**one, out=odd_out)
+        if extra and self.table is None:
+            hint = f"give points with --table{'' if self.sweep else ' or --sweep'}"
             if endings and extra == ["--out"]:
                 hint += f"; of one point, files end with {' or '.join(endings)}"
             raise wrong("E590", f"{extra[0]} is for many points", hint)
-        return False
+        return self.table is not None or bool(self.sweep)
 
     @property
     def renamed(self) -> dict[str, str]:

@@ -171,12 +171,8 @@ class _Npy(Columns):
 
     def end(self) -> None:
         """Write the head anew, with the number of rows."""
-        names = self.names or self._usual
-        fields = {
-            "descr": [(name, "<f8") for name in names],
-            "fortran_order": False,
-            "shape": (self.rows,),
-        }
+        types = [(name, "<f8") for name in self.names or self._usual]
+        fields = {"descr": types, "fortran_order": False, "shape": (self.rows,)}
         self.file.seek(0)
         np.lib.format.write_array_header_1_0(self.file, fields)
 
@@ -243,10 +239,8 @@ def open_columns(
             packed(file, path or "", "wb") as unpacked,
         ):
             columns = KINDS[suffix](unpacked, names)
-            try:
-                yield columns
-            finally:
-                columns.end()
+            yield columns
+            columns.end()
     except OSError as error:
         if path is None:
             raise

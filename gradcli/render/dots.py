@@ -5,8 +5,9 @@ Invariants: a column of a curve shows the mean of the numbers that fall into it,
 point of the line between two numbers; neighbouring columns are joined, so that no jump
 leaves a gap. Positive numbers that span two decades or more are shown by their
 logarithms, and the heading says so. In a plot, nothing is joined where numbers are
-missing or across a pole, and far values are cut off, as the heading says. In a picture
-of a matrix a dot stands for at least one stored entry, and every stored entry has one.
+missing or across a pole, and values near a pole are cut off, as the heading says. In a
+picture of a matrix a dot stands for at least one stored entry, and every stored entry
+has one.
 
     loss (log scale)
      5.0 ┤⠉⠢⡀
@@ -19,9 +20,8 @@ of a matrix a dot stands for at least one stored entry, and every stored entry h
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
 from math import atan2, ceil, floor, inf, isfinite, isnan, log10, nan, pi
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from .numbers import number, six_digits
 from .writer import DEFAULT_TERMINAL_COLUMNS
 
 if TYPE_CHECKING:
-    from ..answers.plot import Surface
+    from ..answers.plot import Curve, Surface
     from ..views.pattern import Pattern
 
 ROWS: Final = 8
@@ -83,8 +83,19 @@ RARE: Final = 0.05
 """Fraction of the points that may lie below the lowest power of ten."""
 
 STEEP: Final = 8.0
-"""Distance from a curve's middle half at which the curve is cut off, in heights of that
-half, so that beside a pole the rest stays visible."""
+"""Distance from a curve's middle half at which a pole is cut off, in heights of that
+half, so that the rest stays visible."""
+
+NARROW: Final = 0.6
+"""Fraction of a pole's largest number that those two further to either side have at
+most."""
+
+CROWDED: Final = 0.15
+"""Fraction of a curve's height that the numbers not far from its middle half have at
+most where logarithms are shown."""
+
+NEAR: Final = 1e-9
+"""Fraction of the distance between two places that may be due to rounding."""
 
 MAX_DIGITS: Final = 17
 """Number of digits that tell any two numbers apart."""
@@ -104,27 +115,76 @@ def ticks(low: float, high: float, most: int = 7) -> list[float]:
     return [n * pace for n in range(first, last + 1)]
 
 
-def reach(numbers: Iterable[float]) -> tuple[float, float]:
-    """Return the ends of an axis for these numbers, poles cut off; 0 and 1 if none is
-    finite."""
-    known = sorted(filter(isfinite, numbers))
-    if not known:
-        return 0.0, 1.0
-    low, high = known[0], known[-1]
-    first, third = _quantile(known, 0.25), _quantile(known, 0.75)
-    middle = third - first
-    if middle > 0:
-        low = max(low, first - STEEP * middle)
-        high = min(high, third + STEEP * middle)
-    return low, high
+def powers(low: float, high: float, most: int) -> list[float]:
+    """Return at most ``most`` round numbers between two positive ones: powers of ten,
+    with others between them if they are few, or some of the powers if they are many."""
+    exponents = range(floor(log10(low)), ceil(log10(high)) + 1)
+    for paces in ((1, 2, 5), (1, 3), (1,)):
+        every_one = [float(f"{pace}e{power}") for power in exponents for pace in paces]
+        inside = [at for at in every_one if low <= at <= high]
+        if len(inside) <= most:
+            break
+    return inside[:: ceil(len(inside) / most) or 1]
 
 
-def _quantile(known: Sequence[float], share: float) -> float:
-    place = share * (len(known) - 1)
-    at = int(place)
-    part = place - at
-    after = known[min(at + 1, len(known) - 1)]
-    return known[at] * (1 - part) + after * part
+class Scale(NamedTuple):
+    """The heights of a curve, which are its numbers or, if they are ``logarithmic``,
+    their logarithms to base 10; the ends of their axis; and the heading's remark."""
+
+    heights: Host
+    low: float
+    high: float
+    logarithmic: bool
+    remark: str
+
+
+def scaled(numbers: Host, log: bool = False) -> Scale:
+    """Return the scale of a curve. It is logarithmic if that is asked for, or if
+    positive numbers span decades and most are small beside that at an end. Else,
+    numbers far from the others are cut off beside a pole."""
+    infinite = np.pad(np.isinf(numbers), 1)
+    # An overflow lasts for several numbers, a pole for one.
+    lasting = infinite[1:-1] & (infinite[:-2] | infinite[2:])
+    size = np.nan_to_num(np.abs(numbers))
+    numbers = np.where(lasting, nan, numbers)
+    known = numbers[np.isfinite(numbers)]
+    if not known.size:
+        return Scale(numbers, 0.0, 1.0, False, "")
+    low, high = float(known.min()), float(known.max())
+    bottom, top = _far(known)
+    cut = not log and _has_pole(numbers, size, bottom, top)
+    if low > 0 and not cut and high in known[[0, -1]]:
+        crowded = top - bottom < CROWDED * (high - low)
+        log |= crowded and log10(high) - log10(low) >= DECADES
+    if log and high > 0:
+        low = float(known[known > 0].min())
+        heights = np.log10(np.where(numbers > 0, numbers, nan))
+        return Scale(heights, log10(low), log10(high), True, " (log scale)")
+    if not cut:
+        return Scale(numbers, low, high, False, "")
+    ends = six_digits(np.nanmin(numbers)), six_digits(np.nanmax(numbers))
+    remark = f" (cut off; from {ends[0]} to {ends[1]})"
+    return Scale(numbers, max(low, bottom), min(high, top), False, remark)
+
+
+def _far(known: Host) -> tuple[float, float]:
+    """Return the numbers beyond which others are far from the middle half."""
+    with np.errstate(all="ignore"):
+        first, third = (float(q) for q in np.quantile(known, (0.25, 0.75)))
+    far = STEEP * (third - first) or inf
+    return first - far, third + far
+
+
+def _has_pole(numbers: Host, size: Host, low: float, high: float) -> bool:
+    """Return whether numbers are infinite, change from far below to far above, or are
+    far away and of great size for a moment."""
+    here = numbers[2:-2]
+    narrow = np.maximum(size[:-4], size[4:]) < NARROW * size[2:-2]
+    alone = ((here < low) | (here > high)) & narrow
+    known = numbers[~np.isnan(numbers)]
+    before, after = known[:-1], known[1:]
+    across = (np.minimum(before, after) < low) & (np.maximum(before, after) > high)
+    return bool(np.isinf(numbers).any() or across.any() or alone.any())
 
 
 def labels(numbers: Sequence[float]) -> list[str]:
@@ -149,52 +209,48 @@ def _lines(characters: Iterable[Iterable[str]]) -> list[str]:
     return ["".join(row).rstrip() for row in characters]
 
 
-def curve(
-    numbers: Sequence[float],
-    name: str,
-    width: int,
-    ends: tuple[str, str] | None = None,
-) -> Iterator[Line]:
-    """Yield the curve with its axes; at least two numbers must be finite. In a plot
-    some may be NaN, and ``ends`` are the texts of the first and the last place; if
-    None, these are steps from 0 on."""
+def curve(numbers: Sequence[float], name: str, width: int) -> Iterator[Line]:
+    """Yield the curve of numbers by steps from 0 on, with its axes; at least two must
+    be finite."""
     known = [number for number in numbers if isfinite(number)]
-    low, high = least, most = min(known), max(known)
-    if ends is not None:
-        low, high = reach(numbers)
-    decades = low > 0 and log10(high) - log10(low) >= DECADES
-    logarithmic = decades and ends is None
-    heights = [log10(n) for n in numbers] if logarithmic else numbers
-    marks = labels([high, low]) if high > low else ["", six_digits(low)]
+    low, high = min(known), max(known)
+    log = low > 0 and log10(high) - log10(low) >= DECADES
+    scale, x = scaled(np.asarray(numbers), log), np.arange(len(numbers))
+    yield from _panel(x, scale, name, ["0", str(len(numbers) - 1)], width)
+
+
+def _panel(
+    x: Host, scale: Scale, name: str, ends: Sequence[str], width: int
+) -> Iterator[Line]:
+    """Yield a curve with its heading and its axes; ``ends`` are the texts of its first
+    and its last place."""
+    heights, low, high, logarithmic, remark = scale
+    least, most = (10**low, 10**high) if logarithmic else (low, high)
+    marks = labels([most, least]) if most > least else ["", six_digits(least)]
     columns = _room_beside(marks, width)
-    scale = " (log scale)" if logarithmic else ""
-    if (low, high) != (least, most):
-        scale = f" (cut off; from {six_digits(least)} to {six_digits(most)})"
-    yield title(f"{name}{scale}")
-    limits = None if logarithmic else (low, high)
-    picture = dotted(heights, columns, ROWS, limits)
-    yield from _framed(picture, columns, marks, ends or ("0", str(len(numbers) - 1)))
+    yield title(f"{name}{remark}")
+    yield from _framed(dotted(x, heights, low, high, columns), columns, marks, ends)
 
 
-def plotted(view: Curve | Field, layout: Layout) -> Iterator[Line]:
-    """Yield a plot: curves over one input with their kinks, or lines of equal value."""
+def plotted(view: Curve | Field, layout: Layout, log: str = "") -> Iterator[Line]:
+    """Yield a plot: curves over the part of one input's range that has values, with
+    their kinks, or lines of equal value; ``log`` names logarithmic axes of curves."""
     width = layout.width or DEFAULT_TERMINAL_COLUMNS
     if isinstance(view, Field):
         known_at_all = np.isfinite(view.surface.value).any()
         yield from contours(view.surface, width) if known_at_all else ()
         return
-    (name,) = view.inputs
-    heights = {"value": view.value}
-    if view.slope is not None:
-        heights[f"d/d{name}"] = view.slope
-    # A derivative is drawn only where there is a value.
-    finite = np.logical_and.reduce([np.isfinite(h) for h in heights.values()])
-    (known,) = np.nonzero(finite)
-    for label, numbers in heights.items() if len(known) > 1 else ():
-        inside = slice(known[0], known[-1] + 1)
-        shown = np.where(finite, numbers, np.nan)[inside]
-        first, last = labels(view.x[known[[0, -1]]].tolist())
-        yield from curve(shown.tolist(), label, width, (first, last))
+    (name,), output, drawn = view.inputs, view.output or "", view.drawn()
+    (x, value), *_ = drawn
+    known = x[~np.isnan(value)]
+    headings = output or "value", f"d{output}/d{name}"
+    for heading, (at, numbers) in zip(headings, drawn, strict=False):
+        if len(known) > 1:
+            inside = (at >= known[0]) & (at <= known[-1])
+            scale, ends = scaled(numbers, "y" in log), known[[0, -1]].tolist()
+            scale = scale._replace(heights=scale.heights[inside])
+            places = np.log10(at[inside]) if "x" in log else at[inside]
+            yield from _panel(places, scale, heading, labels(ends), width)
     for mark in view.kinks or ():
         kink = f"kink at {printable(name)} = {number(mark.at)}"
         yield Line((kink, "fair"), (f"  {printable(mark.text)}", "plain"))
@@ -222,73 +278,48 @@ def _framed(
     yield Line((f"{pad}{first}{last.rjust(columns + 1 - len(first))}", "dim"), hang="")
 
 
-def dotted(
-    heights: Sequence[float],
-    columns: int,
-    rows: int,
-    limits: tuple[float, float] | None = None,
-) -> list[str]:
-    """Return the rows of a curve from the top, each a text of dot characters; NaN
-    leaves a gap. ``limits`` are the heights of the lowest and the highest dot, those of
-    the numbers if None."""
-    top, across = rows * DOTS_UP - 1, columns * DOTS_ACROSS
-    levels = _levels(_spread(heights, across, limits), top, limits)
+def dotted(x: Host, heights: Host, low: float, high: float, columns: int) -> list[str]:
+    """Return the rows of a curve from the top, each a text of dot characters: ``low``
+    and ``high`` are the heights of the lowest and the highest dot; NaN leaves a gap."""
+    top, across = ROWS * DOTS_UP - 1, columns * DOTS_ACROSS
+    half = (high / 2 - low / 2) or 1.0
+    with np.errstate(over="ignore"):
+        levels = (heights / 2 - low / 2) / half * top
+    # Far heights are drawn like those just outside the picture.
+    near, share = np.clip(levels, -top, 2.0 * top), (x - x[0]) / (x[-1] - x[0])
     dots = np.zeros((top + 1, across), dtype=np.int64)
     before = None
-    for x, level in enumerate(levels):
-        if level is None:
+    for at, place in enumerate(_spread(share, near, across, top)):
+        if isnan(place):
             before = None
             continue
+        level = round(place)
         if before is None or (max(before, level) > top and min(before, level) < 0):
             before = level
         start = before + (level > before) - (level < before)
         lowest, highest = min(start, level), max(start, level)
-        dots[max(0, lowest) : max(0, highest + 1), x] = 1
+        dots[max(0, lowest) : max(0, highest + 1), at] = 1
         before = level
     return _lines(_characters(dots))
 
 
-def _spread(
-    heights: Sequence[float], count: int, limits: tuple[float, float] | None
-) -> Iterable[float]:
-    """Return ``count`` heights: means of those that fall together, or points
-    between."""
-    total = len(heights)
-    if total < count:
-        return [_at(heights, i * (total - 1) / (count - 1)) for i in range(count)]
-    bounds = [i * total // count for i in range(count + 1)]
-    return [_mean(heights[start:end], limits) for start, end in pairwise(bounds)]
-
-
-def _at(heights: Sequence[float], x: float) -> float:
-    """Return the height at a point that may lie between two of them."""
-    at = int(x)
-    after = heights[min(at + 1, len(heights) - 1)]
-    return heights[at] * (at + 1 - x) + after * (x - at)
-
-
-def _mean(part: Sequence[float], limits: tuple[float, float] | None) -> float:
-    """Return the mean of the finite heights; NaN without any, and across a pole."""
-    known = [height for height in part if isfinite(height)]
-    low, high = limits or (-inf, inf)
-    if not known or (min(known) < low and max(known) > high):
-        return nan
-    return sum(height / len(known) for height in known)
-
-
-def _levels(
-    heights: Iterable[float], top: int, limits: tuple[float, float] | None
-) -> list[int | None]:
-    """Return each height as an integer from 0, the lowest, to ``top``, the highest, or
-    as one outside that range; None for NaN."""
-    known = [height for height in heights if isfinite(height)]
-    low, high = limits or (min(known), max(known))
-    half = (high / 2 - low / 2) or 1.0
-    places = [(h / 2 - low / 2) / half * top for h in heights]
-    # Far values are drawn like those just outside the picture.
-    return [
-        None if isnan(at) else round(min(max(at, -top), 2.0 * top)) for at in places
-    ]
+def _spread(x: Host, levels: Host, count: int, top: int) -> list[float]:
+    """Return ``count`` levels from those at places from 0 to 1: means of the ones that
+    fall together, or points between them; NaN beside a missing one and across a
+    pole."""
+    total, even, known = len(x), np.linspace(0, 1, count), ~np.isnan(levels)
+    found = np.interp(even, x[known], levels[known])
+    found[np.interp(even, x, ~known) > NEAR] = nan
+    if total >= count:
+        # The number of the last place before each end of a column.
+        ends = np.arange(1, count) * total // count
+        parts = np.split(levels, np.searchsorted(x, (ends - NEAR) / (total - 1)))
+        for at, part in enumerate(parts):
+            inside = part[~np.isnan(part)]
+            if part.size:
+                ok = inside.size and (inside.min() >= 0 or inside.max() <= top)
+                found[at] = inside.mean() if ok else nan
+    return list(map(float, found))
 
 
 def contours(surface: Surface, width: int) -> Iterator[Line]:
@@ -322,11 +353,10 @@ def contours(surface: Surface, width: int) -> Iterator[Line]:
     yield dim(f"{text}; from {low} to {high}")
 
 
-def levels(values: Host) -> list[float]:
+def levels(values: Host, most: int = MOST_LINES) -> list[float]:
     """Return the values that lines are drawn at: few, with few digits. Of values that
-    are nowhere negative and span two decades or more these are powers of ten, with
-    threes between them if they are few; of many powers some are left out."""
-    low, high = float(values.min()), float(values.max())
+    are nowhere negative and span two decades or more these are `powers`."""
+    low, high = float(values.min(initial=inf)), float(values.max(initial=-inf))
     if not high > low:
         return []
     if high - low == inf:
@@ -334,15 +364,11 @@ def levels(values: Host) -> list[float]:
     # Decades with very few points get no lines of their own.
     least = float(np.quantile(values, RARE, method="lower"))
     if low < 0 or least <= 0 or log10(high) - log10(least) < DECADES:
-        found = (float(f"{at:.12g}") for at in ticks(low, high, MOST_LINES + 2))
+        bottom, top = _far(values)
+        round_ones = ticks(max(low, bottom), min(high, top), most + 2)
+        found = (float(f"{at:.12g}") for at in round_ones)
         return [at + 0.0 for at in found if low < at < high]
-    exponents = range(floor(log10(least)), ceil(log10(high)) + 1)
-    for paces in ((1, 3), (1,)):
-        powers = [pace * 10.0**e for e in exponents for pace in paces]
-        inside = [at for at in powers if least < at < high]
-        if len(inside) <= MOST_LINES:
-            break
-    return inside[:: ceil(len(inside) / MOST_LINES) or 1]
+    return [at for at in powers(least, high, most) if least < at < high]
 
 
 def _picture(

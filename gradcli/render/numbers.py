@@ -128,12 +128,11 @@ def _aligned(
 ) -> list[str]:
     texts = [[e if e is ELLIPSIS else written(e) for e in row] for _, row, _ in rows]
     width = max((len(text) for row in texts for text in row), default=0)
-    for nr, (before, _, _) in enumerate(rows):
-        if available is not None and len(texts[nr]) > 1:
-            room = available - 2 * (len(before) - 1) - len("[], …, ")
+    for nr, row in enumerate(texts):
+        if available is not None and len(row) > 1:
+            room = available - 2 * (len(rows[nr][0]) - 1) - len("[], …, ")
             fitting = max(2, room // (width + len(", ")))
-            own = [e for e in texts[nr] if e is not ELLIPSIS]
-            texts[nr] = _without_middle(own, fitting)
+            texts[nr] = _without_middle([e for e in row if e is not ELLIPSIS], fitting)
     widths = [max(map(len, column)) for column in zip_longest(*texts, fillvalue="")]
     lines = []
     for (before, _, after), row in zip(rows, texts, strict=True):

@@ -101,7 +101,7 @@ def _page(explanation: Explanation, rules: Rules, theme: Theme) -> Iterator[str]
         f"<p><code>{_told(output.name)}</code> = {_shown(output.value)}. The pass "
         f"starts with d{seed}/d{seed} = {_shown(explanation.start)}. {ROUNDED}</p>"
     )
-    yield '<div class="wide"><table><thead><tr>'
+    yield "<table><thead><tr>"
     for head in ("", "node", "arrives", "goes to", "as", "by"):
         yield f'<th scope="col">{head}</th>'
     yield "</tr></thead>"
@@ -112,18 +112,27 @@ def _page(explanation: Explanation, rules: Rules, theme: Theme) -> Iterator[str]
             yield f"<tr>{first}{cells}</tr>"
             first = ""
         yield "</tbody>"
-    yield "</table></div></main></body></html>"
+    yield "</table></main></body></html>"
 
 
 def _first_cells(step: StepView) -> str:
     """Return the cells that a step's rows have in common."""
     count = len(step.sends)
     span = f' rowspan="{count}"' if count > 1 else ""
-    arrives = ", ".join(map(_shown, step.incoming))
+    arrives = _by_rows(", ".join(map(_shown, step.incoming)))
     return (
         f'<th scope="row"{span}>{step.number}</th><td{span}><span>{_told(step.node)}'
         f"</span><code>{_told(_text_of(step))}</code></td>"
-        f'<td class="number"{span}>{arrives}</td>'
+        f'<td class="number arrives"{span}>{arrives}</td>'
+    )
+
+
+def _by_rows(text: str) -> str:
+    """Return the text of numbers with each matrix in it as rows that are not broken."""
+    return re.sub(
+        r"\[\[.*?\]\]+",
+        lambda found: f'<i class="rows">{found[0].replace("], [", "],<br> [")}</i>',
+        text,
     )
 
 
@@ -135,13 +144,14 @@ def _cells(step: StepView, rules: Rules) -> Iterator[str]:
             name = f"<i>{rule.name}</i> " if rule.name else ""
             by = f"{name}<code>{_told(rule.text)}</code>"
         yield (
-            f"<td><code>{_told(target(send))}</code></td><td class='number'>"
-            f"{_sum(step, send, '<b>{}</b>', '<br>')}</td><td>{by}</td>"
+            f'<td class="to"><code>{_told(target(send))}</code></td><td class="number">'
+            f"{_by_rows(_sum(step, send, '<b>{}</b>', '<br>'))}</td>"
+            f'<td class="by">{by}</td>'
         )
     if not step.sends:
         name = f"<code>{_told(step.name or _text_of(step))}.grad</code>" * step.is_leaf
-        result = _shown(step.grad_after) if step.is_leaf else ""
-        yield f"<td>{name}</td><td class='number'><b>{result}</b></td><td></td>"
+        result = f"<b>{_by_rows(_shown(step.grad_after))}</b>" * step.is_leaf
+        yield f'<td class="to">{name}</td><td class="number">{result}</td><td></td>'
 
 
 def _sum(step: StepView, send: Send, bold: str, between: str) -> str:

@@ -32,15 +32,7 @@ def main(
     from ...answers.derivatives import jacobian
 
     compute = partial(jacobian, mode=mode)
-    backward = mode if mode == "rev" else None
+    rev = mode if mode == "rev" else None
     return answer(
-        request,
-        forms,
-        many,
-        matrices,
-        times,
-        require,
-        "jacobian",
-        compute,
-        mode=backward,
+        request, forms, many, matrices, times, require, "jacobian", compute, mode=rev
     )

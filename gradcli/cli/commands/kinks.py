@@ -19,8 +19,8 @@ def main(
 ) -> int:
     """Where a program is not differentiable, at the point or near it.
 
-    For each kink: its text and condition, the program's derivative from below and from
-    above, the convention behind the engine's answer, and whether that answer is the
+    Each kink has the program's derivative from below and from above; its text and
+    condition, the convention behind the engine's answer, and whether that answer is the
     gradient, a subgradient, or neither. This is a report: the status is 0 either way.
     --verify-seconds bounds the search.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from math import nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..option_groups import Many
 from ..options import (
@@ -22,7 +22,6 @@ from ..sources import question_of, refuse_slip
 if TYPE_CHECKING:
     from ...answers.plot import Curve, Field, KinkMark
     from ...answers.question import Question
-    from ...lang.nested import Floats
     from ...lang.run import Run
 
 ENDINGS = (".svg", ".png", ".pdf", ".json")
@@ -32,6 +31,7 @@ ENDINGS = (".svg", ".png", ".pdf", ".json")
 def main(
     request: Request,
     out: str | None = None,
+    log: str = "",
 ) -> int:
     """Curves of a value and its derivative, over x=START..STOP.
 
@@ -41,6 +41,8 @@ def main(
     Example: gradcli plot "x^2*sin(x)" x=-3..3
 
     -o, --out FILE: Write a picture: .svg, .png, .pdf, or .json for the numbers.
+    --log AXES: Give a curve logarithmic axes: y, x or xy. Its value has one without
+        this where it grows over many powers of ten.
     """
     if out is None:
         refuse_idle("gradcli plot", PRINTS_NOTHING_SHORTER)
@@ -55,30 +57,22 @@ def main(
         if suffix != ".json":
             lines = ("contourpy",) if len(sweep) > 1 else ()
             require(suffix, lines, "-o p.json needs nothing")
-    many = Many(sweep=sweep)
+    if not {*log} <= {*"xy"} or (log and len(sweep) > 1):
+        hint = "give x, y or xy, and one range"
+        raise wrong("E595", f"--log: a curve has no axes {log!r}", hint)
     question = question_of(replace(request, words=words))
-    from ..at_points import over_sweep, surface
+    from ...answers.plot import Curve
+    from ..at_points import over_sweep
 
-    axes, found = over_sweep(question, many)
-    if getattr(found.value, "ndim", 1) > 1:
-        hint = "choose one, as in y[0], or add .sum()"
-        raise wrong("E590", "plot: the value is not one number", hint)
-    from ...answers.plot import Curve, Field
-
-    named = question.program, _name(question)
-    view: Curve | Field
-    if len(axes) == 1:
-        ((name, x),) = axes.items()
-        kinks = _kinks(question, name, x)
-        slope: Any = found.grads.get(name)
-        view = Curve(*named, (name,), x, found.value, slope, kinks)
-    else:
-        view = Field(*named, surface(axes, found))
+    view = over_sweep(question, Many(sweep=sweep), log)
+    view = replace(view, output=_name(question))
+    if isinstance(view, Curve):
+        view = replace(view, kinks=_kinks(question, view))
     if out is not None and not request.json:
-        return _written(view, out)
+        return _written(view, out, log)
     from ...render.dots import plotted
 
-    return show(view, text=lambda layout: plotted(view, layout))
+    return show(view, text=lambda layout: plotted(view, layout, log))
 
 
 def _ranges(request: Request) -> tuple[list[str], list[str]]:
@@ -96,11 +90,8 @@ def _ranges(request: Request) -> tuple[list[str], list[str]]:
     return [word for word in words if word not in ranges], ranges
 
 
-def _kinks(
-    question: Question, name: str, values: Floats
-) -> tuple[KinkMark, ...] | None:
-    """Return the kinks among the values of an input; None if they cannot be looked
-    for."""
+def _kinks(question: Question, view: Curve) -> tuple[KinkMark, ...] | None:
+    """Return the kinks of a curve; None if they cannot be looked for."""
     if not question.verified:
         return None
     from ...answers.gradients import gradients
@@ -109,8 +100,9 @@ def _kinks(
     from ...lang.errors import ProgramError
     from ..limits import allow
 
+    (name,) = view.inputs
     question = replace(question, wrt=[name])
-    low, high = float(min(values)), float(max(values))
+    low, high = float(view.x[0]), float(view.x[-1])
     middle, radius = (low + high) / 2, (high - low) / 2
     try:
         found = gradients(_run_at(question, name, middle), None, with_graph=False)
@@ -159,7 +151,7 @@ def _name(question: Question) -> str | None:
     return found[1] if found and found[1] in assigned else None
 
 
-def _written(view: Curve | Field, out: str) -> int:
+def _written(view: Curve | Field, out: str, log: str) -> int:
     from ...lang.excerpt import printable
     from ...render.graphs.plot import plot
     from ...render.graphs.svg import whole
@@ -174,7 +166,7 @@ def _written(view: Curve | Field, out: str) -> int:
         (line,) = as_json(view)
         content = f"{line.text}\n".encode()
     else:
-        document = whole(plot(view, chosen.name))
+        document = whole(plot(view, chosen.name, log))
         content = document.encode()
         if suffix != ".svg":
             from ...render.graphs.pixels import converted

@@ -26,10 +26,10 @@ def main(
 ) -> int:
     """Prove or refute the gradients of functions in a file.
 
-    NAME is a custom Function, a function or a module. This executes the file, with
-    gradcli in the place of torch. What the function computes forward is run on numbers
-    with error bounds and differentiated there; its backward, hand-written or not, is
-    held against that, entry by entry, and a wrong one is diagnosed.
+    This executes the file, with gradcli in the place of torch; NAME is a custom
+    Function, a function or a module of it. What the function computes forward is run on
+    numbers with error bounds and differentiated there; its backward, hand-written or
+    not, is held against that, entry by entry, and a wrong one is diagnosed.
 
     Example: gradcli verify losses.py:Huber x=randn(5) delta=0.7
 

@@ -125,6 +125,10 @@ def _data(
     rooms: Sequence[Placed],
 ) -> Mapping[str, object]:
     """Return the data that the page's script works with."""
+    # Places in the program count letters, so one sign stands for one.
+    strange = "\N{REPLACEMENT CHARACTER}"
+    letters = (n if n.isprintable() or n == "\n" else strange for n in picture.program)
+    program = "".join(letters)
     box_of = {n: at for at, box in enumerate(scene.boxes) for n in box.nodes}
     folds = [(nr, fold.nodes) for nr, fold in enumerate(picture.folds)]
     inner = {n: (at, nr) for nr, nodes in folds for at, n in enumerate(nodes)}
@@ -158,7 +162,7 @@ def _data(
         ]
         steps.append({"id": step.id, "incoming": ", ".join(arrived), "sends": sends})
     return {
-        "program": printable_lines(picture.program),
+        "program": program,
         "width": placed.width,
         "height": placed.height,
         "nodes": nodes,
@@ -167,16 +171,6 @@ def _data(
         "folds": opened,
         "steps": steps,
     }
-
-
-def printable_lines(program: str) -> str:
-    """Return text of several lines with each control character replaced by one sign."""
-    return "".join(
-        letter
-        if letter == "\n" or letter.isprintable()
-        else "\N{REPLACEMENT CHARACTER}"
-        for letter in program
-    )
 
 
 def _point(point: Point) -> list[float]:

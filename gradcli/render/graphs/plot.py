@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import ceil, floor, isfinite, log10
+from math import log10
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from ...answers.plot import Curve, Field, Surface
 from ...lang.excerpt import printable
-from ..dots import DECADES, labels, reach, ticks
+from ..dots import Scale, labels, powers, scaled, ticks
+from ..dots import levels as round_levels
 from ..graph import shorten
 from ..html import sheet
 from ..numbers import number, six_digits
@@ -49,6 +50,9 @@ MAX_NOTE: Final = 40
 ROOM: Final = 0.06
 """Fraction of the height that is free above and below a curve."""
 
+MAX_POWERS: Final = 7
+"""Largest number of powers of ten beside a logarithmic axis."""
+
 ARROWS: Final = 15
 """Number of arrows along each side of a field."""
 
@@ -74,12 +78,14 @@ GREYS: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Numbers from ``low`` to ``high`` at places from ``start`` to ``end``."""
+    """Numbers from ``low`` to ``high`` at places from ``start`` to ``end``; those of a
+    ``logarithmic`` axis are logarithms to base 10."""
 
     low: float
     high: float
     start: float
     end: float
+    logarithmic: bool = False
 
     def at(self, number: float) -> float:
         """Return the place of a number on the axis."""
@@ -88,24 +94,25 @@ class Axis:
 
     def labelled(self) -> Iterator[tuple[float, str]]:
         """Return round numbers on the axis with their texts."""
-        found = ticks(self.low, self.high)
-        return zip(found, labels(found), strict=True)
+        if not self.logarithmic:
+            found = ticks(self.low, self.high)
+            return zip(found, labels(found), strict=True)
+        low, high = 10**self.low, 10**self.high
+        found = powers(low, high, MAX_POWERS) or ticks(low, high)
+        return zip(map(log10, found), labels(found), strict=True)
 
 
-def heights(numbers: Host) -> tuple[float, float]:
-    """Return the ends of an axis for these numbers, a pole cut off; 0 and 1 if none is
-    finite."""
-    low, high = reach(numbers.tolist())
-    if not np.isfinite(numbers).any():
-        return low, high
-    span = (high - low) or abs(high) or 1.0
-    return low - ROOM * span, high + ROOM * span
+def height_axis(scale: Scale, start: float, end: float) -> Axis:
+    """Return the axis of a curve's heights, with some room beside them."""
+    span = (scale.high - scale.low) or abs(scale.high) or 1.0
+    low, high = scale.low - ROOM * span, scale.high + ROOM * span
+    return Axis(low, high, start, end, scale.logarithmic)
 
 
-def plot(view: Curve | Field, theme: Theme = "auto") -> Iterator[str]:
-    """Yield the lines of a document; raise ImportError if contourpy is missing, which a
-    field needs."""
-    return _curve(view, theme) if isinstance(view, Curve) else _field(view, theme)
+def plot(view: Curve | Field, theme: Theme = "auto", log: str = "") -> Iterator[str]:
+    """Yield the lines of a document, the axes named in ``log``, "x" or "y", of a curve
+    logarithmic; raise ImportError if contourpy is missing, which a field needs."""
+    return _curve(view, theme, log) if isinstance(view, Curve) else _field(view, theme)
 
 
 def _opened(width: float, height: float, title: str, theme: Theme) -> Iterator[str]:
@@ -118,31 +125,37 @@ def _opened(width: float, height: float, title: str, theme: Theme) -> Iterator[s
     yield f'<text class="name" x="{LEFT}" y="24">{escaped(shown)}</text>'
 
 
-def _curve(view: Curve, theme: Theme) -> Iterator[str]:
+def _curve(view: Curve, theme: Theme, log: str) -> Iterator[str]:
     name, (moved,) = view.output or "", view.inputs
-    (places, value), (x_slope, slope) = view.drawn()
-    panels = [(name or "value", places, value, "")]
-    if slope is not None:
-        panels.append((f"d{name}/d{moved}", x_slope, slope, " slope"))
+    by_x = np.log10 if "x" in log else np.positive
+    kinds = (name or "value", ""), (f"d{name}/d{moved}", " slope")
+    panels = [
+        (label, by_x(x), scaled(numbers, "y" in log), kind)
+        for (label, kind), (x, numbers) in zip(kinds, view.drawn(), strict=False)
+    ]
     height = TOP + len(panels) * PANEL + (len(panels) - 1) * BETWEEN + BELOW
     yield from _opened(WIDTH, height, view.program, theme)
     room = [
         len(label)
-        for _, _, numbers, _ in panels
-        for _, label in Axis(*heights(numbers), 0.0, 1.0).labelled()
+        for _, _, scale, _ in panels
+        for _, label in height_axis(scale, 0.0, 1.0).labelled()
     ]
     left = max(LEFT, max(room) * CHARACTER + 2 * GAP)
-    across = Axis(float(view.x[0]), float(view.x[-1]), left, WIDTH - RIGHT)
+    first, last = (float(by_x(x)) for x in (view.x[0], view.x[-1]))
+    across = Axis(first, last, left, WIDTH - RIGHT, "x" in log)
     middle, foot, kinks = (left + WIDTH - RIGHT) / 2, height - 12, view.kinks or ()
-    breaks = [mark.at for mark in kinks]
-    for nr, (label, x_here, numbers, kind) in enumerate(panels):
+    breaks = [float(by_x(mark.at)) for mark in kinks]
+    # A curve does not jump where it ends.
+    ends = by_x(np.hstack([view.edges[:, 0], view.x[[0, -1]]]))
+    jumps = [place for place in breaks if not np.isclose(place, ends).any()]
+    for nr, (label, x_here, scale, kind) in enumerate(panels):
         top = TOP + nr * (PANEL + BETWEEN)
-        up = Axis(*heights(numbers), top + PANEL, top)
-        said = label + _cut(numbers, up)
+        up = height_axis(scale, top + PANEL, top)
+        said = label + scale.remark
         yield f'<text class="name" x="{left}" y="{top - 8:.1f}">{escaped(said)}</text>'
         yield from _grid(across, up)
-        for mark in kinks:
-            x = across.at(mark.at)
+        for mark, place in zip(kinks, breaks, strict=True):
+            x = across.at(place)
             yield (
                 f'<g class="mark"><title>{escaped(f"kink at {number(mark.at)}: ")}'
                 f"{escaped(mark.text)}</title>"
@@ -153,20 +166,21 @@ def _curve(view: Curve, theme: Theme) -> Iterator[str]:
             f'<clipPath id="panel{nr}"><rect x="{left}" y="{top}" '
             f'width="{WIDTH - left - RIGHT}" height="{PANEL}"/></clipPath>'
         )
-        drawn = list(stretches(x_here, numbers, up, breaks))
-        if not drawn:
+        pieces = list(stretches(x_here, scale.heights, up, jumps))
+        if not pieces:
             yield text_at(middle, top + PANEL / 2, "middle", "nothing finite to draw")
-        for stretch in drawn:
+        for stretch in pieces:
             yield (
                 f'<polyline class="curve{kind}" clip-path="url(#panel{nr})" '
                 f'points="{_points(stretch, across, up)}"/>'
             )
-    for mark in kinks:
-        up = Axis(*heights(value), TOP + PANEL, TOP)
-        if np.isfinite(mark.value) and up.low <= mark.value <= up.high:
-            at = f'cx="{across.at(mark.at):.1f}" cy="{up.at(mark.value):.1f}"'
-            yield f'<circle class="dot" {at} r="3.5"/>'
-    yield text_at(middle, foot, "middle", moved)
+    up = height_axis(panels[0][2], TOP + PANEL, TOP)
+    for mark, place in zip(kinks, breaks, strict=True):
+        at = np.log10(mark.value) if up.logarithmic else mark.value
+        if up.low <= at <= up.high:
+            dot = f'cx="{across.at(place):.1f}" cy="{up.at(at):.1f}"'
+            yield f'<circle class="dot" {dot} r="3.5"/>'
+    yield text_at(middle, foot, "middle", moved + " (log scale)" * ("x" in log))
     if kinks:
         told = [f"{mark.at:.6g}" for mark in kinks]
         shown = f"no derivative at {', '.join(told)}"
@@ -181,47 +195,30 @@ def _points(line: Iterable[Iterable[float]], across: Axis, up: Axis) -> str:
     return " ".join(f"{across.at(x):.2f},{up.at(y):.2f}" for x, y in line)
 
 
-def _cut(numbers: Host, up: Axis) -> str:
-    """Return the heading's note on a curve that is cut off; no text for a whole one."""
-    known = numbers[np.isfinite(numbers)]
-    if not known.size or (known.min() >= up.low and known.max() <= up.high):
-        return ""
-    low, high = six_digits(float(known.min())), six_digits(float(known.max()))
-    return f" (cut off; from {low} to {high})"
-
-
 def stretches(
     x: Host, y: Host, up: Axis, breaks: Sequence[float] = ()
-) -> Iterator[list[tuple[float, float]]]:
-    """Yield the pieces of a curve that are drawn without a gap.
+) -> Iterator[Host]:
+    """Yield the points of the pieces of a curve that are drawn without a gap.
 
     A piece ends where a number is missing, where the curve leaves the picture on one
     side and is back on the other, as at a pole, and at a break where it jumps by far
     more than it usually changes.
     """
-    piece: list[tuple[float, float]] = []
-    span = up.high - up.low
+    span, before, after = up.high - up.low, y[:-1], y[1:]
     with np.errstate(all="ignore"):
-        steps = np.abs(np.diff(y))
-    steps = steps[np.isfinite(steps)]
-    usual = float(np.median(steps)) if len(steps) else 0.0
-    before: tuple[float, float] | None = None
-    for place, here in zip(x.tolist(), y.tolist(), strict=True):
-        ends = not isfinite(here)
-        if before is not None and not ends:
-            last, height = before
-            across = max(height, here) > up.high and min(height, here) < up.low
-            far = abs(here - height) > 10 * usual + 1e-12
-            ends = across or (far and any(last <= b <= place for b in breaks))
-        if ends:
-            if len(piece) > 1:
-                yield piece
-            piece, before = [], None
-        if isfinite(here):
-            piece.append((place, min(max(here, up.low - span), up.high + span)))
-            before = place, here
-    if len(piece) > 1:
-        yield piece
+        steps = np.abs(after - before)
+    usual = np.median(steps[np.isfinite(steps)]) if np.isfinite(steps).any() else 0.0
+    across = (np.maximum(before, after) > up.high) & (
+        np.minimum(before, after) < up.low
+    )
+    beside = [(x[:-1] <= at) & (at <= x[1:]) for at in breaks]
+    far = (steps > 10 * usual + 1e-12) & np.any(beside, axis=0)
+    (ends,) = np.nonzero(np.isnan(steps) | across | far)
+    shown = np.stack([x, np.clip(y, up.low - span, up.high + span)], axis=1)
+    for piece in np.split(shown, ends + 1):
+        known = piece[~np.isnan(piece[:, 1])]
+        if len(known) > 1:
+            yield known
 
 
 def _grid(across: Axis, up: Axis) -> Iterator[str]:
@@ -229,7 +226,7 @@ def _grid(across: Axis, up: Axis) -> Iterator[str]:
     bottom, top = up.start, up.end
     for tick, label in across.labelled():
         x = across.at(tick)
-        kind = "zero" if tick == 0 else "grid"
+        kind = "zero" if label == "0" else "grid"
         yield (
             f'<line class="{kind}" x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{bottom}"/>'
         )
@@ -237,7 +234,7 @@ def _grid(across: Axis, up: Axis) -> Iterator[str]:
         yield text_at(x, bottom + 17, "end" if wide else "middle", label)
     for tick, label in up.labelled():
         y = up.at(tick)
-        kind = "zero" if tick == 0 else "grid"
+        kind = "zero" if label == "0" else "grid"
         yield (
             f'<line class="{kind}" x1="{left}" y1="{y:.1f}" x2="{right}" y2="{y:.1f}"/>'
         )
@@ -293,7 +290,7 @@ def levels(view: Surface) -> Iterator[tuple[int, float, list[Host]]]:
     found = contour_generator(view.x, view.y, known)
     shown = [
         (level, lines)
-        for level in _round_levels(view.value[np.isfinite(view.value)])
+        for level in round_levels(view.value[np.isfinite(view.value)], LEVELS)
         if (
             lines := [line for line in found.lines(level) if np.ptp(line, axis=0).any()]
         )
@@ -301,25 +298,6 @@ def levels(view: Surface) -> Iterator[tuple[int, float, list[Host]]]:
     for nr, (level, lines) in enumerate(shown):
         share = nr / max(1, len(shown) - 1)
         yield round(share * (len(COLOURS) - 1)), level, lines
-
-
-def _round_levels(known: Host) -> list[float]:
-    """Return round numbers among these; for positive numbers that span decades 1, 2 and
-    5 times powers of ten."""
-    if not known.size:
-        return []
-    low, high = (float(q) for q in np.quantile(known, (0.02, 1.0)))
-    if low <= 0 or high < low * 10**DECADES:
-        least, most = float(known.min()), float(known.max())
-        return [at for at in ticks(*heights(known), LEVELS) if least < at < most]
-    powers = range(floor(log10(low)), ceil(log10(high)) + 1)
-    for paces in ((1, 2, 5), (1,)):
-        every_one = [pace * 10.0**p for p in powers for pace in paces]
-        found = [level for level in every_one if low <= level <= high]
-        if len(found) <= LEVELS:
-            return found
-    every = -(-len(found) // LEVELS)
-    return found[:: every or 1]
 
 
 def _arrows(view: Surface, across: Axis, up: Axis) -> Iterator[str]:

@@ -19,6 +19,7 @@ import pytest
 pytest.importorskip("igraph", reason="the extra `pictures` is not installed")
 
 from gradcli.answers.picture import Picture
+from gradcli.cli.app import run
 from gradcli.render.graphs.page import embedded, page
 from gradcli.render.graphs.svg import whole
 from gradcli.render.html import text as page_text
@@ -330,3 +331,28 @@ def test_hostile_text_does_nothing(opened: Open) -> None:
     shown = opened(picture(HOSTILE, "x=1"))
     assert shown.title().startswith("Graph of y = x*2 # </script>")
     assert shown.locator("img").count() == 0
+
+
+def test_a_worked_page_fits_every_width(
+    browser: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "a_name_as_long_as_those_that_people_write"
+    args = [f"{name}_of_y = (A @ A).sum() * {name}", "A=[[1/3,2,3],[4,5,6],[7,8,9]]"]
+    assert run(["explain", *args, f"{name}=2", "--html"]) == 0
+    target = tmp_path / "worked.html"
+    target.write_text(capsys.readouterr().out, encoding="utf-8")
+    shown = browser.new_page()
+    shown.goto(target.as_uri())
+    for width, media in (
+        (1400, "screen"),
+        (1160, "screen"),
+        (400, "screen"),
+        (700, "print"),
+    ):
+        shown.set_viewport_size({"width": width, "height": 800})
+        shown.emulate_media(media=media)
+        for each in shown.locator("td:visible, .rows:visible").all():
+            assert each.evaluate("one => one.scrollWidth <= one.clientWidth")
+            box = each.bounding_box()
+            assert box["x"] + box["width"] <= width
+    shown.close()

@@ -10,18 +10,11 @@ import pytest
 
 from gradcli.answers.plot import Curve, Field, KinkMark, Surface
 from gradcli.engine.raw import Host
-from gradcli.render.graphs.plot import Axis, heights, plot, stretches
+from gradcli.render.graphs.plot import Axis, plot, stretches
 from gradcli.render.graphs.svg import whole
 
 SVG = "{http://www.w3.org/2000/svg}"
-
-
-def test_a_pole_does_not_flatten_the_rest() -> None:
-    x = np.linspace(-1, 1, 400)
-    low, high = heights(1 / x)
-    assert -60 < low < -5
-    assert 5 < high < 60
-    assert heights(np.array([np.nan])) == (0.0, 1.0)
+NONE = np.empty((0, 3))
 
 
 def test_a_curve_stops_at_poles_at_jumps_and_where_nothing_is() -> None:
@@ -38,7 +31,7 @@ def test_a_curve_is_drawn_with_its_slope_and_its_kinks() -> None:
     x = np.linspace(-3, 3, 101)
     kinks = (KinkMark(1.0, "abs(x - 1) </title>", 0.0),)
     view = Curve(
-        "y = abs(x - 1) < 2", "y", ("x",), x, abs(x - 1), np.sign(x - 1), kinks
+        "y = abs(x - 1) < 2", "y", ("x",), x, abs(x - 1), np.sign(x - 1), kinks, NONE
     )
     root = ElementTree.fromstring(whole(plot(view)))
     lines = [p.get("class") for p in root.iter(f"{SVG}polyline")]
@@ -73,9 +66,16 @@ def test_arrows_point_uphill_as_it_is_seen() -> None:
         )
 
 
-def curve(x: Host, value: Host, slope: Host, *kinks: KinkMark) -> ElementTree.Element:
-    view = Curve("f", None, ("x",), x, value, slope, kinks)
-    return ElementTree.fromstring(whole(plot(view)))
+def curve(
+    x: Host,
+    value: Host,
+    slope: Host,
+    *kinks: KinkMark,
+    edges: Host = NONE,
+    log: str = "",
+) -> ElementTree.Element:
+    view = Curve("f", None, ("x",), x, value, slope, kinks, edges)
+    return ElementTree.fromstring(whole(plot(view, log=log)))
 
 
 def words(root: ElementTree.Element) -> list[str]:
@@ -88,7 +88,7 @@ def test_a_derivative_is_drawn_where_there_is_a_value() -> None:
         root = curve(x, np.log(x), 1 / x)
     for each in root.iter(f"{SVG}polyline"):
         points = (each.get("points") or "").split()
-        assert float(points[0].split(",")[0]) > 84 + 612 / 4
+        assert float(points[0].split(",")[0]) >= 84 + 612 / 4
 
 
 def test_a_curve_goes_through_its_kinks() -> None:
@@ -99,14 +99,6 @@ def test_a_curve_goes_through_its_kinks() -> None:
     near = [tuple(map(float, p.split(","))) for p in line.split()]
     at = float(dot.get("cx", 0)), float(dot.get("cy", 0))
     assert any(p == pytest.approx(at, abs=0.06) for p in near)
-
-
-def test_what_is_cut_off_and_what_is_not_there_is_said() -> None:
-    x = np.linspace(-1, 1, 400)
-    root = curve(x, 1 / x, np.full(400, np.nan))
-    said = words(root)
-    assert "value (cut off; from -399 to 399)" in said
-    assert "nothing finite to draw" in said
 
 
 def test_notes_of_many_kinks_leave_room_for_the_axis() -> None:
