@@ -307,6 +307,8 @@ def _try(task: ClaimsTask, claim: Claim, run: Run) -> None:
         evaluate(claim.expression, named, seed=run.seed)
     except ProgramError as error:
         located = claim.located(error)
+        if (error.hint or "").startswith("give it a value"):
+            located.hint = f"the program has {', '.join(named)}"
         if error.code == "E303":
             from ..diagnosis.claim_text import fitting_transpose
 

@@ -47,8 +47,7 @@ class Commands(Page, TyperGroup):
         return command_of(cmd_name) if cmd_name in COMMANDS else None
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write each command with the whole first sentence of its page, and the
-        options."""
+        """Write each command with the first sentence of its page, and the options."""
         with formatter.section("Commands"):
             formatter.write_dl([
                 (name, command_of(name).get_short_help_str()) for name in COMMANDS
@@ -57,7 +56,7 @@ class Commands(Page, TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args[0] not in COMMANDS:
-            raise unknown_command(args[0], COMMANDS)
+            raise unknown_command(*args)
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -74,7 +73,7 @@ class Commands(Page, TyperGroup):
                 hint = f"write it behind: gradcli {command} {word} ..."
                 raise wrong("E591", f"{word} stands before the command", hint)
             if not OPTION.match(word):
-                raise unknown_command(word, COMMANDS)
+                raise unknown_command(*args)
         return super().parse_args(ctx, args)
 
 

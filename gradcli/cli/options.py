@@ -359,10 +359,10 @@ class Page:
     def get_help(self, ctx: Any) -> str:
         """Return the help page."""
         columns = get_terminal_size().columns
-        if columns >= MIN_TABLE_COLUMNS:
-            page: str = super().get_help(ctx)  # type: ignore[misc]
-            return page
-        formatter = _stacked(ctx.formatter_class)(width=max(columns - 1, MIN_COLUMNS))
+        formatter = ctx.make_formatter()
+        if columns < MIN_TABLE_COLUMNS:
+            width = max(columns - 1, MIN_COLUMNS)
+            formatter = _stacked(ctx.formatter_class)(width=width)
         self.format_help(ctx, formatter)  # type: ignore[attr-defined]
         return str(formatter.getvalue()).rstrip("\n")
 

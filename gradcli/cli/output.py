@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from errno import EBADF, EDQUOT, EFBIG, EIO, ENOSPC
+from io import StringIO
 from typing import TYPE_CHECKING, TextIO
 
 from ..lang.errors import ProgramError
@@ -108,8 +109,6 @@ class Printer:
 
     def paged(self, lines: Iterable[Line]) -> None:
         """Write lines; before a person at a terminal, through a pager."""
-        from io import StringIO
-
         from ..render.writer import open_writer
         from .keyboard import terminal
 

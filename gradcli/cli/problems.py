@@ -16,6 +16,7 @@ from typing import Any
 
 from ..lang import errors
 from ..lang.errors import MORE_MEMORY, ProgramError
+from .commands import COMMANDS
 
 
 class Exit(IntEnum):
@@ -34,6 +35,7 @@ class Exit(IntEnum):
 _PAGES = {
     **dict.fromkeys(("-help", "-?"), "gradcli --help"),
     **dict.fromkeys(("version", "-v", "-V"), "gradcli --version"),
+    "completion": "gradcli --install-completion",
 }
 """Words that are typed in place of a command, and the command that shows what they ask
 for."""
@@ -139,21 +141,22 @@ def _bounds(numbers: object) -> str:
     return f" of at most {most:g}" if least is None else f" from {least:g} to {most:g}"
 
 
-def unknown_command(word: str, commands: Iterable[str]) -> ProgramError:
+def unknown_command(word: str, *others: str) -> ProgramError:
     """Return the error for an unknown command; for an expression the hint is what to
     type."""
     from ..lang.suggest import did_you_mean
 
-    known = tuple(commands)
-    advice = f"type {_PAGES[word]}" if word in _PAGES else did_you_mean(word, known)
+    advice = f"type {_PAGES[word]}" if word in _PAGES else did_you_mean(word, COMMANDS)
     if re.fullmatch(r"[Ee]\d{3}", word):
         advice = f"gradcli help {word.upper()} says what it means"
     meant = _MEANT.get(word.lower())
     if meant is not None:
         advice = f"it is called {meant}: gradcli {meant} --help"
     if advice is None and not word.isalpha():
-        advice = "for a gradient: gradcli grad EXPR NAME=VALUE"
-    hint = advice or f"the commands are {', '.join(known)}"
+        import shlex
+
+        advice = f"for a gradient: {shlex.join(['gradcli', 'grad', word, *others])}"
+    hint = advice or f"the commands are {', '.join(COMMANDS)}"
     return wrong("E592", f"no such command: {word!r}", hint)
 
 

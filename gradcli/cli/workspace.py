@@ -79,11 +79,9 @@ class Workspace:
             return self._words("value", name, ["--of", name])
         try:
             body = parse(line).body.statements
-        except ProgramError:
-            # The first word may be a mistyped command: `grda y`.
-            if first.isalpha() and nearest(first, COMMANDS) and " " in line:
-                raise unknown_command(first, COMMANDS) from None
-            raise
+        except ProgramError as error:
+            slip = first.isalpha() and " " in line and nearest(first, COMMANDS)
+            raise unknown_command(first) if slip else error from None
         self.output = None
         if len(body) == 1 and isinstance(body[0], Evaluate):
             self.output = line

@@ -24,8 +24,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import islice
 from typing import Any
@@ -55,6 +55,7 @@ from ..lang.syntax import (
 )
 from ..ops import ALIASES, FUNCTIONS
 from ..ops.types import Array
+from ..views.fields import IF_ANY
 from ..views.graph import raw_partials
 from ..views.numbers import Plain, plain
 from ..views.places import Places
@@ -127,7 +128,8 @@ class Edge:
     """An edge of the reverse pass at which numbers stopped being finite.
 
     ``entry`` is the index of the entry that the numbers belong to. ``incoming`` and
-    ``local_gradient`` are None if the result is not just their product.
+    ``local_gradient`` are None if the result is not just their product; ``needs`` is
+    what the local gradient needs that no real number is.
     """
 
     node: str
@@ -139,6 +141,7 @@ class Edge:
     incoming: float | None
     local_gradient: float | None
     result: float
+    needs: str | None = field(default=None, metadata=IF_ANY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +199,11 @@ def _watched(run: Run, cotangent: Tensor | None) -> tuple[list[Edge], list[Span]
             span = None if node.span is None else Span(*node.span[:2])
             spans.extend([] if span is None else [span])
             to, where = node.next_functions[position][0], places.find(span)
+            needs = _needs(node, position) if local is not None else None
             found.append(Edge(
                 type(node).__name__, where.text, where.line, where.column,
                 leaves.get(to) or type(to).__name__, entry, incoming, local, result,
+                needs,
             ))  # fmt: skip
             return
 
@@ -228,6 +233,35 @@ def _product(
             return entry, float(incoming[entry]), float(local[entry]), result
     entry = _first(pulled.raw)
     return entry, None, None, float(pulled.raw[entry])
+
+
+class _Listening:
+    """A namespace that keeps why the first of its results that is NaN is so."""
+
+    def __init__(self, xp: Any) -> None:
+        self.xp, self.why = xp, ""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        function = getattr(self.xp, name)
+
+        def run(*args: object, **named: object) -> Any:
+            made = function(*args, **named)
+            if not self.why and name in FUNCTIONS and self.xp.isnan(made).any():
+                self.why = FUNCTIONS[name].not_finite.get("nan", "")
+            return made
+
+        return run
+
+
+def _needs(node: Node, position: int) -> str | None:
+    """Return what makes a local gradient NaN, if a function in its formula does."""
+    partial = (node.op.partials or ())[node.slots[position]]
+    if not callable(partial):
+        return None
+    raw, y = node.restored()
+    listening = _Listening(node.xp)
+    partial(listening, y, *raw, **node.params)
+    return listening.why or None
 
 
 def _host(raw: object) -> Host:

@@ -85,6 +85,8 @@ def _no_binding(word: str, argument: str, after: str) -> ProgramError:
         hint = f"write {_brief(word)}=3, without blanks around '='"
     elif word.isidentifier():
         hint = f"give it a value: {_brief(word)}=3"
+    elif word.partition(":")[0].isidentifier():
+        hint = f"write {_brief(word.replace(':', '=', 1))}"
     span, message = Span(0, len(argument)), "this argument is not NAME=VALUE"
     return ProgramError("E501", message, span, argument, hint=hint)
 

@@ -224,20 +224,18 @@ def _without_value(missing: Sequence[str], code: Code, why: str) -> ProgramError
     """Return the error for inputs without a value, at the first that seems mistyped, or
     at the first."""
     known = {*code.variables, *CONSTANTS} - {*missing}
-    readings = (
-        (other_reading(n, known, CONSTANTS, is_function) or did_you_mean(n, known), n)
+    meant = {
+        n: other_reading(n, known, CONSTANTS, is_function) or did_you_mean(n, known)
         for n in missing
-    )
-    meant, first = next((r for r in readings if r[0]), (None, missing[0]))
+    }
+    first = next(filter(meant.get, missing), missing[0])
     values = " ".join(f"{name}=VALUE" for name in missing[:MAX_SHOWN_NAMES])
-    drawn = "it" if len(missing) == 1 else "them"
-    hint = f"give {values}, or write --draw to have {drawn} drawn"
-    if meant is not None:
-        hint = (
-            f"{meant} else {hint}" if meant.endswith("?") else f"{meant}; else {hint}"
-        )
-    message = f"{why}no value for {enumerated(missing)}"
-    span = code.variables[first].span
+    hint = f"give {values}, or write --draw for random values"
+    hint = f"{meant[first]}; else {hint}".replace("?;", "?") if meant[first] else hint
+    message, span = (
+        f"{why}no value for {enumerated(missing)}",
+        code.variables[first].span,
+    )
     return ProgramError("E506", message, span, code.source, hint=hint)
 
 

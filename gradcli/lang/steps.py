@@ -271,6 +271,7 @@ def attribute(name: str) -> Operation:
         if library.method(value, name) is not None:
             hint = f"it is a method: write .{name}()"
         hint = hint or did_you_mean(name, library.method_names(value))
+        hint = hint or "'gradcli ops' lists all functions"
         message = f"{described(value)} has no attribute '{name}'"
         raise ProgramError("E104", message, hint=hint)
 

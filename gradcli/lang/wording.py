@@ -33,6 +33,20 @@ Sampled = Mapping[str, Tensor]
 ON_THE_DEVICE = "write lists as tensor([...]), which are on the device"
 CHOOSE_ONE = "choose one, as x[0], or reduce them, as x.sum()"
 
+WAYS_OUT = {
+    "out of bounds.*the shape": "counting starts at 0, and -1 is the last",
+    "out of bounds for": "counting starts at 0",
+    "valid indices": "an index is an integer, a slice, a list of numbers or a mask",
+    "imension out of range": "the first dimension is 0, and -1 is the last",
+    "too many indices": "give one index for each dimension at most",
+    "is invalid for input": "sizes multiply to the number of entries; one may be -1",
+    "do not multiply": "the last size on the left is to be the first on the right",
+    "do not broadcast": "from the last size on, two are equal, or one of them is 1",
+    "singular": "add a small multiple of eye(n)",
+    "not positive-definite": "add a multiple of eye(n) that is large enough",
+}
+"""Hints by a pattern of the messages that they belong to."""
+
 _PLAIN = (int, float, str, list, tuple, range)
 _BROADCASTING = frozenset({"+", "-", "*", "/", "//", "%", "**"})
 
@@ -77,12 +91,13 @@ def explain(
     for known, rule in _RULES:
         found = rule(failure) if isinstance(error, known) else None
         if found is not None:
-            code, message, _ = found
+            code, message, hint = found
             for given, tensor in sampled.items():
                 if any(t.raw is tensor.raw for t in failure.tensors):
                     hint = f"{given} was sampled as one number: give it a shape, "
                     return code, message, f"{hint}{given}=randn(3)"
-            return found
+            ways = (way for said, way in WAYS_OUT.items() if re.search(said, message))
+            return code, message, hint or next(ways, None)
     return None
 
 
@@ -127,19 +142,13 @@ def _shape(failure: Failure) -> Explanation:
 
 
 def _index(failure: Failure) -> Explanation:
-    if failure.kind != "index":
-        return "E303", failure.text, None
-    if not failure.shapes:
-        return "E304", failure.text, None
-    shape, hint = list(failure.shapes[0]), None
-    if not shape:
-        hint = "it is one number, without elements"
-    elif "out of bounds" in failure.text:
-        hint = "counting starts at 0, and -1 is the last"
-    elif "valid indices" in failure.text:
-        hint = "an index is an integer, a slice, a list of numbers or a mask"
+    code = "E304" if failure.kind == "index" else "E303"
+    if code == "E303" or not failure.shapes:
+        return code, failure.text, None
+    shape = list(failure.shapes[0])
+    hint = None if shape else "it is one number, without elements"
     known = "" if str(shape) in failure.text else f" (the shape is {shape})"
-    return "E304", failure.text + known, hint
+    return code, failure.text + known, hint
 
 
 def _value(failure: Failure) -> Explanation:
@@ -202,7 +211,6 @@ _RULES: tuple[tuple[type[Exception], Rule], ...] = (
     (CallError, _call),
     (ShapeError, _shape),
     (checks.ShapeError, _shape),
-    (LinAlgError, _as_said("E399", "add a small multiple of eye(n)", "singular")),
     (LinAlgError, _as_said("E399", None)),
     (RuntimeError, _as_said("E307", CHOOSE_ONE, "to Scalar|to Python scalars")),
     (checks.NoSlope, _as_said("E596", OTHER_ARGUMENTS)),

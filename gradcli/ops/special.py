@@ -381,16 +381,18 @@ _entered("spherical_bessel_j0", "Spherical Bessel function of order 0.",
 # DLMF 10.6.2 and 10.6.3. PyTorch's values of j and y have six digits above 4 and twelve
 # at 2, those of Ai have six below -2.
 _entered("bessel_j0", "Bessel function of order 0.",
-         lambda xp, y, x: -xp.bessel_j1(x), -2.0, 2.0, latex="J_0({0})")
+         lambda xp, y, x: -xp.bessel_j1(x), -2.0, 2.0, latex="J_0({0})", also=("j0",))
 _entered("bessel_j1", "Bessel function of order 1.",
          lambda xp, y, x: xp.bessel_j0(x) - ratio(xp, y, x, OF_J1), -2.0, 2.0,
-         saves="x y", latex="J_1({0})")
+         saves="x y", latex="J_1({0})", also=("j1",))
 _entered("bessel_y0", "Bessel function of the second kind, order 0.",
          lambda xp, y, x: -xp.bessel_y1(x), 0.3, 2.0,
-         latex="Y_0({0})", domain="x > 0", kink="at 0 the derivative is inf")
+         latex="Y_0({0})", domain="x > 0", also=("y0",),
+         kink="at 0 the derivative is inf")
 _entered("bessel_y1", "Bessel function of the second kind, order 1.",
          lambda xp, y, x: xp.bessel_y0(xp.where(xp.eq(x, 0), 1, x)) - y / x, 0.3, 2.0,
-         latex="Y_1({0})", domain="x > 0", kink="at 0 the derivative is inf",
+         latex="Y_1({0})", domain="x > 0", also=("y1",),
+         kink="at 0 the derivative is inf",
          saves="x y")
 
 # DLMF 10.29.2 and 10.29.3; a scaled function is exp(x) times the unscaled one.

@@ -87,8 +87,7 @@ STEEP: Final = 8.0
 half, so that the rest stays visible."""
 
 NARROW: Final = 0.6
-"""Fraction of a pole's largest number that those two further to either side have at
-most."""
+"""Fraction of a pole's number that those two further to either side have at most."""
 
 CROWDED: Final = 0.15
 """Fraction of a curve's height that the numbers not far from its middle half have at
@@ -115,7 +114,7 @@ def ticks(low: float, high: float, most: int = 7) -> list[float]:
     return [n * pace for n in range(first, last + 1)]
 
 
-def powers(low: float, high: float, most: int) -> list[float]:
+def powers(low: float, high: float, most: int = 7) -> list[float]:
     """Return at most ``most`` round numbers between two positive ones: powers of ten,
     with others between them if they are few, or some of the powers if they are many."""
     exponents = range(floor(log10(low)), ceil(log10(high)) + 1)
@@ -213,8 +212,7 @@ def curve(numbers: Sequence[float], name: str, width: int) -> Iterator[Line]:
     """Yield the curve of numbers by steps from 0 on, with its axes; at least two must
     be finite."""
     known = [number for number in numbers if isfinite(number)]
-    low, high = min(known), max(known)
-    log = low > 0 and log10(high) - log10(low) >= DECADES
+    log = min(known) > 0 and log10(max(known)) - log10(min(known)) >= DECADES
     scale, x = scaled(np.asarray(numbers), log), np.arange(len(numbers))
     yield from _panel(x, scale, name, ["0", str(len(numbers) - 1)], width)
 

@@ -81,7 +81,8 @@ def _arose(edge: Edge) -> str:
     head = f"the gradient becomes {number(edge.result)} at {text}"
     if edge.incoming is None or edge.local_gradient is None:
         return f"{head} ({edge.node} to {printable(edge.to)}{place}{at})"
+    needs = f", which needs {edge.needs}" if edge.needs else ""
     return (
         f"{head}: {number(edge.incoming)} * {number(edge.local_gradient)}, incoming "
-        f"times local gradient ({edge.node} to {printable(edge.to)}{place}{at})"
+        f"times local gradient{needs} ({edge.node} to {printable(edge.to)}{place}{at})"
     )

@@ -24,6 +24,9 @@ MAX_TERMINAL_ROWS = 12
 MAX_PAGE_COLUMNS = 88
 """Largest width of a page of the documentation, in columns."""
 
+MIN_REST_COLUMNS = 16
+"""Smallest width of the rest of a line that is indented far, in columns."""
+
 _UNBOUNDED = 1 << 30
 
 _BEHIND_BLANKS = re.compile("(?<= )(?=[^ ])")
@@ -75,17 +78,18 @@ def _wrapped(line: Line, width: int | None) -> Iterator[list[Part]]:
     if width is None or not line.hang or cell_len(line.text) <= width:
         yield list(line.parts)
         return
-    hang = line.hang if cell_len(line.hang) < width // 2 else "    "[: width // 4]
+    most = max(width // 2 - 1, width - MIN_REST_COLUMNS)
+    hang = line.hang if cell_len(line.hang) <= most else "    "[: width // 4]
+    room, used = max(1, width - cell_len(hang)), 0
     piece: list[Part] = []
-    used = 0
     for word, role in _words(line.parts):
-        size = cell_len(word)
         if used + cell_len(word.rstrip()) > width and used > cell_len(hang):
             yield _trimmed(piece)
             piece, used = [(hang, "dim")], cell_len(hang)
             if not word.strip():
                 continue
-        for part in chop_cells(word, max(1, width - used)) if size > width else (word,):
+        fits = used + cell_len(word.rstrip()) <= width
+        for part in (word,) if fits else chop_cells(word, room):
             if used + cell_len(part.rstrip()) > width:
                 yield _trimmed(piece)
                 piece, used = [(hang, "dim")], cell_len(hang)

@@ -129,11 +129,8 @@ def _first_cells(step: StepView) -> str:
 
 def _by_rows(text: str) -> str:
     """Return the text of numbers with each matrix in it as rows that are not broken."""
-    return re.sub(
-        r"\[\[.*?\]\]+",
-        lambda found: f'<i class="rows">{found[0].replace("], [", "],<br> [")}</i>',
-        text,
-    )
+    marked = re.sub(r"(\[\[.*?\]\]+)", r'<i class="rows">\1</i>', text)
+    return marked.replace("], [", "],<br> [")
 
 
 def _cells(step: StepView, rules: Rules) -> Iterator[str]:

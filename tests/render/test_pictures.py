@@ -107,9 +107,11 @@ def test_steps_are_summarised_for_a_terminal_and_whole_for_a_pipe() -> None:
 @pytest.mark.parametrize("width", [20, 40, 80])
 def test_wrapping_keeps_every_word_and_the_width(width: int) -> None:
     text = "a 漢字漢字 bb  " + "c" * 50 + " dd " + "e f " * 20
-    pieces = list(_wrapped(Line((text, "plain")), width))
+    hang = "│  " * (width // 5)
+    pieces = list(_wrapped(Line((text, "plain"), hang=hang), width))
     shown = ["".join(part for part, _ in piece) for piece in pieces]
     from rich.cells import cell_len
 
-    assert all(cell_len(line) <= width for line in shown)
-    assert "".join("".join(shown).split()) == "".join(text.split())
+    assert all(cell_len(line) <= width and line.strip(" │") for line in shown)
+    assert width < 40 or all(line.startswith(hang) for line in shown[1:])
+    assert "".join("".join(shown).replace("│", "").split()) == "".join(text.split())

@@ -22,6 +22,7 @@ from ..graph import shorten
 from ..html import sheet
 from ..numbers import number, six_digits
 from ..theme import Theme
+from .scene import CHARACTER
 from .svg import TIP, escaped, opened, text_at
 
 if TYPE_CHECKING:
@@ -37,9 +38,6 @@ BELOW: Final = 52.0
 SIDE: Final = 560.0
 """Length of a field's longer side, in units of the picture."""
 
-CHARACTER: Final = 7.25
-"""Width of a character, in units of the picture."""
-
 GAP: Final = 8.0
 """Distance between a number and its axis, in units of the picture."""
 
@@ -49,9 +47,6 @@ MAX_NOTE: Final = 40
 
 ROOM: Final = 0.06
 """Fraction of the height that is free above and below a curve."""
-
-MAX_POWERS: Final = 7
-"""Largest number of powers of ten beside a logarithmic axis."""
 
 ARROWS: Final = 15
 """Number of arrows along each side of a field."""
@@ -98,7 +93,7 @@ class Axis:
             found = ticks(self.low, self.high)
             return zip(found, labels(found), strict=True)
         low, high = 10**self.low, 10**self.high
-        found = powers(low, high, MAX_POWERS) or ticks(low, high)
+        found = powers(low, high) or ticks(low, high)
         return zip(map(log10, found), labels(found), strict=True)
 
 

@@ -117,12 +117,11 @@ def svg(picture: Picture, heated: bool = False, theme: Theme = "auto") -> Iterat
     yield from drawn(scene, placed, heat)
     yield "</g>"
     y = below + NOTE / 2
-    for text in scene.legend:
+    for text in (*scene.legend, *[HEATED] * heated):
         yield f'<text class="note" x="{MARGIN}" y="{y:.1f}">{escaped(text)}</text>'
         y += NOTE
     if heat is not None:
-        yield f'<text class="note" x="{MARGIN}" y="{y:.1f}">{HEATED}</text>'
-        yield from swatches(heat, MARGIN, y + NOTE / 2)
+        yield from swatches(heat, MARGIN, y - NOTE / 2)
     yield "</svg>"
 
 

@@ -10,7 +10,6 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from gradcli.cli.app import run
 from gradcli.render.graphs.page import embedded, page
 from gradcli.render.graphs.svg import whole
 from gradcli.render.html import text as page_text
-from tests.render.graphs.conftest import picture
+from tests.render.graphs.conftest import LOOP, picture
 
 HOSTILE = (
     'y = x*2 # </script><script>document.title="taken"</script><img src=x '
@@ -276,38 +275,28 @@ def test_the_keyboard_alone_is_enough(opened: Open, five: Picture) -> None:
     assert shown.locator("#legend").is_visible()
 
 
-def sized(shown: Any) -> float:
-    """The size of the smallest text of the picture on the screen."""
-    zoom = shown.evaluate("document.getElementById('world').getCTM().a")
-    sizes = shown.eval_on_selector_all(
-        "#world text",
-        "all => all.map(one => parseFloat(getComputedStyle(one).fontSize))",
-    )
-    return float(zoom * min(sizes))
+SMALLEST_TEXT = """Math.min(...[...document.querySelectorAll("#world text")].map(
+  (each) => each.getCTM().a * parseFloat(getComputedStyle(each).fontSize)))"""
 
 
 @pytest.mark.parametrize("width", [400, 1400])
-@pytest.mark.parametrize("steps", [2, 150])
 def test_a_page_opens_at_its_output_and_can_be_read(
-    opened: Open, width: int, steps: int
+    opened: Open, five: Picture, width: int
 ) -> None:
-    names = [f"x{n}" for n in range(steps)]
-    lines = [f"{b} = sin({a})*w{n % 3}" for n, (a, b) in enumerate(pairwise(names))]
-    given = [f"{name}=1" for name in ("x0", "w0", "w1", "w2")][: 1 + min(steps, 3)]
-    shown = opened(picture("; ".join(lines), *given[: len(lines) + 1]), width, 800)
-    assert shown.evaluate("document.documentElement.scrollWidth") == width
-    assert sized(shown) >= 12
-    stage, panel = (shown.locator(n).bounding_box() for n in ("#stage", "aside"))
-    assert stage["width"] + (panel["width"] if width > 720 else 0) == width
-    assert width > 720 or panel["y"] == stage["y"] + stage["height"]
-    output = shown.locator("#b0").bounding_box()
-    assert stage["x"] <= output["x"]
-    assert output["x"] + output["width"] <= stage["x"] + stage["width"]
-    shown.click("#b0")
-    assert shown.locator("#facts").is_visible()
-    shown.click("#fit")
-    shown.mouse.dblclick(stage["x"] + 3, stage["y"] + 3)
-    assert sized(shown) >= 12
+    for found in (five, picture(LOOP, "x=1", "w=0.9", folded=False)):
+        shown = opened(found, width, 800)
+        assert shown.evaluate("document.documentElement.scrollWidth") == width
+        assert shown.evaluate(SMALLEST_TEXT) >= 12
+        stage, panel = (shown.locator(n).bounding_box() for n in ("#stage", "aside"))
+        assert stage["width"] + (panel["width"] if width > 720 else 0) == width
+        assert width > 720 or panel["y"] == stage["y"] + stage["height"]
+        output = shown.locator("#b0").bounding_box()
+        assert (
+            stage["x"] <= output["x"] <= stage["x"] + stage["width"] - output["width"]
+        )
+        shown.click("#fit")
+        shown.mouse.dblclick(stage["x"] + 3, stage["y"] + 3)
+        assert shown.evaluate(SMALLEST_TEXT) >= 12
 
 
 def test_a_picture_that_fits_is_seen_whole_and_matrices_stand_row_by_row(
@@ -343,12 +332,7 @@ def test_a_worked_page_fits_every_width(
     target.write_text(capsys.readouterr().out, encoding="utf-8")
     shown = browser.new_page()
     shown.goto(target.as_uri())
-    for width, media in (
-        (1400, "screen"),
-        (1160, "screen"),
-        (400, "screen"),
-        (700, "print"),
-    ):
+    for width, media in ((1400, "screen"), (400, "screen"), (700, "print")):
         shown.set_viewport_size({"width": width, "height": 800})
         shown.emulate_media(media=media)
         for each in shown.locator("td:visible, .rows:visible").all():
