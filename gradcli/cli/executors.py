@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import zip_longest
 from os import getpid
-from signal import SIG_IGN, SIGINT, signal
+from signal import SIG_DFL, SIG_IGN, SIGINT, SIGTERM, signal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -206,6 +206,7 @@ def _begin(task: Callable[[Any], Any], parent: int) -> None:
     _task = task
     # Ctrl-C in a terminal reaches all processes: the parent tells of it and ends them.
     signal(SIGINT, SIG_IGN)
+    signal(SIGTERM, SIG_DFL)
     end_with(parent)
 
 

@@ -299,10 +299,9 @@ def _column(path: str, key: str, limit: int) -> Floats:
     except NoColumn as error:
         header = error.header
         near = nearest(key, header) or (header[0] if header and not key else None)
-        known = f"its columns are {enumerated(header)}"
+        known = f"its columns are {enumerated(header)}" if header else "it is empty"
         hint = f"did you mean '@{path}:{near}'? {known}" if near else known
         message = f"{path} has no column {key!r}" if key else f"{path} is a table"
-        hint = hint if header else "its first line is empty"
         raise NotAnArray("E518", message, hint) from None
     except ProgramError as error:
         if error.code != "E511":
@@ -329,11 +328,8 @@ def _table(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
 
 
 def _gathered(blocks: Iterable[Block], what: str, limit: int) -> Floats:
-    """Return all rows of blocks with one column, or with several side by side.
-
-    Raises:
-        NotAnArray: a row is bad, or there are more numbers than `limit` bytes hold.
-    """
+    """Return all rows of blocks with one column, or with several side by side; refuse a
+    bad row, and more numbers than ``limit`` bytes hold."""
     parts: list[Floats] = []
     for block in blocks:
         points = block()

@@ -176,15 +176,13 @@ def refused(code: str, message: str) -> ProgramError:
 class NoColumn(ProgramError):
     """The error of a table that lacks a column, with the names that it has instead."""
 
-    def __init__(
-        self, missing: str, what: str, header: Sequence[str], input_: str = ""
-    ):
+    def __init__(self, missing: str, what: str, header: Sequence[str], name: str = ""):
         known = f"its columns are {enumerated(list(header))}" if header else ""
         hint = did_you_mean(missing, header) or known or "its first line is empty"
         message = f"{what} has no column {missing!r}"
-        if input_:
-            message += f", and {input_} has no value"
-            hint += f"; or give {input_}=VALUE, or --rename OLD={input_}"
+        if name:
+            message += f", and {name} has no value"
+            hint += f"; or give {name}=VALUE, or --rename OLD={name}"
         if header and all(map(is_number, header)):
             hint = f"without a header, name its columns: --columns {missing},…"
         super().__init__("E518", message, hint=hint)
