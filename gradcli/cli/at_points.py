@@ -361,9 +361,7 @@ def over_sweep(question: Question, many: Many, log: str) -> Curve | Field:
         edges, slope = work.edges(name, x, found.value), found.grads.get(name)
         return Curve(program, None, (name,), x, found.value, slope, None, edges)
     ((up, y),) = others
-    nothing = np.full(found.value.shape, nan)
-    slopes = [found.grads.get(each, nothing) for each in (name, up)]
+    slopes = [found.grads.get(each, found.value * nan) for each in (name, up)]
     value, *slopes = (np.reshape(n, grid[0].shape).T for n in (found.value, *slopes))
-    return Field(
-        program, None, Surface((name, up), x, y, value, (slopes[0], slopes[1]))
-    )
+    shown = Surface((name, up), x, y, value, (slopes[0], slopes[1]))
+    return Field(program, None, shown)

@@ -41,8 +41,8 @@ def main(
     Example: gradcli plot "x^2*sin(x)" x=-3..3
 
     -o, --out FILE: Write a picture: .svg, .png, .pdf, or .json for the numbers.
-    --log AXES: Give a curve logarithmic axes: y, x or xy. Its value has one without
-        this where it grows over many powers of ten.
+    --log AXES: Make the axis x, y or both, xy, of a curve logarithmic. The value's is
+        so by itself where it grows over many powers of ten.
     """
     if out is None:
         refuse_idle("gradcli plot", PRINTS_NOTHING_SHORTER)
