@@ -74,11 +74,7 @@ def total_size(place: str) -> int | None:
 
 
 def refuse_one_of_several(place: str, path: str) -> None:
-    """Refuse to write to one of several files that `point_blocks` reads.
-
-    Raises:
-        ProgramError: the path is one of several files at ``place``.
-    """
+    """Refuse to write to one of several files that `point_blocks` reads."""
     target = Path(path).expanduser()
     if place == STANDARD_INPUT or not target.exists():
         return

@@ -572,7 +572,7 @@ def _objects(
 
     found, reason = ([], "") if lines else loaded(text)
     if reason or not isinstance(found, list):
-        raise refused("E513", f"{what} is {reason or 'no list of objects'}")
+        raise refused("E513", f"{what}: {reason or 'it is no list of objects'}")
     entries = ((f"object {nr}", each, "") for nr, each in enumerate(found, 1))
     if lines:
         texts = enumerate(text.split("\n"), line)
