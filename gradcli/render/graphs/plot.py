@@ -208,7 +208,9 @@ def stretches(
     )
     beside = [(x[:-1] <= at) & (at <= x[1:]) for at in breaks]
     far = (steps > 10 * usual + 1e-12) & np.any(beside, axis=0)
-    (ends,) = np.nonzero(np.isnan(steps) | across | far)
+    # A number that is infinite, with others on both sides, ends a piece.
+    pole = np.isinf(before) & np.append(False, ~np.isnan(before[:-1]))
+    (ends,) = np.nonzero(np.isnan(steps) | across | far | pole)
     shown = np.stack([x, np.clip(y, up.low - span, up.high + span)], axis=1)
     for piece in np.split(shown, ends + 1):
         known = piece[~np.isnan(piece[:, 1])]
@@ -274,7 +276,8 @@ def _told(view: Field) -> str:
         return "nothing finite to draw"
     if known.min() == known.max():
         return f"{view.output or 'value'} is {six_digits(float(known[0]))} everywhere"
-    return f"lines of equal {view.output or 'value'}, arrows uphill"
+    arrows = ", arrows uphill" * bool(np.isfinite(view.surface.slopes).all(0).any())
+    return f"lines of equal {view.output or 'value'}{arrows}"
 
 
 def levels(view: Surface) -> Iterator[tuple[int, float, list[Host]]]:
