@@ -40,8 +40,8 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # What people set for themselves changes no test.
     os.environ["XDG_CONFIG_HOME"] = str(Path(gettempdir()) / "gradcli-no-settings")
-    for setting in SETTINGS:
-        os.environ.pop(setting.variable, None)
+    for name in ("COLUMNS", *(setting.variable for setting in SETTINGS)):
+        os.environ.pop(name, None)
     # The engine means its infinities and says so to NumPy when it is imported; pytest
     # puts its own filters in place of that one.
     config.addinivalue_line(

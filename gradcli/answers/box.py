@@ -7,9 +7,9 @@ ranges is shown with each input at the middle of its interval.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -34,15 +34,47 @@ FORM: Final = "write --box NAME=LOWER..UPPER, as in --box x=0.1..0.2"
 _NEXT: Final = re.compile(r",(?=\s*[^\W\d]\w*\s*=[^=])")
 """Pattern of the comma before the next ``NAME=`` in a list of boxes."""
 
-_DOTS: Final = re.compile(r"\.\.(?!\.)")
+
+RANGE = re.compile(
+    r"(?P<name>\s*[^\W\d]\w*\s*)=(?!=)"
+    r"(?:(?P<start>[^@:]+?)\.\.(?!\.)|(?P<old>[^@:\[]+?):)"
+    r"(?P<stop>[^:]*[^:\s][^:]*?)(?::(?P<count>[^:]*))?"
+)
+"""Pattern of NAME=START..STOP:COUNT, or of the older NAME=START:STOP:COUNT."""
+
+
+class Range(NamedTuple):
+    """An interval of an input, its ends as expressions, with the text of a count of
+    points, or None; ``old`` if it was written with a colon for the dots."""
+
+    start: Binding
+    stop: Binding
+    points: str | None
+    old: bool
+
+    @property
+    def text(self) -> str:
+        ends = f"{self.start.text.strip()}..{self.stop.text.strip()}"
+        return ":".join([f"{self.start.name}={ends}", *filter(None, [self.points])])
+
+
+def read_range(argument: str) -> Range | None:
+    """Return the range that an argument means; None if it is no range."""
+    found = RANGE.fullmatch(argument)
+    if found is None or not (found["start"] or found["old"]).strip():
+        return None
+    name, first = read_binding(argument).name, "start" if found["start"] else "old"
+    start, stop = (
+        Binding(name, argument, Span(*found.span(k))) for k in (first, "stop")
+    )
+    return Range(start, stop, found["count"], first == "old")
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """An input's interval, with the text that it was given by."""
+    """An input's interval."""
 
     name: str
-    text: str
     lower: Any
     upper: Any
 
@@ -55,7 +87,8 @@ class Box:
 
 def read_boxes(question: Question, asked: Sequence[str]) -> tuple[Box, ...]:
     """Return the boxes that the texts of ``--box`` name."""
-    boxes = [_read(part.strip()) for text in asked for part in _NEXT.split(text)]
+    tell = question.tell
+    boxes = [_read(part.strip(), tell) for text in asked for part in _NEXT.split(text)]
     named = [box.name for box in boxes]
     given = {binding.name for binding in question.values}
     known = [*given, *named]
@@ -78,22 +111,21 @@ def read_boxes(question: Question, asked: Sequence[str]) -> tuple[Box, ...]:
     return tuple(boxes)
 
 
-def _read(text: str) -> Box:
-    binding = read_binding(text)
+def _read(text: str, tell: Callable[[str], None]) -> Box:
+    found, span = read_range(text), read_binding(text).value
 
     def wrong(message: str, hint: str) -> ProgramError:
-        return ProgramError("E595", message, binding.value, text, hint=hint)
+        return ProgramError("E595", message, span, text, hint=hint)
 
-    ends = _DOTS.split(binding.text)
-    if len(ends) != 2 or not all(end.strip() for end in ends):
+    if found is None:
         raise wrong("a box has two ends", FORM)
-    start = binding.value.start
-    middle = start + len(ends[0])
-    spans = Span(start, middle), Span(middle + 2, len(text))
+    if found.points is not None:
+        hint = f"write {found._replace(points=None).text}"
+        raise wrong("a box has all points between its ends, not a count", hint)
     factory = Factory(NUMPY, "float64", 0)
     lower, upper = (
-        np.asarray(value_of(Binding(binding.name, text, span), factory), np.float64)
-        for span in spans
+        np.asarray(value_of(end, factory), np.float64)
+        for end in (found.start, found.stop)
     )
     if lower.shape != upper.shape:
         shapes = f"the ends have shapes {list(lower.shape)} and {list(upper.shape)}"
@@ -101,9 +133,11 @@ def _read(text: str) -> Box:
     if not (np.isfinite(lower).all() and np.isfinite(upper).all()):
         raise wrong("an end of a box is not finite", "give a number")
     if (lower > upper).any():
-        hint = f"write {binding.name}={ends[1].strip()}..{ends[0].strip()}"
+        hint = f"write {found._replace(start=found.stop, stop=found.start).text}"
         raise wrong("the lower end is above the upper one", hint)
-    return Box(binding.name, text, lower, upper)
+    if found.old:
+        tell(f"a range is written with two dots: {found.text}")
+    return Box(found.start.name, lower, upper)
 
 
 def at_middles(question: Question, boxes: Sequence[Box]) -> Question:

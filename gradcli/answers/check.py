@@ -9,7 +9,7 @@ with a caret under them, before the checking process is started.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from sys import maxsize
@@ -185,9 +185,9 @@ def claims_task(
     inputs = _inputs(prepared, question.shapes)
     names = [given.name for given in inputs]
     computed = prepared[0].code.assigned
-    ranks = {given.name: len(given.shape) for given in inputs}
+    ranks: dict[str, int | None] = {g.name: len(g.shape) for g in inputs}
     equations = [
-        _in_the_language(read_claim(text, names, computed), ranks, question.tell)
+        read_claim(text, names, computed).rewritten(ranks, question.tell)
         for text in claims
     ]
     task = ClaimsTask(
@@ -211,22 +211,6 @@ def claims_task(
     wrt = names if question.wrt is None else question.wrt
     compared = (Claim("value"), *(Claim(f"d/d{name}", by=(name,)) for name in wrt))
     return replace(task, claims=(*equations, *compared))
-
-
-def _in_the_language(
-    claim: Claim, ranks: dict[str, int], tell: Callable[[str], None]
-) -> Claim:
-    """Return a claim with mathematical notation rewritten; tell how the formula was
-    read where readers could take it in two ways."""
-    assert claim.expression is not None
-    try:
-        program = parse(claim.expression, ranks, lambda: ranks)
-    except ProgramError as error:
-        raise claim.located(error) from None
-    for remark in program.notes:
-        tell(remark.message)
-    text = claim.text[: claim.offset] + program.source
-    return replace(claim, text=text, expression=program.source)
 
 
 def _prepared(

@@ -24,7 +24,6 @@ from ..lang.excerpt import enumerated, printable, shortened
 from ..lang.fusion import MIN_ENTRIES
 from ..lang.machine import Trace
 from ..lang.parser import parse
-from ..lang.prepare import ranks_of
 from ..lang.run import (
     Prepared,
     Run,
@@ -195,19 +194,6 @@ class Question:
         for text in (*notes, *first_not_finite(run, maxsize)):
             self.tell(text)
         return run
-
-
-def read_program(
-    source: str, values: Sequence[Binding], shapes: Shapes, tell: Callable[[str], None]
-) -> str:
-    """Return a program's text with mathematical notation rewritten in the language; how
-    it was read is told."""
-    names = {*shapes, *(binding.name for binding in values)}
-    program = parse(source, names, lambda: ranks_of(values, shapes))
-    if program.source != source:
-        for note in program.notes:
-            tell(printable(note.message))
-    return program.source
 
 
 def _assignment(source: str, name: str, bound: Collection[str]) -> Span:

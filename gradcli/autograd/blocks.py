@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import prod
 from typing import Literal, TypeAlias
 
@@ -100,6 +101,18 @@ def gradient(output: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
         raise GradError(NOT_SCALAR)
     first = pull([output], inputs, [ones_for(output)], create_graph=True)
     return filled(first, inputs)
+
+
+def derivatives(kind: str, y: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
+    """Return the gradient of a scalar (``grad``), whose graph is freed, the
+    ``jacobian``, or the ``hessian`` of a scalar: its blocks for all pairs of inputs, in
+    order."""
+    if kind == "grad":
+        found = grad([y], inputs) if y.edge is not None else [None] * len(inputs)
+        return filled(found, inputs)
+    outputs = gradient(y, inputs) if kind == "hessian" else [y]
+    # Recorded, since passes that are not may take all rows of a block together.
+    return [*chain(*blocks_of(outputs, inputs, create_graph=True))] if inputs else []
 
 
 def check_size(entries: int) -> None:
@@ -223,12 +236,8 @@ def _columns(outputs: Sequence[Tensor], x: Tensor, create_graph: bool) -> list[T
 
 def _units(like: Tensor) -> list[Tensor]:
     """Return the tensors that are one at one entry and zero elsewhere."""
-    made = []
-    for nr in range(like.numel()):
-        flat = like.xp.zeros_like(like.raw).reshape(-1)
-        flat[nr] = 1
-        made.append(Tensor(flat.reshape(tuple(like.shape)), like.xp))
-    return made
+    xp, shape = like.xp, tuple(like.shape)
+    return [Tensor(row.reshape(shape), xp) for row in xp.eye(like.numel(), like.raw)]
 
 
 def _assembled(

@@ -1,9 +1,7 @@
 """Files of arrays: a derivative's blocks, or the gradients at one point.
 
-Invariant: a name of no known format is refused before any work.
-
-    gradcli grad "(a*b).sum()" a=@a.npy b=@b.npy --out g.npz
-    # numpy.load("g.npz"): value, grad_a, grad_b
+gradcli grad "(a*b).sum()" a=@a.npy b=@b.npy --out g.npz
+# numpy.load("g.npz"): value, grad_a, grad_b
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from ..engine.devices import host
 from ..engine.jacobian import WRITERS, Block
 from ..lang.errors import ProgramError
 from ..lang.filesystem import FOLDER, refusal, replacing
-from .problems import suffix_of, wrong
+from .problems import wrong
 
 if TYPE_CHECKING:
     from ..answers.gradients import Gradients
@@ -30,16 +28,6 @@ NAME: Final = "{}"
 
 ARCHIVE: Final = ".npz"
 ARRAY: Final = ".npy"
-
-
-def is_for_one_point(path: str) -> bool:
-    """Return True if the name ends as a file of arrays does."""
-    return PurePath(path).suffix.lower() in (ARCHIVE, ARRAY)
-
-
-def check_format(path: str) -> str:
-    """Return the suffix of a matrix's file."""
-    return suffix_of(path, WRITERS, "file of matrices")
 
 
 def places(
@@ -58,7 +46,7 @@ def places(
 
 def write_blocks(path: str, blocks: Mapping[tuple[str, ...], Block]) -> list[str]:
     """Write each block to a file in the format of its suffix; return their paths."""
-    suffix = check_format(path)
+    suffix = PurePath(path).suffix.lower()
     named = {"-".join(by): block for by, block in blocks.items()}
     files = places(path, named, "block", "choose one input with --wrt")
     for name, block in named.items():

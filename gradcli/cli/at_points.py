@@ -11,19 +11,19 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, count, islice, product
 from math import floor, isfinite, log10, nan, prod
 from time import monotonic
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..answers.box import read_range
 from ..answers.plot import Curve, Field, Surface
 from ..answers.question import notes_on_data
 from ..engine import resolve
 from ..lang import compiled
-from ..lang.bindings import read_bindings
-from ..lang.compiled import check_names
+from ..lang.compiled import Compiled, check_names
 from ..lang.errors import ProgramError
 from ..lang.excerpt import enumerated
 from ..lang.factory import Factory
@@ -31,25 +31,32 @@ from ..lang.points import (
     STANDARD_INPUT,
     point_blocks,
     refuse_one_of_several,
-    text_format,
     total_size,
 )
 from ..lang.prepare import data_among, value_of
 from ..lang.rows import Ways
-from ..lang.text_tables import Block, Points
-from ..render.columns import columns_to, format_of, open_columns
+from ..lang.suggest import did_you_mean
+from ..lang.text_tables import Block, Points, Wanted
+from ..render.columns import format_of, open_columns
 from ..render.notes import ways_notes
 from ..render.progress import Bar, wants_bar
 from .ending import before_exit
-from .executors import Done, Task, header, results, workers
+from .executors import Done, Task, workers
 from .limits import once, renew
 from .option_groups import Many
-from .output import form, note, standard_output, tell_at_once
+from .output import form, note, standard_output, tell, tell_at_once
 from .problems import Exit, wrong
+from .sources import listed
 
 if TYPE_CHECKING:
     from ..answers.question import Question
     from ..lang.nested import Floats
+
+ROW_POINTS = 11
+CURVE_POINTS = 401
+SIDE_POINTS = 81
+"""Number of points of a range without a count: for rows, for a curve, and along each
+side where lines of equal value are drawn."""
 
 HALVINGS = 40
 EDGE_DIGITS = 9
@@ -72,10 +79,10 @@ MANY_POINTS = 1 << 17
 """Number of points in a block whose rows are computed together."""
 
 
-def run(question: Question, many: Many, trace: bool = False) -> int:
-    """Compute value and gradients at every point; return the exit status. With
-    ``trace`` stderr tells how the rows are computed."""
-    work = _Work(question, many, trace)
+def run(question: Question, many: Many, kind: str, trace: bool = False) -> int:
+    """Compute the value and what is of this ``kind``, a command's name, at every point;
+    return the exit status. With ``trace`` stderr tells how the rows are computed."""
+    work = _Work(question, many, kind, trace)
     tell_at_once()
     return work.run()
 
@@ -83,61 +90,51 @@ def run(question: Question, many: Many, trace: bool = False) -> int:
 class _Work:
     """A program and its points, with what is known of its run."""
 
-    def __init__(self, question: Question, many: Many, trace: bool = False) -> None:
-        self.many = many
-        self.trace = trace
-        compile_by = partial(
-            compiled.compile,
-            question.program,
-            dtype=question.dtype,
-            device=question.device,
-            seed=question.seed,
-            of=question.of,
-        )
-        self.program = compile_by(wrt=question.wrt)
+    def __init__(self, question: Question, many: Many, kind: str, trace: bool) -> None:
+        wrt = () if kind == "value" else question.wrt
+        self.many, self.kind, self.trace = many, kind, trace
+        same = {n: getattr(question, n) for n in ("dtype", "device", "seed", "of")}
+        self.program = compiled.compile(question.program, wrt=wrt, **same)
         bindings = question.values
         factory = Factory(resolve(question.device), question.dtype, question.seed)
         self.shared = {b.name: value_of(b, factory) for b in bindings}
-        self.swept = swept(many.sweep or (), factory)
-        twice = next((name for name in self.swept if name in self.shared), None)
-        if twice is not None:
-            hint = "leave out one of the two"
-            raise wrong("E503", f"--sweep: {twice} has a value already", hint)
+        self.swept = swept(many.sweep or (), factory, kind == "plot")
         known = {*self.shared, *self.swept}
         names = self.program.reading(known).names
         self.free = [name for name in names if name not in known]
         check_names(names, known, self.free)
         data = data_among(names, bindings)
-        if data and question.wrt is None:
+        if data and wrt is None:
             for text in notes_on_data([name for name in names if name in data]):
                 question.tell(text)
-            self.program = compile_by(wrt=[n for n in names if n not in data])
-        wrt = self.program.settings.wrt
+            wrt = tuple(n for n in names if n not in data)
+            settings = self.program.settings._replace(wrt=wrt)
+            self.program = Compiled(question.program, settings)
+        # The inputs that differ from point to point, and those differentiated by.
         self.given = tuple(self.swept or self.free)
-        """Inputs that differ from point to point."""
         self.wanted = tuple(name for name in names if wrt is None or name in wrt)
-        """Inputs whose gradients are written."""
+        renamed = many.renamed
+        read = {new: old for new, old in renamed.items() if new in self.free}
+        self.written_as = {n: old for n, old in renamed.items() if n not in read}
+        self.kept = tuple(n for n in listed(many.keep) or () if n not in self.given)
+        free, named = tuple(self.free), tuple(listed(many.columns) or ())
+        self.asked = Wanted(free, self.kept, read, named)
         self.bad = 0
         self.count = 1
-        self.ways: Ways | None = None
+        self.ways = Ways(0)
 
     def run(self) -> int:
         """Compute the rows and write them as they come; return the exit status."""
         blocks, table, out = self._blocks(), self.many.table, self.many.out
         suffix = ".jsonl" if form.json else ".csv"
-        if table is not None and not form.json:
-            suffix = text_format(table)
         # Mistakes in the table are reported before anything is written.
         for block in islice(blocks, 1):
             points = block()
+            suffix = suffix if form.json else block.look
             blocks = chain([Block(partial(Points, *points), block.size)], blocks)
-        columns = header(self.given, self.wanted)
-        names = columns[len(self.given) :]
-        for usual, name in zip(results(self.wanted), names, strict=True):
-            if name != usual:
-                note(f"note: {usual} is an input: the result is in the column {name}")
+        columns = self._columns()
         task = Task(
-            self.program, self.shared, self.given, self.wanted,
+            self.program, self.shared, self.given, self.kept, self.kind, columns,
             suffix if out is None else format_of(out), self.many.on_error,
         )  # fmt: skip
         # The rows of a pipe may come slowly, so results are not held back for more of
@@ -145,11 +142,7 @@ class _Work:
         held_back = table != STANDARD_INPUT
         if out is not None and table is not None:
             refuse_one_of_several(table, out)
-        written = (
-            columns_to(standard_output().buffer, suffix, columns)
-            if out is None
-            else open_columns(out, columns)
-        )
+        written = open_columns(out, standard_output().buffer, task.suffix, columns)
         try:
             with (
                 once(),
@@ -159,33 +152,44 @@ class _Work:
             ):
                 for done in found.in_order(self._in_sizes(blocks)):
                     renew()
-                    if done.ways is not None:
-                        ways = self.ways
-                        self.ways = (
-                            done.ways if ways is None else ways.and_then(done.ways)
-                        )
+                    self.ways = self.ways.and_then(done.ways)
                     file.write(done.rows)
-                    file.flush()
+                    file.file.flush()
                     self._tell(done)
                     moved(done.size)
                     if done.error is not None:
                         raise done.error
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as signal:
             unwritten = "" if out is None else f"; {out} is not written"
             note(f"interrupted: {_rows(self.count - 1)} done{unwritten}")
-            return Exit.INTERRUPTED
-        self._tell_ways(self.ways)
+            return 128 + int(signal.args[0])
+        for line in ways_notes(self.ways) if self.trace else ():
+            note(line)
         if self.bad:
             be = "is" if self.bad == 1 else "are"
             became = f"{be} nan" if self.many.on_error == "nan" else f"{be} left out"
             note(f"note: {_rows(self.bad)} could not be computed and {became}")
         return Exit.PROGRAM if self.bad else Exit.DONE
 
-    def _tell_ways(self, ways: Ways | None) -> None:
-        """Write how the rows were computed to stderr, if that was asked for."""
-        if self.trace and ways is not None:
-            for line in ways_notes(ways):
-                note(line)
+    def _columns(self) -> tuple[str, ...]:
+        """Return the names of the columns that are written, all different: a result
+        whose name another column has is numbered."""
+        by = product(self.wanted, repeat=1 + (self.kind == "hessian"))
+        names = [*self.kept, *self.given]
+        for usual in ("value", *("_".join([self.kind, *each]) for each in by)):
+            numbered = (f"{usual}_{number}" for number in count(2))
+            name = next(n for n in chain([usual], numbered) if n not in names)
+            names.append(name)
+            if name != usual:
+                what = "an input" if usual in self.given else "kept"
+                note(f"note: {usual} is {what}: the result is in the column {name}")
+        for new, old in self.written_as.items():
+            if old not in names:
+                known = f"the columns are {enumerated(names)}"
+                hint = did_you_mean(old, names) or known
+                raise wrong("E595", f"--rename: there is no column {old!r}", hint)
+            names[names.index(old)] = new
+        return tuple(names)
 
     def _in_sizes(self, blocks: Iterable[Block]) -> Iterator[Block]:
         """Yield the blocks in parts: small ones at first, and wherever rows are
@@ -193,7 +197,7 @@ class _Work:
 
         def together() -> bool:
             """Return whether most rows so far were computed together."""
-            return self.ways is not None and self.ways.alone < self.ways.rows / 10
+            return self.ways.alone < self.ways.rows / 10
 
         for block in blocks:
             if together():
@@ -251,7 +255,7 @@ class _Work:
     def _blocks(self) -> Iterator[Block]:
         if self.many.table is not None:
             if self.free:
-                return point_blocks(self.many.table, self.free)
+                return point_blocks(self.many.table, self.asked)
             hint = "leave out a NAME=VALUE"
             raise wrong("E590", "--table: every input has a value already", hint)
         if self.free:
@@ -275,43 +279,40 @@ def _rows(count: int) -> str:
     return "1 row" if count == 1 else f"{count:,} rows"
 
 
-def swept(texts: Sequence[str], factory: Factory) -> dict[str, Floats]:
+def swept(texts: Sequence[str], factory: Factory, drawn: bool) -> dict[str, Floats]:
     """Return the values of the inputs that are swept, by name, from texts
-    ``NAME=START:STOP:COUNT``."""
-    found = {}
-    for text in texts:
-        try:
-            start, stop, count = text.partition("=")[2].split(":")
-            number = int(count)
-        except ValueError:
-            hint = "as in --sweep x=0:1:101"
-            message = f"--sweep: {text!r} is not NAME=START:STOP:COUNT"
-            raise wrong("E595", message, hint) from None
-        (binding,) = read_bindings([text])
-        if binding.name in found:
-            message = f"--sweep: {binding.name} is swept over twice"
+    ``NAME=START..STOP:COUNT``; more points if they are ``drawn``."""
+    found: dict[str, Floats] = {}
+    usual = (SIDE_POINTS if len(texts) > 1 else CURVE_POINTS) if drawn else ROW_POINTS
+    ranges = [(text, read_range(text)) for text in texts]
+    old = next((each.text for _, each in ranges if each and each.old), None)
+    if old is not None:
+        tell(f"a range is written with two dots: {old}")
+    for text, each in ranges:
+        count = each and (str(usual) if each.points is None else each.points)
+        if not (each and count and count.lstrip("-").isdecimal()):
+            hint = "as in --sweep x=0..1:101"
+            message = f"--sweep: {text!r} is not NAME=START..STOP:COUNT"
+            raise wrong("E595", message, hint)
+        name, number = each.start.name, int(count)
+        if name in found:
+            message = f"--sweep: {name} is swept over twice"
             raise wrong("E503", message, "leave out one of the two")
-        if not 1 <= number <= MAX_SWEPT_POINTS:
-            hint = f"give 1 to {MAX_SWEPT_POINTS:,}"
+        most = MAX_SWEPT_POINTS // prod(len(values) for values in found.values())
+        if not 1 <= number <= most:
+            hint = f"all sweeps together have 1 to {MAX_SWEPT_POINTS:,}"
             raise wrong("E595", f"--sweep {text}: {number:,} points", hint)
-        first, last = (_end(binding.name, end, factory) for end in (start, stop))
-        if not isfinite(last - first):
-            message = f"the range {text.rpartition(':')[0]} has no end"
-            raise wrong("E595", message, "give two finite ends, as in x=-3:3")
-        found[binding.name] = np.linspace(first, last, number)
-    if prod(len(values) for values in found.values()) > MAX_SWEPT_POINTS:
-        hint = f"{MAX_SWEPT_POINTS:,} are allowed"
-        raise wrong("E595", "--sweep: the grid has too many points", hint)
+        both = [np.asarray(value_of(e, factory)) for e in (each.start, each.stop)]
+        if any(end.shape for end in both):
+            raise wrong("E595", f"--sweep {text}: an end is no number", "give a number")
+        first, last = map(float, both)
+        if not isfinite((last - first) * number):
+            message = f"the range {each._replace(points=None).text} has no end"
+            raise wrong("E595", message, "give two finite ends, as in x=-3..3")
+        # Rounded once, so that 0..3:11 has 0.9 among its points.
+        steps = np.arange(number) * (last - first) / max(1, number - 1)
+        found[name] = np.append(first + steps[:-1], last if number > 1 else first)
     return found
-
-
-def _end(name: str, text: str, factory: Factory) -> float:
-    """Return the number that an end of a range, an expression, means."""
-    (binding,) = read_bindings([f"{name}={text}"])
-    value = np.asarray(value_of(binding, factory))
-    if value.shape:
-        raise wrong("E595", f"--sweep {name}: {text} is no number", "give a number")
-    return float(value)
 
 
 def _grid(axes: Mapping[str, Floats]) -> Iterator[Block]:
@@ -328,9 +329,9 @@ def _grid(axes: Mapping[str, Floats]) -> Iterator[Block]:
 def over_sweep(question: Question, many: Many, log: str) -> Curve | Field:
     """Return value and derivatives over one sweep, or two, NaN where there are none;
     the places on a logarithmic axis "x" have equal ratios."""
-    program, work = question.program, _Work(question, many)
+    program, work = question.program, _Work(question, many, "plot", False)
     if work.free:
-        hint = f"add {work.free[0]}=VALUE, or a range: {work.free[0]}=-3:3"
+        hint = f"add {work.free[0]}=VALUE, or a range: {work.free[0]}=-3..3"
         raise wrong("E506", f"no value for {enumerated(work.free)}", hint)
     for name, values in work.swept.items():
         low, high = sorted(map(float, values[[0, -1]]))
@@ -339,7 +340,7 @@ def over_sweep(question: Question, many: Many, log: str) -> Curve | Field:
             raise wrong("E595", f"plot: the range of {name} has one point", hint)
         if "x" in log and low <= 0:
             message = f"--log x: the range of {name} goes down to 0"
-            raise wrong("E595", message, "give positive ends, as in x=0.01:100")
+            raise wrong("E595", message, "give positive ends, as in x=0.01..100")
         spread = np.geomspace if "x" in log else np.linspace
         work.swept[name] = spread(low, high, len(values))
     grid = np.meshgrid(*work.swept.values(), indexing="ij")

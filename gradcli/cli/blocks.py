@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from .checking import Check, show_checked
 from .forms import Forms, joined
-from .option_groups import Matrices
+from .option_groups import Many, Matrices
 from .options import Request
 from .output import Printer, form
 from .problems import typed, wrong
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 def answer(
     request: Request,
     forms: Forms,
+    many: Many,
     matrices: Matrices,
     times: Sequence[str] | None,
     require: str | None,
@@ -41,6 +42,7 @@ def answer(
     Args:
         request: the program and its point.
         forms: the forms that are shown beside the numbers.
+        many: the points, if there are several, and the file of what is computed.
         matrices: how the blocks are shown.
         times: the vector of a product, as texts; None: the blocks are wanted.
         require: the weakest verdict that is not a failure.
@@ -48,13 +50,19 @@ def answer(
         compute: returns the blocks of a run.
         further: options that need a matrix, by name.
     """
+    shown = {**further, **asdict(forms), **asdict(matrices)}
+    if many.asked(".npz", ".mtx", ".npy"):
+        many.refuse(request, **shown, times=times, require=require)
+        from .at_points import run as run_many
+
+        return run_many(question_of(request), many, command)
     if times:
-        extra = typed(**further, **asdict(forms), **asdict(matrices))
+        extra = typed(**shown, out=many.out)
         if extra:
             hint = "leave out one of the two"
             raise wrong("E590", f"{extra[0]} is for a matrix, --times gives none", hint)
         return _multiplied(question_of(request), times, command, require)
-    forms.check(**asdict(matrices))
+    forms.check(**asdict(matrices), out=many.out)
     matrices.check()
     question = question_of(request)
     check = Check(question, forms.formulas or require is not None)
@@ -71,10 +79,10 @@ def answer(
         found.refuse_too_many()
     with run.explained():
         files = None
-        if matrices.out is not None:
+        if many.out is not None:
             from .array_files import write_blocks
 
-            files = write_blocks(matrices.out, found.by)
+            files = write_blocks(many.out, found.by)
         view = found.view(matrices.form, files, matrices.spy)
     code = forms.code_of(run, view.command)
     labels = {block.by[-1]: draw.verdict_label(view, block) for block in view.blocks}

@@ -132,6 +132,8 @@ SETTINGS: Final = (
     Setting("dtype", "the precision of all numbers",
             _words("float64", "float32"), "float64"),
     Setting("device", "where to compute", _words("auto", "cpu", "cuda"), "auto"),
+    Setting("precision", "digits of shown numbers",
+            _whole(1, MAX_DIGITS), "none"),
     Setting("seed", "the seed of random numbers", _whole(0, 2**32 - 1), "0"),
     Setting("strict", "an input without a value is an error", _SWITCH, "false"),
     Setting("verify", "results are verified",

@@ -105,8 +105,9 @@ class Downhill:
         self._printer = Printer()
         self._losses = array("d")
         self._flushed = monotonic()
-        watched = self._printer.layout.width is not None and not form.json
-        self._every = choice.every if choice.every is not None or watched else 1
+        watched = self._printer.layout.rows is not None and not form.json
+        usual = None if watched else max(1, choice.steps // 1000)
+        self._every = usual if choice.every is None else choice.every
         if form.quiet:
             self._every = None
         beside = self._every is not None and sys.stdout.isatty()

@@ -25,9 +25,9 @@ from concurrent.futures import (
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from itertools import chain, count
+from itertools import zip_longest
 from os import getpid
-from signal import SIG_IGN, SIGINT, signal
+from signal import SIG_DFL, SIG_IGN, SIGINT, SIGTERM, signal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,7 +37,7 @@ from ..lang.compiled import Compiled
 from ..lang.errors import ProgramError
 from ..lang.process import end_with
 from ..lang.rows import Ways
-from ..lang.text_tables import BadRow, Block
+from ..lang.text_tables import BadRow, Block, Points
 from ..render.columns import KINDS
 from .limits import rows
 from .problems import wrong
@@ -61,28 +61,12 @@ LOOK_SECONDS = 30
 """Time between two looks for a worker while a result is waited for, in seconds."""
 
 
-def header(given: Sequence[str], wanted: Sequence[str]) -> list[str]:
-    """Return the names of the columns, all different: a result whose name is that of an
-    input is numbered."""
-    names = list(given)
-    for name in results(wanted):
-        numbered = (f"{name}_{number}" for number in count(2))
-        names.append(next(n for n in chain([name], numbered) if n not in names))
-    return names
-
-
-def results(wanted: Sequence[str]) -> list[str]:
-    """Return the names that results have if no input has the same name."""
-    return ["value", *(f"grad_{name}" for name in wanted)]
-
-
-def _with_gaps(column: Any, bad: Sequence[BadRow]) -> Any:
-    """Return a column with NaN inserted at the bad rows."""
-    whole = np.full((len(column) + len(bad), *np.shape(column)[1:]), np.nan)
-    good = np.ones(len(whole), bool)
-    good[[row.nr for row in bad]] = False
-    whole[good] = column
-    return whole
+def _with_bad(name: str, column: Any, bad: Sequence[BadRow]) -> Any:
+    """Return a column with the cells of bad rows inserted, or NaN."""
+    at = [row.nr - before for before, row in enumerate(bad)]
+    fill = '""' if column.dtype == object else np.nan
+    cells = [dict(row.cells).get(name, fill) for row in bad]
+    return np.insert(column, at, fill if column.ndim > 1 else cells, axis=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,68 +74,65 @@ class Done:
     """Results of a block: its rows, encoded; their count, good and bad; why rows could
     not be computed, by their number in the block, or None where the reason names the
     place; the error that ended the work; the block's size in the table, as in `Block`;
-    how its rows were computed, if it has any."""
+    how its rows were computed."""
 
     rows: Any
     count: int
     bad: tuple[tuple[int | None, str], ...]
-    error: ProgramError | None = None
-    size: int = 0
-    ways: Ways | None = None
+    error: ProgramError | None
+    size: int
+    ways: Ways
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
     """A program with what is the same for all blocks: the values that all points share,
-    the inputs that differ from point to point, those whose gradients are written, the
-    format of the results, and the fate of a row that cannot be computed: skip, stop or
-    nan."""
+    the inputs that differ from point to point, the columns that are carried along, what
+    is computed, as `Rows` has it, the names of all columns of the results, their
+    format, and the fate of a row that cannot be computed: skip, stop or nan."""
 
     program: Compiled
     shared: Mapping[str, object]
     given: tuple[str, ...]
-    wanted: tuple[str, ...]
+    kept: tuple[str, ...]
+    kind: str
+    names: tuple[str, ...]
     suffix: str
     on_error: str
 
     def __call__(self, block: Block) -> Done:
-        """Compute the value and the gradients at each point of a block; encode them."""
+        """Compute the value and its derivatives at each point of a block; encode
+        them."""
         return self.encoded(self.computed(block))
 
     def encoded(self, done: Done) -> Done:
         """Return a block's results with their columns encoded for the file."""
-        names = header(self.given, self.wanted)
-        return replace(done, rows=KINDS[self.suffix].encoded(names, done.rows))
+        return replace(done, rows=KINDS[self.suffix].encoded(self.names, done.rows))
 
     def computed(self, block: Block) -> Done:
-        """Return the value and the gradients of a block, as columns of numbers."""
+        """Return the value and its derivatives of a block, as columns."""
         points, stop, error = block(), self.on_error == "stop", None
         if stop and points.bad:
             bad = points.bad[0]
             error = ProgramError("E517", f"{bad.place}: {bad.reason}")
-            points = points.before(bad.nr)
+            before = {name: c[: bad.nr] for name, c in points.columns.items()}
+            points = Points(before, ())
         failed: dict[int, ProgramError] = {}
         with rows() as each:
+            given = {name: points.columns[name] for name in self.given}
             found = self.program.at_rows(
-                points.columns, self.shared, failed, each, first=stop
+                given, self.shared, failed, each, first=stop, kind=self.kind
             )
-        columns = [
-            *(points.columns[name] for name in self.given),
-            found.value,
-            *(found.grads[name] for name in self.wanted),
-        ]
+        names = (*self.kept, *self.given)
+        columns = [points.columns[name] for name in names]
+        columns += [found.value, *found.grads.values()]
         lost = list(failed)
         if stop and failed:
             error = failed[min(failed)]
             lost = list(range(min(failed), points.rows))
         if self.on_error == "nan":
-            if points.bad:
-                columns = [_with_gaps(c, points.bad) for c in columns]
-                by_name = dict(zip(self.given, columns, strict=False))
-                for row in points.bad:
-                    for name, number in row.cells:
-                        if by_name[name].ndim == 1:
-                            by_name[name][row.nr] = number
+            pairs = zip_longest(names, columns, fillvalue="")
+            columns = [_with_bad(name, column, points.bad) for name, column in pairs]
         elif lost:
             columns = [np.delete(column, lost, axis=0) for column in columns]
         told: list[tuple[int | None, str]] = []
@@ -159,7 +140,9 @@ class Task:
             told += [(None, f"{bad.place}: {bad.reason}") for bad in points.bad]
             told += [(points.number(nr), e.message) for nr, e in failed.items()]
         rows_done = points.rows + len(points.bad)
-        return Done(columns, rows_done, tuple(told), error, block.size, found.ways)
+        return Done(
+            columns, rows_done, tuple(told), error, block.size, found.ways or Ways(0)
+        )
 
 
 class Workers(NamedTuple):
@@ -223,6 +206,7 @@ def _begin(task: Callable[[Any], Any], parent: int) -> None:
     _task = task
     # Ctrl-C in a terminal reaches all processes: the parent tells of it and ends them.
     signal(SIGINT, SIG_IGN)
+    signal(SIGTERM, SIG_DFL)
     end_with(parent)
 
 

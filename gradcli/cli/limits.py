@@ -53,7 +53,7 @@ MIN_ROOM_BYTES: Final = 170_000_000
 cannot allocate its buffers."""
 
 MAX_DIGITS: Final = 1000
-"""Largest number of digits that ``--digits`` may ask for."""
+"""Largest number of digits that ``--digits`` or ``--precision`` may ask for."""
 
 MAX_ORDER: Final = 9
 """Highest order of derivatives that ``--order`` may ask for."""
@@ -325,22 +325,25 @@ def make_room(argv: Sequence[str]) -> None:
 
 @contextmanager
 def once() -> Iterator[None]:
-    """Let the first Ctrl-C raise `KeyboardInterrupt`, where results are worth keeping.
+    """Let the first Ctrl-C, or SIGTERM, raise `KeyboardInterrupt` with the signal's
+    number, where results are worth keeping.
 
-    Outside this block, Ctrl-C ends the process at once, and so does a second one
-    inside. A process that ignores it goes on ignoring it.
+    Outside this block, each ends the process at once, and so does a second one inside.
+    A process that ignores it goes on ignoring it.
     """
-    before = signal.getsignal(signal.SIGINT)
+    before = {s: signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)}
+
+    def restored() -> None:
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
     def first(number: int, frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, before)
-        raise KeyboardInterrupt
+        restored()
+        raise KeyboardInterrupt(number)
 
-    if before is signal.SIG_IGN:
-        yield
-        return
-    signal.signal(signal.SIGINT, first)
+    for each, handler in before.items():
+        signal.signal(each, handler if handler is signal.SIG_IGN else first)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        restored()

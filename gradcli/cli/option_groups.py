@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
+from .options import Request, was_typed
 from .problems import typed, wrong
+from .sources import listed
 
 if TYPE_CHECKING:
     from ..answers.derivatives import Form
@@ -20,12 +22,19 @@ class Many:
     """A group of options: where points come from, and where results go.
 
     --table FILE: Compute at every row of a table, whose columns are the inputs without
-        a value (.csv, .tsv, .jsonl, .npy, .parquet; '-': standard input). Nothing is
-        verified.
-    --sweep NAME=START:STOP:COUNT: Compute at evenly spaced values of an input; of two
-        or more, at all combinations.
-    --out FILE: Write the rows to a file, in the format that its name ends with; at one
-        point the value and gradients to a .npz, or a gradient to a .npy.
+        a value (.csv, .tsv, .json, .jsonl, also packed as .csv.gz; .npy, .parquet; '-':
+        standard input). A unit behind a name, as in mass [kg], may be left out. Nothing
+        is verified.
+    --columns NAMES: The names of the columns of a table without a header: x,y.
+    --keep NAMES: Columns of the table that are carried along to the results: id,name.
+    --rename OLD=NEW: Read the column OLD of the table as the input NEW; where NEW is no
+        input, call the column OLD of the results NEW: old=new,old2=new2.
+    --sweep NAME=START..STOP:COUNT: Compute at evenly spaced values of an input, such as
+        x=0..1:101; of two or more, at all combinations.
+    --out FILE: Write what is computed to a file, in the format that its name ends with:
+        rows to a table, also packed, as out.csv.gz; at one point gradients to a .npz or
+        .npy, a block of derivatives to a .npz (scipy.sparse), .mtx (Matrix Market) or
+        .npy. {} in the name stands for an input's, where there are several blocks.
     --on-error: What becomes of a row that cannot be computed: it is left out, it ends
         the work, or its results are nan.
     --cluster ADDRESS: Compute on the workers of a Dask cluster, or in N processes of
@@ -35,35 +44,48 @@ class Many:
     TITLE: ClassVar = "Many points"
 
     table: str | None = None
+    columns: str | None = None
+    keep: str | None = None
+    rename: str | None = None
     sweep: list[str] | None = None
     out: str | None = None
     on_error: Literal["skip", "stop", "nan"] = "skip"
     cluster: str | None = None
 
-    @property
-    def asked(self) -> bool:
-        """Whether many points were asked for."""
+    def asked(self, *endings: str) -> bool:
+        """Return whether many points were asked for; refuse options without effect, and
+        for one point a file whose name ends with none of the ``endings``."""
         if self.table is not None and self.sweep:
             hint = "leave out one of the two"
             raise wrong("E590", "--table and --sweep both give points", hint)
-        if self.table is not None or self.sweep:
-            return True
-        hint = "give points with --table or --sweep"
-        if self.cluster is not None:
-            raise wrong("E590", "--cluster is for many points", hint)
-        if self.on_error != "skip":
-            raise wrong("E590", "--on-error is for many points", hint)
-        if self.out is not None:
-            from .array_files import is_for_one_point
+        odd, out = self.on_error != "skip", self.out or ""
+        odd_out = not out.lower().endswith(endings) and out
+        extra = typed(columns=self.columns, keep=self.keep)
+        if not self.sweep:
+            one = {"cluster": self.cluster, "on_error": odd, "rename": self.rename}
+            extra += typed(**one, out=odd_out)
+        if extra and self.table is None:
+            hint = f"give points with --table{'' if self.sweep else ' or --sweep'}"
+            if endings and extra == ["--out"]:
+                hint += f"; of one point, files end with {' or '.join(endings)}"
+            raise wrong("E590", f"{extra[0]} is for many points", hint)
+        return self.table is not None or bool(self.sweep)
 
-            if not is_for_one_point(self.out):
-                hint += "; gradients at one point go to a .npz or .npy"
-                raise wrong("E590", "--out is for many points", hint)
-        return False
+    @property
+    def renamed(self) -> dict[str, str]:
+        """The old names by the new ones."""
+        pairs = [pair.partition("=") for pair in listed(self.rename) or ()]
+        if not all(old and new for old, _, new in pairs):
+            hint = "as in --rename speed=v,weight=m"
+            raise wrong("E595", f"--rename: {self.rename!r} is not OLD=NEW", hint)
+        return {new.strip(): old.strip() for old, _, new in pairs}
 
-    def refuse(self, **others: object) -> None:
+    def refuse(self, request: Request, **others: object) -> None:
         """Refuse further options, by name, that have no effect at many points."""
-        extra = typed(**others)
+        seconds, digits = was_typed("verify_seconds"), was_typed("precision")
+        extra = typed(
+            **others, shape=request.shape, verify_seconds=seconds, precision=digits
+        )
         if extra:
             message = f"{extra[0]} is not for many points"
             raise wrong("E590", message, "leave it out, or ask at one point")
@@ -78,9 +100,6 @@ class Matrices:
     --dense: Show every block with all its zeros.
     --spy: Show a picture of where the entries of each block are, and how many colours
         its columns need.
-    --out FILE: Write the block to a file: .npz (scipy.sparse), .mtx (Matrix Market),
-        .npy (with its zeros). {} in the name of FILE stands for the input's, where
-        there are several blocks.
     """
 
     TITLE: ClassVar = "Blocks"
@@ -88,21 +107,16 @@ class Matrices:
     sparse: bool = False
     dense: bool = False
     spy: bool = False
-    out: str | None = None
 
     @property
     def form(self) -> Form:
         return "sparse" if self.sparse else "dense" if self.dense else "auto"
 
     def check(self) -> None:
-        """Refuse options that exclude each other, and files of no known format."""
+        """Refuse options that exclude each other."""
         if self.sparse and self.dense:
             hint = "leave out one of the two"
             raise wrong("E590", "--sparse leaves zeros out, --dense shows them", hint)
-        if self.out is not None:
-            from .array_files import check_format
-
-            check_format(self.out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +131,8 @@ class Choice:
     --batch NAMES:ROWS: Rows of inputs in each step, as in x,y:10. The last loss is that
         of all rows.
     --shuffle: Shuffle the rows of batches in each round.
-    --every N: Print every Nth step; by default each in a pipe, none in a terminal.
+    --every N: Print every Nth step; by default none in a terminal, each in a pipe, but
+        1,000 lines at most.
     """
 
     optimizer: Literal["sgd", "adam", "lbfgs"] = "sgd"

@@ -31,8 +31,10 @@ from typer.core import TyperCommand
 from typer.main import get_command
 
 from ..lang.maxima import MAX_PROGRAM_BYTES
+from ..render.line import Layout
 from . import anything_set
 from .limits import (
+    MAX_DIGITS,
     MAX_MEMORY_BYTES,
     MAX_SECONDS,
     MAX_SETTABLE_SECONDS,
@@ -51,7 +53,7 @@ _OPTION_TEXT: Final = re.compile(
 _ARGUMENT_TEXT: Final = re.compile(r"^<(\w+)> (.+?): (.+(?:\n +.+)*)\n?", re.M)
 """Patterns of the lines of a docstring that declare an option or an argument."""
 
-NAMES_JOINED: Final = frozenset({"--wrt"})
+NAMES_JOINED: Final = frozenset({"--wrt", "--keep", "--rename", "--columns"})
 """Options that may be given several times, each time for more names."""
 
 HELP, WHOLE = "--help", "--help-all"
@@ -122,6 +124,8 @@ class Request:
     --draw: Draw inputs without a value at random, also where others have one: else
         that is an error in a pipe, with -q and with --json.
     -q, --quiet: Print the numbers only.
+    --precision N: Show numbers with N significant digits, though never in JSON, and
+        with -q only if it is typed (default: all digits).
     --device: Where to compute; auto: on a CUDA GPU if there is one.
     --dtype: The precision of all numbers.
     --no-verify/--verify: Do not verify the result.
@@ -143,6 +147,7 @@ class Request:
     draw: bool = False
     json: Json = False
     quiet: bool = False
+    precision: Annotated[int | None, {"min": 1, "max": MAX_DIGITS}] = None
     device: Literal["auto", "cpu", "cuda"] = "auto"
     dtype: Literal["float64", "float32"] = "float64"
     no_verify: bool = False
@@ -158,7 +163,7 @@ PANELS: Final[Mapping[str, tuple[str, ...]]] = {
     "Verifying": ("require", "no_verify", "verify_seconds"),
     "Computing": ("device", "dtype", "max_seconds", "max_memory", "max_program"),
     "Output": (
-        *("json", "quiet", "debug", "version"),
+        *("json", "quiet", "precision", "keep", "out", "debug", "version"),
         *("install_completion", "show_completion", "help"),
     ),
 }
@@ -272,6 +277,8 @@ def read_by_typer(function: _Main) -> _Main:
     def command(**values: Any) -> int:
         if "request" in groups:
             form.json, form.quiet = values["json"], values["quiet"]
+            shortened = form.full or (form.bare and was_typed("precision"))
+            Layout.digits = values["precision"] if shortened else None
             _refuse(called, reasons, values)
         for name, group in groups.items():
             given = {option: values.pop(option) for option in members[name]}

@@ -97,7 +97,7 @@ class Printer:
     def __init__(self) -> None:
         from ..render.writer import open_writer
 
-        self._writer: Writer = open_writer(sys.stdout)
+        self._writer: Writer = open_writer(sys.stdout, bare=not form.full)
         self.layout = self._writer.layout
 
     def lines(self, lines: Iterable[Line], flush: bool = True) -> None:

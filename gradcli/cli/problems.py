@@ -56,7 +56,7 @@ _MEANT = {
 """Commands of other programs, and the command here that does the same."""
 
 _MOVED = {
-    "--plot": 'write gradcli plot, as in gradcli plot "x^2" x=-3:3',
+    "--plot": 'write gradcli plot, as in gradcli plot "x^2" x=-3..3',
     "--chain": "gradcli grad lists the nodes, gradcli graph --json has next_functions",
 }
 """Options that are gone, and where to go for what they did."""

@@ -46,7 +46,8 @@ _PROGRAM_FILE = re.compile(r"[^()\s]+\.(grad|py|txt)")
 def question_of(request: Request, grad_output: str | None = None) -> Question:
     """Return the question that a command line asks, and start the limits on its
     work."""
-    from ..answers.question import Question, read_program
+    from ..answers.question import Question
+    from ..lang.prepare import read_program
 
     source, words = program_and_bindings(request)
     for text in readings(words):
@@ -93,8 +94,7 @@ def shapes_of(words: Sequence[str] | None) -> dict[str, tuple[int, ...]]:
 
 
 def readings(words: Iterable[str]) -> Iterator[str]:
-    """Yield a note for each value that can be read in two ways, or is mathematical
-    notation: how it was read."""
+    """Yield a note for each value that can be read in two ways: how it was read."""
     from ..lang.parser import parse
 
     for word in words:

@@ -21,6 +21,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ..answers.box import RANGE
 from ..lang.bindings import read_binding
 from ..lang.errors import ProgramError
 from ..lang.parser import parse
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _BINDING = re.compile(r"[^\W\d]\w*=(?!=)")
-_RANGE = re.compile(r"[^\W\d]\w*=[^=@\[:][^@\[:]*:")
-"""Pattern of a range of an input, as `plot` takes it."""
-
 _CHANGE = re.compile(r"[-+*/%@^]?\*?=(?!=)|,")
 """Pattern of what follows a name in an assignment, even if a command has that name."""
 
@@ -118,7 +116,7 @@ class Workspace:
         # Options, ranges, and bindings but in the first place, follow the program.
         while end < len(words) and not (
             re.match(r"--[A-Za-z]|-[A-Za-z]$", words[end])
-            or _RANGE.match(words[end])
+            or RANGE.fullmatch(words[end])
             or (end > 0 and _BINDING.match(words[end]))
         ):
             end += 1

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from itertools import product
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
@@ -247,13 +248,14 @@ class Compiled:
         failed: dict[int, ProgramError] | None = None,
         each: AbstractContextManager[None] | None = None,
         first: bool = False,
+        kind: str = "grad",
     ) -> Gradients:
         """Return the values and the gradients at rows of columns, as `table` does.
 
         Args:
             columns: an array for each input, with an entry for each row.
             shared: values of the other inputs.
-            failed, each, first: as in `Rows`.
+            failed, each, first, kind: as in `Rows`.
         """
         twice = next((name for name in shared if name in columns), None)
         if twice is not None:
@@ -273,9 +275,11 @@ class Compiled:
             raw = _raw_of(value)
             values[name] = np.full(count, *((value, dtype) if raw is None else (raw,)))
         point, of = self._at(values), self.settings.of
-        rows = Rows(point.prepared, of, count, whole, failed, each, first)
+        rows = Rows(point.prepared, of, count, whole, failed, each, first, kind)
         y, grads = rows.run()
-        return Gradients(point.back(y), point.by_name(grads), rows.ways)
+        names = product(point.wanted, repeat=1 + (kind == "hessian"))
+        found = {"_".join(n): point.back(g) for n, g in zip(names, grads, strict=True)}
+        return Gradients(point.back(y), found, rows.ways)
 
 
 class _Point:

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from ..engine.raw import Host
 
 
+STILL_STEPS = 10
+"""Number of steps without a change, after which a descent ends."""
+
+
 class Batches:
     """An endless sequence of batches of ``size`` rows of tensors.
 
@@ -97,8 +101,8 @@ class Step(NamedTuple):
 
 
 class End(Record):
-    """The end of a descent, which ``stopped`` by "steps", "tolerance", "interrupted" or
-    "diverged".
+    """The end of a descent, which ``stopped`` by "steps", "tolerance", "interrupted",
+    "diverged", or "still": no input changed for `STILL_STEPS` steps.
 
     reached  the last reported step
     lost     the step whose loss or gradient was not finite, or the program's error
@@ -159,6 +163,7 @@ class Descent:
                 return self._restored("diverged", error)
 
     def _run(self, steps: int, tolerance: float) -> End:
+        moved = 0
         for number in range(steps):
             if self._batches is not None:
                 self._program.rebind(self._batches.next_rows())
@@ -169,6 +174,11 @@ class Descent:
             if step.grad_norm <= tolerance:
                 return self._end(step, "tolerance")
             self._optimizer.step(self._closure)
+            pairs = zip(self._inputs, self._values, strict=True)
+            if any((x.raw != before).any() for x, before in pairs):
+                moved = number + 1
+            elif number - moved >= STILL_STEPS and self._batches is None:
+                return End(step._replace(number=moved), "still")
         return self._end(None, "steps", steps)
 
     def _end(self, step: Step | None, stopped: str, number: int = 0) -> End:

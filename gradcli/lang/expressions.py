@@ -64,6 +64,7 @@ _UNSEEN = {
 }
 _AN_EXPRESSION = "an expression"
 _BODY = "':'"
+A_RANGE = "a range is for gradcli plot, --sweep x=0..1:101 or --box x=0..1"
 
 
 class ExpressionParser:
@@ -103,9 +104,9 @@ class ExpressionParser:
             raise self.unexpected(f"'{kind}'", hint)
         return self.take()
 
-    def _expect_name(self, wanted: str) -> tuple[str, Token]:
+    def _expect_name(self, wanted: str, hint: str | None = None) -> tuple[str, Token]:
         if self.token.kind != "name":
-            raise self.unexpected(wanted)
+            raise self.unexpected(wanted, hint)
         token = self.take()
         return str(token.value), token
 
@@ -613,7 +614,8 @@ class ExpressionParser:
             span = Span(dot.start, self.token.end)
             error = self.fail("E201", message, span, f"write {sign}")
             raise error.mended_by((*dot.span, ""))
-        name, token = self._expect_name("a method or attribute")
+        hint = A_RANGE if self.token.kind in (".", "number") else None
+        name, token = self._expect_name("a method or attribute", hint)
         if self.token.kind != "(":
             return syntax.Attribute(self.span_from(start), value, name, token.span)
         arguments, named = yield self._arguments()

@@ -9,15 +9,13 @@ is float64; a large one may be mapped from the file, and is then read-only.
     read_file("-")                    # standard input: JSON, a table, or .npy
 """
 
-import csv
 import json
 import os
 import re
 import sys
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from io import BufferedReader, BytesIO, TextIOWrapper
-from math import inf, prod
+from collections.abc import Callable, Iterable, Sequence
+from io import BufferedReader, BytesIO
+from math import prod
 from stat import S_ISREG
 from typing import IO, Any
 
@@ -25,23 +23,20 @@ import numpy as np
 
 from ..ops.checks import LIMIT, size_text
 from .errors import ProgramError
-from .excerpt import enumerated, shortened
-from .filesystem import reason_of, refusal
+from .excerpt import enumerated
+from .filesystem import packed, reason_of, refusal, suffixes
 from .maxima import MAX_JSON_INTEGER_DIGITS, MAX_LIST_DEPTH, MAX_SHOWN_NAMES
 from .nested import (
     EXTREME_BYTES,
     Floats,
     NotAnArray,
     array_of,
-    beyond_floats,
-    is_number,
     number_of_json,
 )
-from .points import point_blocks
+from .points import STANDARD_INPUT, point_blocks
 from .suggest import did_you_mean, nearest
-from .text_tables import MAX_LINE_BYTES, NoColumn
+from .text_tables import SEPARATORS, Block, NoColumn, Wanted, text_blocks
 
-STANDARD_INPUT = "-"
 _NPY_MAGIC = b"\x93NUMPY"
 _ZIP_MAGIC = b"PK"
 _NON_FINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
@@ -60,12 +55,13 @@ _MORE = "take a part of it, or allow more with --max-memory"
 _AGAIN = "save it again: numpy.save"
 _KINDS = "a file of numbers is .npy, .npz, .csv, .tsv or .json"
 _UTF8 = "save it as UTF-8"
-_ROWS = "a row is numbers with commas, tabs or blanks between them"
+_ROWS = "a row is numbers, with commas, tabs or blanks between; a heading is words"
+_CELL = "a cell is a number or inf, or nan where a value is missing"
 _TABLES = (".csv", ".tsv", ".jsonl", ".npy", ".parquet")
 """Suffixes of files whose columns have names."""
 
 _KEYED = re.compile(
-    r"(?P<path>.*(?P<suffix>\.(npz|json|csv|tsv|jsonl|npy|parquet))):(?P<key>.*)",
+    r"(?P<path>.*\.(npz|json|csv|tsv|jsonl|npy|parquet)(\.(gz|bz2|xz|zst))?):(?P<key>.*)",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -80,8 +76,8 @@ def read_file(source: str, limit: int | None = None) -> Floats:
             None: the limit for a result.
 
     Raises:
-        NotAnArray: the file is missing, unreadable or too large, or its content is not
-            real numbers.
+        ProgramError: the file is missing, unreadable or too large, or its content is
+            not real numbers.
     """
     limit = LIMIT.bytes if limit is None else limit
     if source == STANDARD_INPUT:
@@ -98,18 +94,19 @@ def read_file(source: str, limit: int | None = None) -> Floats:
     keyed = _KEYED.fullmatch(path)
     if keyed is not None and not os.path.isfile(path):
         path, key = keyed["path"], keyed["key"]
-    suffix = os.path.splitext(path)[1].lower()
-    if suffix in _TABLES and (key is not None or suffix not in _READERS):
-        return _column(path, key or "", limit)
+    suffix, packing = suffixes(path)
     read = _READERS.get(suffix, _by_look)
     try:
+        if suffix in _TABLES and (key is not None or suffix not in _READERS):
+            return _column(path, key or "", limit)
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
             _check_size(status.st_size, path, limit)
-            if S_ISREG(status.st_mode) and status.st_size:
+            if S_ISREG(status.st_mode) and status.st_size and not packing:
                 return read(file, path, key, limit)
             # A stream, whose size is unknown, may never end.
-            return read(_all_of(file, path, limit), path, key, limit)
+            with packed(file, path) as stream:
+                return read(_all_of(stream, path, limit), path, key, limit)
     except OSError as error:
         code = "E511" if isinstance(error, FileNotFoundError) else "E512"
         raise NotAnArray(code, *refusal(path, error, _KINDS, mark="@")) from None
@@ -297,23 +294,15 @@ def _column(path: str, key: str, limit: int) -> Floats:
 
     The table is read block by block, so that memory is needed for the column alone.
     """
-    parts: list[Floats] = []
     try:
-        _demand_fields(path, key)
-        for block in point_blocks(path, [key]):
-            points = block()
-            for bad in points.bad:
-                hint = (
-                    "a column holds a number in each row: write nan for a missing one"
-                )
-                raise NotAnArray("E517", f"{bad.place}: {bad.reason}", hint)
-            parts.append(points.columns[key])
-            if sum(part.nbytes for part in parts) > limit:
-                message = f"the column {key!r} of {path} has more numbers than allowed"
-                hint = "take fewer rows, or allow more with --max-memory"
-                raise NotAnArray("E515", message, hint)
+        return _gathered(point_blocks(path, Wanted((key,))), path, limit)
     except NoColumn as error:
-        raise _no_column(path, error) from None
+        header = error.header
+        near = nearest(key, header) or (header[0] if header and not key else None)
+        known = f"its columns are {enumerated(header)}" if header else "it is empty"
+        hint = f"did you mean '@{path}:{near}'? {known}" if near else known
+        message = f"{path} has no column {key!r}" if key else f"{path} is a table"
+        raise NotAnArray("E518", message, hint) from None
     except ProgramError as error:
         if error.code != "E511":
             raise
@@ -321,155 +310,50 @@ def _column(path: str, key: str, limit: int) -> Floats:
         if key:
             hint = hint.replace("'?", f":{key}'?")
         raise NotAnArray("E511", message, hint) from None
-    if not parts:
-        hint = "a heading alone has no numbers"
-        raise NotAnArray("E513", f"{path} has no rows", hint)
-    if len({part.shape[1:] for part in parts}) > 1:
-        raise NotAnArray("E516", f"{path}: rows of {key!r} differ in shape")
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def _demand_fields(path: str, key: str) -> None:
-    """Refuse a ``.npy`` file without fields, and a ``.jsonl`` file whose first line has
-    no value ``key``; other tables have a header, which their reader checks."""
-    suffix = os.path.splitext(path)[1].lower()
-    try:
-        if suffix == ".npy":
-            table = np.load(path, mmap_mode="r", allow_pickle=False)
-            if not table.dtype.names:
-                message = f"{path} has no columns with names: it holds {table.dtype}"
-                hint = f"leave :{key} out, and take [:, 0] of it"
-                raise NotAnArray("E518", message, hint)
-        elif suffix == ".jsonl":
-            with open(path, "rb") as file:
-                first = json.loads(file.readline(MAX_LINE_BYTES))
-            if isinstance(first, dict) and key not in first:
-                raise NoColumn(key, path, list(first))
-    except (OSError, ValueError, TypeError, OverflowError, EOFError, RecursionError):
-        return  # the reader reports the error, with its place
-
-
-def _no_column(path: str, error: NoColumn) -> NotAnArray:
-    header = error.header
-    if not header:
-        message = f"{error.what} has no columns: its first line is empty"
-        return NotAnArray("E518", message)
-    known = f"its columns are {enumerated(header)}"
-    if not error.missing:
-        message = f"{path} is a table: {known}"
-        return NotAnArray("E518", message, f"name one: @{path}:{header[0]}")
-    near = nearest(error.missing, header)
-    hint = f"did you mean '@{path}:{near}'? {known}" if near else known
-    message = f"{error.what} has no column {error.missing!r}"
-    return NotAnArray("E518", message, hint)
-
-
-def _table(
-    file: IO[bytes], what: str, key: str | None, limit: int, mark: str | None = None
-) -> Floats:
+def _table(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
     """Return the numbers of a text table: CSV, TSV, or cells with blanks between them.
 
-    It is read line by line into one packed array, so memory is what the numbers need.
     A first line of words is a heading; `#` opens a comment. A table of one row or one
-    column is returned as a vector, a table of one cell as a number. ``mark`` is the
-    sign between cells; without it, the first line determines that.
-
-    Raises:
-        NotAnArray: a cell is no number, rows differ in length, or there are more
-            numbers than `limit` bytes hold.
+    column is returned as a vector, a table of one cell as a number.
     """
-    text = TextIOWrapper(file, encoding="utf-8-sig", newline="")
+    suffix = suffixes(what)[0]
+    mark = suffix if suffix in SEPARATORS else ".csv"
     try:
-        return _table_of(_rows(text, mark), what, limit)
-    except UnicodeDecodeError:
-        raise NotAnArray("E513", f"{what} is not text in UTF-8", _UTF8) from None
-    except csv.Error as error:
-        raise NotAnArray("E513", f"{what} is not a table: {error}", _ROWS) from None
-    finally:
-        text.detach()
-
-
-def _rows(text: Iterable[str], mark: str | None) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the cells of each line that is not blank."""
-    for number, line in enumerate(text, 1):
-        line = line.partition("#")[0].strip(" \r\n" if mark else " \t\r\n")
-        if not line.strip():
-            continue
-        if mark is None:
-            mark = next((mark for mark in "\t;," if mark in line), " ")
-        if mark == " ":
-            yield number, line.split()
-        elif '"' in line:
-            yield number, next(csv.reader([line], delimiter=mark))
-        else:
-            yield number, line.split(mark)
-
-
-def _table_of(rows: Iterator[tuple[int, list[str]]], what: str, limit: int) -> Floats:
-    numbers = array("d")
-    width = first_line = 0
-    headed = False
-    for line, cells in rows:
-        words = not width and not headed and not any(map(is_number, cells))
-        if words and any(cell.strip() for cell in cells):
-            headed = True
-            continue
-        if not width:
-            width, first_line = len(cells), line
-        if len(cells) != width:
-            columns = "1 column" if len(cells) == 1 else f"{len(cells)} columns"
-            message = (
-                f"{what}, line {line} has {columns}, line {first_line} has {width}"
-            )
-            raise NotAnArray("E516", message, "all rows need the same length")
-        try:
-            row = [float(cell) for cell in cells]
-        except ValueError:
-            row = [inf]
-        if 0 in row or inf in row or -inf in row:
-            _check_cells(cells, f"{what}, line {line}")
-        numbers.extend(row)
-        if len(numbers) * _BYTES_PER_NUMBER > limit:
-            allowed = limit // _BYTES_PER_NUMBER
-            message = f"{what} holds more than the {allowed:,} numbers allowed"
-            raise NotAnArray("E515", message, "take a part of it")
-    if not width:
-        hint = "its one line was taken for a heading" if headed else _ROWS
-        raise NotAnArray("E513", f"{what} holds no numbers", hint)
-    table = np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)
+        table = _gathered(text_blocks(file, what, mark, Wanted(None)), what, limit)
+    except NoColumn:
+        raise NotAnArray("E513", f"{what} holds no numbers", _ROWS) from None
     return table.reshape([length for length in table.shape if length != 1])
 
 
-def _check_cells(cells: Sequence[str], line: str) -> None:
-    """Refuse a cell that is no number, or that is beyond the range of floats."""
-    for column, cell in enumerate(map(str.strip, cells), 1):
-        place = f"{line}, column {column}"
-        if is_number(cell):
-            beyond = beyond_floats(cell, float(cell))
-            if beyond is None:
-                continue
-            message = f"{place} is {shortened(cell)}, {beyond}"
-            hint = f"write {'inf' if float(cell) else 0}"
-        elif not cell:
-            message, hint = f"{place} is empty", "write nan for a missing value"
-        else:
-            message = f"{place} is {shortened(cell)!r}, not a number"
-            pointed, joined = cell.replace(",", ".", 1), cell.replace(",", "")
-            hint = "a cell is a number, inf or nan"
-            if is_number(pointed):
-                hint = f"write {pointed} or {joined}"
-        raise NotAnArray("E517", message, hint)
-
-
-def _tabbed(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
-    return _table(file, what, key, limit, "\t")
+def _gathered(blocks: Iterable[Block], what: str, limit: int) -> Floats:
+    """Return all rows of blocks with one column, or with several side by side; refuse a
+    bad row, and more numbers than ``limit`` bytes hold."""
+    parts: list[Floats] = []
+    for block in blocks:
+        points = block()
+        for bad in points.bad:
+            hint = "all rows need the same length" if bad.code == "E516" else _CELL
+            raise NotAnArray(bad.code, f"{bad.place}: {bad.reason}", hint)
+        columns = [*points.columns.values()]
+        parts.append(columns[0] if len(columns) == 1 else np.stack(columns, axis=1))
+        if sum(part.nbytes for part in parts) > limit:
+            allowed = limit // _BYTES_PER_NUMBER
+            message = f"{what} holds more than the {allowed:,} numbers allowed"
+            raise NotAnArray("E515", message, _MORE)
+    if not parts:
+        raise NotAnArray("E513", f"{what} holds no numbers", _ROWS)
+    if len({part.shape[1:] for part in parts}) > 1:
+        raise NotAnArray("E516", f"{what}: rows differ in shape")
+    return np.concatenate(parts)
 
 
 _READERS: dict[str, Callable[[IO[bytes], str, str | None, int], Floats]] = {
     ".npy": _npy,
     ".npz": _npz,
     ".csv": _table,
-    ".tsv": _tabbed,
+    ".tsv": _table,
     ".json": _json,
 }
 """Readers of whole arrays, by the file's suffix."""

@@ -5,25 +5,71 @@ if the writing is interrupted. Two kinds of targets are written to directly: tho
 are no files, such as a pipe or ``/dev/stdout``, and files in a folder in which no new
 file can be made.
 
-    with replacing("out.csv") as file:
-        file.write(b"x\\n1\\n")
+    with replacing("out.csv.gz") as file, packed(file, "out.csv.gz", "wb") as text:
+        text.write(b"x\\n1\\n")
 """
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from errno import EACCES, EISDIR, EROFS
+from importlib import import_module
+from importlib.util import find_spec
 from shutil import copymode
 from stat import S_ISDIR, S_ISREG
-from typing import IO
+from typing import IO, Any
 
+from .errors import ProgramError
 from .suggest import nearest
 
 _OPEN_FILES = ("/dev/fd/", "/dev/stdout", "/dev/stderr", "/proc/")
 """Beginnings of the names of files that the process has open already."""
 
+PACKED = (".gz", ".bz2", ".xz", ".zst")
+"""Suffixes of packed files."""
+
 _unfinished: set[str] = set()
 """Paths of temporary files that are not yet written to their end."""
+
+
+def suffixes(path: str) -> tuple[str, str]:
+    """Return the suffix of a file's name, and the one behind it that says how it is
+    packed: `.csv` and `.gz` of ``t.csv.gz``, each empty if there is none."""
+    stem, last = os.path.splitext(path)
+    if last.lower() in PACKED:
+        return os.path.splitext(stem)[1].lower(), last.lower()
+    return last.lower(), ""
+
+
+@contextmanager
+def packed(file: IO[bytes], path: str, mode: str = "rb") -> Iterator[IO[bytes]]:
+    """Return a context that packs what is written to a file, or unpacks what is read
+    of it, as the suffix of its path says; raise ProgramError if it cannot."""
+    packing = suffixes(path)[1]
+    try:
+        with _packed(file, packing, mode) as opened:
+            yield opened
+    except Exception as error:
+        if mode == "wb" or not packing or isinstance(error, ProgramError):
+            raise
+        message = f"{path!r} cannot be unpacked: {error}"
+        raise ProgramError("E513", message, hint="is the file whole?") from None
+
+
+def _packed(file: IO[bytes], packing: str, mode: str) -> Any:
+    if packing == ".gz":
+        # Without the time, so that equal contents are equal files.
+        return import_module("gzip").GzipFile("", mode, fileobj=file, mtime=0)
+    if packing == ".zst":
+        if find_spec("pyarrow") is None:
+            hint = "pip install '.[table]' in a clone of gradcli"
+            raise ProgramError("E512", "a .zst file is packed by pyarrow", hint=hint)
+        kind = "CompressedInputStream" if mode == "rb" else "CompressedOutputStream"
+        return getattr(import_module("pyarrow"), kind)(file, "zstd")
+    if packing:
+        module, kind = ("bz2", "BZ2File") if packing == ".bz2" else ("lzma", "LZMAFile")
+        return getattr(import_module(module), kind)(file, mode)
+    return nullcontext(file)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from typing import Any
 from . import syntax
 from .errors import ProgramError, Span
 from .excerpt import shortened
-from .expressions import ExpressionParser
+from .expressions import A_RANGE, ExpressionParser
 from .lexicon import AUGMENTED, DERIVATIVE, FOREIGN_WORDS, GRAD_MODES
 from .syntax import Definition, Parameter, Steps, bounce, uncollected
 from .tokens import TRIPLE
@@ -230,7 +230,7 @@ class _Parser(ExpressionParser):
         if self.token.kind == ":":
             hint = "types are not declared: write name = value"
             if self.tokens[self.at - 1].kind == "number":
-                hint = "a range is for gradcli plot, or --sweep x=0:1:101"
+                hint = A_RANGE
             raise self.unexpected("the end of the statement", hint)
         if not self.take_if("newline"):
             raise self.unexpected("an operator or the end of the statement")

@@ -7,12 +7,12 @@ Invariant: memory is needed for one block only, however long the file is.
         points.columns["x"], points.bad
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from glob import glob, has_magic
 from importlib.util import find_spec
-from os.path import splitext
+from itertools import count, repeat
 from pathlib import Path
 from sys import stdin
 from typing import IO, Any
@@ -21,46 +21,45 @@ import numpy as np
 
 from .errors import ProgramError
 from .excerpt import enumerated
-from .filesystem import refusal
+from .filesystem import PACKED, packed, refusal, suffixes
 from .text_tables import (
-    SEPARATORS,
     TABLES,
-    BadRow,
+    TEXTS,
     Block,
     Points,
+    Wanted,
     demand_columns,
-    look_of,
+    json_points,
+    json_texts,
     refused,
     text_blocks,
 )
 
 STANDARD_INPUT = "-"
 
-PACKED = {".gz": "zcat", ".bz2": "bzcat", ".xz": "xzcat", ".zst": "zstdcat"}
-"""Commands that unpack a file to standard output, by the file's suffix."""
-
-LOOK_BYTES = 1 << 13
-"""Length of the beginning of a text that determines its format, in bytes."""
-
 BLOCK_ROWS = 1 << 14
 """Size of a block of an array, in rows."""
 
 
-def point_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
+def point_blocks(place: str, wanted: Wanted) -> Iterator[Block]:
     """Yield the rows of a file, or of several in the order of their names, in blocks.
 
     Args:
-        place: a path with the suffix .csv, .tsv, .jsonl, .npy or .parquet, a pattern of
-            such paths, a directory, or ``-`` for standard input, which is a text table
-            or lines of JSON.
-        names: the columns that are read; the others are ignored.
+        place: a path with the suffix .csv, .tsv, .json, .jsonl (also packed: .csv.gz),
+            .npy or .parquet, a pattern of such paths, a directory, or ``-`` for
+            standard input, which is a text table or JSON.
+        wanted: the columns that are read; the others are ignored.
 
     Raises:
         ProgramError: a file is missing, has another format, or lacks a column.
     """
-    with _worded(place):
+    try:
         for path in _files(place):
-            yield from _blocks(path, names)
+            yield from _blocks(path, wanted)
+    except OSError as error:
+        code = "E511" if isinstance(error, FileNotFoundError) else "E512"
+        message, hint = refusal(place, error, TABLES)
+        raise ProgramError(code, message, hint=hint) from None
 
 
 def total_size(place: str) -> int | None:
@@ -68,30 +67,14 @@ def total_size(place: str) -> int | None:
     if place == STANDARD_INPUT:
         return None
     files = [Path(path).expanduser() for path in _files(place)]
-    if any(path.suffix == ".parquet" or not path.is_file() for path in files):
+    unknown = (".parquet", *PACKED)
+    if any(path.suffix in unknown or not path.is_file() for path in files):
         return None
     return sum(path.stat().st_size for path in files)
 
 
-def text_format(place: str) -> str:
-    """Return the suffix of a table's text format, .csv if it is no text; for a stream,
-    or a file without a suffix, the first bytes determine it."""
-    if place == STANDARD_INPUT:
-        peek = getattr(stdin and stdin.buffer, "peek", None)
-        return look_of(peek(1) if peek else b"")
-    suffix = splitext(place)[1].lower()
-    if suffix or not Path(place).expanduser().is_file():
-        return suffix if suffix in (".tsv", ".jsonl") else ".csv"
-    with _worded(place), _opened(place) as file:
-        return look_of(file.read(LOOK_BYTES))
-
-
 def refuse_one_of_several(place: str, path: str) -> None:
-    """Refuse to write to one of several files that `point_blocks` reads.
-
-    Raises:
-        ProgramError: the path is one of several files at ``place``.
-    """
+    """Refuse to write to one of several files that `point_blocks` reads."""
     target = Path(path).expanduser()
     if place == STANDARD_INPUT or not target.exists():
         return
@@ -109,8 +92,8 @@ def _files(place: str) -> list[str]:
     if place == STANDARD_INPUT or path.is_file():
         return [place]
     if path.is_dir():
-        known = (*SEPARATORS, ".jsonl", *_ARRAYS)
-        found = [p for p in path.iterdir() if p.suffix.lower() in known]
+        known = (*TEXTS, *_ARRAYS)
+        found = [p for p in path.iterdir() if suffixes(p.name)[0] in known]
         if not found:
             raise refused("E512", f"there is no table in the directory {place!r}")
     else:
@@ -120,30 +103,16 @@ def _files(place: str) -> list[str]:
     return [str(p) for p in sorted(found)] or [place]
 
 
-def _blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
-    suffix = "" if place == STANDARD_INPUT else splitext(place)[1].lower()
-    if suffix in _ARRAYS:
-        yield from _ARRAYS[suffix](place, names)
-    elif suffix in (*SEPARATORS, ".jsonl", ""):
+def _blocks(place: str, wanted: Wanted) -> Iterator[Block]:
+    suffix, packing = ("", "") if place == STANDARD_INPUT else suffixes(place)
+    if suffix in _ARRAYS and not packing:
+        yield from _ARRAYS[suffix](place, wanted)
+    elif suffix in (*TEXTS, ""):
         with _opened(place) as file:
             what = "standard input" if place == STANDARD_INPUT else place
-            yield from text_blocks(file, what, suffix, names)
-    elif suffix in PACKED:
-        hint = f"unpack it on the way: {PACKED[suffix]} {place} | gradcli … --table -"
-        raise ProgramError("E513", f"{place!r} is packed", hint=hint)
+            yield from text_blocks(file, what, suffix, wanted)
     else:
         raise refused("E513", f"{place!r} is no table that is known here")
-
-
-@contextmanager
-def _worded(place: str) -> Iterator[None]:
-    """Return a context in which errors of the system become errors of the language."""
-    try:
-        yield
-    except OSError as error:
-        code = "E511" if isinstance(error, FileNotFoundError) else "E512"
-        message, hint = refusal(place, error, TABLES)
-        raise ProgramError(code, message, hint=hint) from None
 
 
 @contextmanager
@@ -153,20 +122,19 @@ def _opened(place: str) -> Iterator[IO[bytes]]:
             raise ProgramError("E512", "standard input is closed")
         yield stdin.buffer
         return
-    with Path(place).expanduser().open("rb") as file:
-        yield file
+    with Path(place).expanduser().open("rb") as file, packed(file, place) as unpacked:
+        yield unpacked
 
 
-def _npy_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
+def _npy_blocks(place: str, wanted: Wanted) -> Iterator[Block]:
     """Yield the rows of an array that has a field, or a column, for each name."""
     try:
         table = np.load(Path(place).expanduser(), mmap_mode="r", allow_pickle=False)
     except (ValueError, TypeError, OverflowError, EOFError, SyntaxError) as error:
         raise refused("E513", f"{place!r} is no array: {error}") from None
     fields = table.dtype.names
-    if fields:
-        demand_columns(fields, names, place)
-    else:
+    names = wanted.columns or tuple(wanted.asked)
+    if not fields:
         columns = table.shape[1] if table.ndim == 2 else 1
         if table.ndim not in (1, 2) or columns != len(names):
             are = "is" if len(names) == 1 else "are"
@@ -175,22 +143,25 @@ def _npy_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
             hint = "one column for each input without a value, in order of first use"
             raise ProgramError("E513", message, hint=hint)
         table = table.reshape(len(table), len(names))
-    for name in names:
-        held = table.dtype[name].base if fields else table.dtype
+    places = demand_columns(fields or names, wanted, place)
+    own = {name: fields[at] if fields else (..., at) for name, at in places.items()}
+    for name in wanted.names or ():
+        held = table.dtype[own[name]].base if fields else table.dtype
         if held.kind not in "fiub":
-            column = f"column {name!r} of " if fields else ""
+            column = f"column {own[name]!r} of " if fields else ""
             message = f"{column}{place!r} holds {held}, not real numbers"
             raise ProgramError("E514", message)
     for start in range(0, len(table), BLOCK_ROWS):
         block = table[start : start + BLOCK_ROWS]
-        read = {
-            name: np.array(block[name] if fields else block[:, nr], dtype=float)
-            for nr, name in enumerate(names)
-        }
+        read: dict[str, Any] = {
+            n: json_texts(block[at].tolist()) if n in wanted.kept
+            else np.array(block[at], dtype=float)
+            for n, at in own.items()
+        }  # fmt: skip
         yield Block(partial(Points, read, ()), block.nbytes)
 
 
-def _parquet_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
+def _parquet_blocks(place: str, wanted: Wanted) -> Iterator[Block]:
     if find_spec("pyarrow") is None:
         hint = "pip install '.[table]' in a clone of gradcli"
         raise ProgramError("E512", "a .parquet file is read by pyarrow", hint=hint)
@@ -202,14 +173,16 @@ def _parquet_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
     except pa.ArrowInvalid as error:
         raise refused("E513", f"{place!r} is no .parquet file: {error}") from None
     with file:
-        demand_columns(file.schema_arrow.names, names, place)
-        for name in names:
-            kind = file.schema_arrow.field(name).type
+        header = file.schema_arrow.names
+        places = demand_columns(header, wanted, place)
+        for name in wanted.names or ():
+            kind = file.schema_arrow.field(places[name]).type
             if pa.types.is_temporal(kind):
                 raise _no_numbers(place, name, kind)
-        row = 1
-        for batch in file.iter_batches(BLOCK_ROWS, columns=list(names)):
-            yield Block(partial(_arrow_rows, batch, row, tuple(names), place))
+        row, read = 1, [header[at] for at in places.values()]
+        for batch in file.iter_batches(BLOCK_ROWS, columns=read):
+            named = batch.select(read).rename_columns([*places])
+            yield Block(partial(_arrow_rows, named, row, wanted, place))
             row += len(batch)
 
 
@@ -218,27 +191,23 @@ def _no_numbers(place: str, name: str, kind: object) -> ProgramError:
     return ProgramError("E514", message)
 
 
-def _arrow_rows(batch: Any, row: int, names: Sequence[str], what: str) -> Points:
+def _arrow_rows(batch: Any, row: int, wanted: Wanted, what: str) -> Points:
     """Return the rows of a batch of pyarrow, the first of which has the number
     ``row``."""
-    columns = {}
-    for name in names:
+    if any(batch[name].null_count for name in wanted.names or ()):
+        cells = zip(*(batch[name].to_pylist() for name in wanted.asked), strict=True)
+        places = (f"{what}, row {nr}" for nr in count(row))
+        return json_points(zip(places, cells, repeat("")), wanted)
+    columns = {name: json_texts(batch[name].to_pylist()) for name in wanted.kept}
+    for name in wanted.names or ():
         try:
             columns[name] = batch[name].to_numpy(zero_copy_only=False).astype(float)
         except (TypeError, ValueError):
             raise _no_numbers(what, name, batch[name].type) from None
-    missing = {name: np.asarray(batch[name].is_null()) for name in names}
-    bad = np.logical_or.reduce(list(missing.values()))
-    told = []
-    for nr in np.flatnonzero(bad):
-        empty = next(n for n in names if missing[n][nr])
-        kept = ((n, float(columns[n][nr])) for n in names if not missing[n][nr])
-        place = f"{what}, row {row + nr}"
-        told.append(BadRow(int(nr), place, f"{empty} is empty", tuple(kept)))
-    return Points({n: c[~bad] for n, c in columns.items()}, tuple(told))
+    return Points(columns, ())
 
 
-_ARRAYS: dict[str, Callable[[str, Sequence[str]], Iterator[Block]]] = {
+_ARRAYS: dict[str, Callable[[str, Wanted], Iterator[Block]]] = {
     ".npy": _npy_blocks,
     ".parquet": _parquet_blocks,
 }

@@ -17,7 +17,7 @@ as it was typed.
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -30,7 +30,7 @@ from ..ops.checks import LimitError, check_size
 from .bindings import Binding
 from .compiler import compile_program
 from .errors import MORE_MEMORY, NO_MEMORY, ProgramError, Span
-from .excerpt import enumerated
+from .excerpt import enumerated, printable
 from .factory import Factory
 from .machine import Code, Machine
 from .maxima import MAX_LIST_DEPTH, MAX_SHOWN_NAMES
@@ -186,6 +186,22 @@ def ranks_of(
         on_the_way = binding.place is not None and binding.place.startswith("-")
         found[binding.name] = None if on_the_way else value_of(binding, factory).ndim
     return found
+
+
+def read_program(
+    source: str,
+    values: Sequence[Binding],
+    shapes: Mapping[str, tuple[int, ...]],
+    tell: Callable[[str], None],
+) -> str:
+    """Return a program's text with mathematical notation rewritten in the language; how
+    it was read is told."""
+    names = {*shapes, *(binding.name for binding in values)}
+    program = parse(source, names, lambda: ranks_of(values, shapes))
+    if program.source != source:
+        for note in program.notes:
+            tell(printable(note.message))
+    return program.source
 
 
 def input_names(program: Program, bound: Iterable[str] = ()) -> tuple[str, ...]:

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine import NUMPY, Tensor, grad
+from ..autograd.blocks import derivatives
+from ..engine import NUMPY, Tensor
 from ..engine.dtypes import default_dtype
 from ..engine.errors import EngineError
 from ..engine.parts import cores
@@ -74,6 +75,7 @@ class Rows:
             are NaN. None: the first error is raised.
         each: a context that is entered for each run, of several rows or of one.
         first: do not run the rows after the first one that fails.
+        kind: what is computed beside the values, as `derivatives` has it.
     """
 
     def __init__(
@@ -85,7 +87,9 @@ class Rows:
         failed: dict[int, ProgramError] | None = None,
         each: AbstractContextManager[None] | None = None,
         first: bool = False,
+        kind: str = "grad",
     ) -> None:
+        self._kind = kind
         self._prepared = prepared
         self._of = of
         self._whole = whole
@@ -97,7 +101,7 @@ class Rows:
         self._results: list[Host] = []
         self.ways = Ways(count)
 
-    def run(self) -> tuple[Tensor, list[Tensor | None]]:
+    def run(self) -> tuple[Tensor, list[Tensor]]:
         """Return the values and the gradients, with the rows as their first dimension.
 
         Raises:
@@ -113,8 +117,8 @@ class Rows:
                 if self.ways.runs == 1 and len(waiting) > 1 and not self.ways.alone:
                     waiting = self._in_threads(waiting)
         if not self._results:
-            wanted = [given for given in self._prepared.inputs if given.requires_grad]
-            self._make_room([np.nan] * (1 + len(wanted)))
+            wanted = sum(given.requires_grad for given in self._prepared.inputs)
+            self._make_room([np.nan] * (1 + wanted ** (1 + (self._kind == "hessian"))))
         value, *grads = (Tensor(each, factory.xp) for each in self._results)
         return value, [*grads]
 
@@ -215,17 +219,13 @@ class Rows:
             linked = prepared.on(leaves, prepared.factory.on(xp))
             session = Session(linked, self._of, max_steps=max_steps)
         y = session()
-        if y.numel() != 1:
+        if y.numel() != 1 and self._kind in ("grad", "hessian"):
             message = (
                 f"the value has shape {list(y.shape)}, and a gradient is of one number"
             )
             raise ProgramError("E596", message, hint="add .sum(), or take an entry")
         wanted = [leaves[i.name] for i in prepared.inputs if i.requires_grad]
-        grads = grad([y], wanted) if y.edge is not None else [None] * len(wanted)
-        found = [y.raw]
-        for x, g in zip(wanted, grads, strict=True):
-            found.append(home.zeros_like(x.raw) if g is None else g.raw)
-        return found
+        return [y.raw, *(g.raw for g in derivatives(self._kind, y, wanted))]
 
     def _keep_all(self, rows: Host, found: Sequence[Raw]) -> None:
         assert self._xp is not None

@@ -1,8 +1,9 @@
 """Rows of a table in blocks, and readers of text tables and of lines of JSON.
 
-Invariant: a block without bad rows is read at once, by pyarrow if it is installed, else
-by NumPy; a block with a bad row is read cell by cell, to find the bad row. A bad row is
-reported with its place, and is left out of the block's columns.
+Invariant: a block without bad rows is read at once, a large one by pyarrow if that is
+installed; a block with a bad row is read cell by cell, to find it. A bad row is
+reported with its place, and is left out of the block's columns. A line that begins with
+``#`` is a comment, and is no row.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
 from io import BytesIO, StringIO
@@ -30,6 +32,7 @@ from .nested import (
     Floats,
     NotAnArray,
     beyond_floats,
+    is_number,
     number_of_json,
 )
 from .suggest import did_you_mean
@@ -41,7 +44,8 @@ LISTENING_SECONDS = 0.2
 """Longest wait for a stream before Ctrl-C is handled, in seconds."""
 
 ARROW_BYTES = 1 << 17
-"""Smallest text that pyarrow is imported for, in bytes."""
+MAX_ARROW_COLUMNS = 1000
+"""Smallest text that pyarrow is imported for, in bytes, and most columns for it."""
 
 MAX_LINE_BYTES = 1 << 24
 """Longest line of text, in bytes."""
@@ -52,8 +56,19 @@ MAX_QUOTED_BYTES = 1 << 22
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 """Signs between cells, by the file's suffix."""
 
-TABLES = "a table is .csv, .tsv, .jsonl, .npy, .parquet, or - for standard input"
+TEXTS = (*SEPARATORS, ".json", ".jsonl")
+"""Suffixes of tables that are text."""
 
+TABLES = "a table is .csv, .tsv, .json, .jsonl, .npy, .parquet, or - for standard input"
+
+_COMMENT = re.compile(rb'"[^"]*"|^[ \t]*#.*', re.M)
+_REMARK = re.compile(rb"#.*")
+"""Patterns of a comment, or of a quotation, which has none; of a remark."""
+
+_UNIT = re.compile(r"(?<=.)\s*(\[.*\]|\(.*\))$")
+"""Pattern of a unit behind the name of a column."""
+
+_NUMBER_OF_JSON = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
 _NUMBER = re.compile(
     r"[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|nan|inf(inity)?)",
     re.ASCII | re.IGNORECASE,
@@ -70,29 +85,49 @@ class BadRow(NamedTuple):
     nr      its number in its block
     place   its place in words, such as the file and the line
     reason  why it cannot be used
-    cells   its cells that are numbers, with the names of their columns
+    cells   its cells that can be used, with the names of their columns
+    code    the code of the error
     """
 
     nr: int
     place: str
     reason: str
-    cells: tuple[tuple[str, float], ...] = ()
+    cells: tuple[tuple[str, Any], ...] = ()
+    code: str = "E517"
+
+
+class Wanted(NamedTuple):
+    """The columns that are read of a table.
+
+    names    the inputs, whose columns hold numbers; None: all columns, with or without
+             a header, called "column 1", ...
+    kept     the columns that are carried along, each cell as a text of JSON
+    renamed  the names that columns have in the table, where inputs are called otherwise
+    columns  the names of all columns of a table that has no header
+    """
+
+    names: tuple[str, ...] | None
+    kept: tuple[str, ...] = ()
+    renamed: Mapping[str, str] = {}
+    columns: tuple[str, ...] = ()
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """The names that the columns have in the table, by the names they get."""
+        names = (*(self.names or ()), *self.kept)
+        return {name: self.renamed.get(name, name) for name in names}
 
 
 class Points(NamedTuple):
     """Rows of a table: the columns of the good rows by name, and the bad rows."""
 
-    columns: dict[str, Floats]
+    columns: dict[str, Any]
     bad: tuple[BadRow, ...]
 
     @property
     def rows(self) -> int:
         """The number of good rows."""
         return len(next(iter(self.columns.values())))
-
-    def before(self, nr: int) -> Points:
-        """Return the good rows before the first bad one, whose number is ``nr``."""
-        return Points({name: c[:nr] for name, c in self.columns.items()}, ())
 
     def number(self, row: int) -> int:
         """Return the number of a good row among all rows, from that among good rows."""
@@ -106,10 +141,12 @@ class Block(NamedTuple):
 
     read  a function that reads and returns the rows
     size  the size of the rows in the table, in bytes of text or of numbers
+    look  the suffix of the format of the table, if it is text
     """
 
     read: Callable[[], Points]
     size: int = 0
+    look: str = ".csv"
 
     def __call__(self) -> Points:
         return self.read()
@@ -137,59 +174,87 @@ def refused(code: str, message: str) -> ProgramError:
 
 
 class NoColumn(ProgramError):
-    """The error of a table that lacks the column of an input.
+    """The error of a table that lacks a column, with the names that it has instead."""
 
-    missing  the name of the column
-    what     the name of the table
-    header   the names of the columns that the table has
-    """
-
-    def __init__(self, missing: str, what: str, header: Sequence[str]) -> None:
+    def __init__(self, missing: str, what: str, header: Sequence[str], name: str = ""):
         known = f"its columns are {enumerated(list(header))}" if header else ""
         hint = did_you_mean(missing, header) or known or "its first line is empty"
-        message = f"{what} has no column {missing!r}, and {missing} has no value"
-        super().__init__("E518", message, hint=f"{hint}; or give {missing}=VALUE")
-        self.missing = missing
-        self.what = what
+        message = f"{what} has no column {missing!r}"
+        if name:
+            message += f", and {name} has no value"
+            hint += f"; or give {name}=VALUE, or --rename OLD={name}"
+        if header and all(map(is_number, header)):
+            hint = f"without a header, name its columns: --columns {missing},…"
+        super().__init__("E518", message, hint=hint)
         self.header = tuple(header)
 
 
-def demand_columns(header: Sequence[str], names: Sequence[str], what: str) -> None:
-    """Refuse a header that has none (`NoColumn`) or several columns of a name."""
-    for name in names:
-        if name not in header:
-            raise NoColumn(name, what, header)
-        count = header.count(name)
-        if count > 1:
-            message = f"{what} has {count} columns {name!r}"
+def places_in(header: Sequence[str], name: str) -> list[int]:
+    """Return the places of the columns of a name; a unit behind it may be left out."""
+    places = [nr for nr, each in enumerate(header) if each == name]
+    plain = (_UNIT.sub("", each) for each in header)
+    return places or [nr for nr, each in enumerate(plain) if each == name]
+
+
+def demand_columns(header: Sequence[str], wanted: Wanted, what: str) -> dict[str, int]:
+    """Return the places of the wanted columns; refuse a header that has none of a name
+    (`NoColumn`) or several."""
+    found = {}
+    for name, asked in wanted.asked.items():
+        places = places_in(header, asked)
+        if not places:
+            lacking = name if name in (wanted.names or ()) else ""
+            raise NoColumn(asked, what, header, lacking)
+        if len(places) > 1:
+            message = f"{what} has {len(places)} columns {asked!r}"
             hint = f"give each a name of its own, or give {name}=VALUE"
             raise ProgramError("E518", message, hint=hint)
+        found[name] = places[0]
+    return found
 
 
 def text_blocks(
-    file: IO[bytes], what: str, suffix: str, names: Sequence[str]
+    file: IO[bytes], what: str, suffix: str, wanted: Wanted
 ) -> Iterator[Block]:
-    """Yield the rows of a text table or of lines of JSON, in blocks; the suffix, or
+    """Yield the rows of a text table or of objects of JSON, in blocks; the suffix, or
     without one the first line, determines the format."""
-    blocks = _pieces(file, what, suffix)
-    first = next(blocks, b"").removeprefix(b"\xef\xbb\xbf")
-    line = 1
-    if _is_json(suffix, first):
-        read: Callable[..., Points] = partial(_json_rows, names=tuple(names), what=what)
+    pieces = _as_it_comes(file)
+    first = next(pieces, b"").removeprefix(b"\xef\xbb\xbf")
+    line, look = 1, suffix or _look_of(first.lstrip(b"\r\n "))
+    blocks = _blocks(chain([first], pieces), what, quotes=look in SEPARATORS)
+    if look in SEPARATORS:
+        layout, rest, line = _headed(blocks, SEPARATORS.get(suffix), wanted, what)
+        blocks, read = chain([rest], blocks), partial(_rows, layout=layout, what=what)
     else:
-        head = b""
-        while first and not head.strip():
-            line += 1
-            head, _, first = first.partition(b"\n")
-        text = _decoded(head, what).strip("\r")
-        if "\r" in text:
-            raise refused("E513", f"{what} has lines that end with \\r alone, not \\n")
-        layout = _layout(text, SEPARATORS.get(suffix), names, what)
-        read = partial(_rows, layout=layout, what=what)
-    for data in chain([first], blocks):
+        lines = look == ".jsonl"
+        blocks = blocks if lines else iter([b"".join(blocks)])
+        read = partial(_json_rows, wanted=wanted, what=what, lines=lines)
+    for data in blocks:
         if data.strip():
-            yield Block(partial(read, data, line), len(data))
+            yield Block(partial(read, data, line), len(data), look)
         line += data.count(b"\n")
+
+
+def _headed(
+    blocks: Iterator[bytes], mark: str | None, wanted: Wanted, what: str
+) -> tuple[Layout, bytes, int]:
+    """Return the columns of a table, the text that follows its header, and the number
+    of the line that the text begins with."""
+    line = 0
+    for piece in blocks:
+        end = 0
+        while end < len(piece):
+            start, end, line = end, piece.find(b"\n", end) + 1 or len(piece), line + 1
+            head = _decoded(piece[start:end], what).strip("\r\n")
+            if "\r" in head:
+                message = f"{what} has lines that end with \\r alone, not \\n"
+                raise refused("E513", message)
+            if not head.strip() or head.lstrip().startswith("#"):
+                continue
+            layout = _layout(head, mark, wanted, what)
+            rest = piece[end if layout.headed else start :]
+            return layout, rest, line + layout.headed
+    raise NoColumn(next(iter(wanted.asked.values()), ""), what, ())
 
 
 def _decoded(data: bytes, what: str) -> str:
@@ -199,29 +264,20 @@ def _decoded(data: bytes, what: str) -> str:
         raise refused("E513", f"{what!r} is not text in UTF-8") from None
 
 
-def look_of(start: bytes) -> str:
+def _look_of(start: bytes) -> str:
     """Return the suffix of the format that the beginning of a text suggests."""
-    start = start.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n ")
-    if _is_json("", start):
-        return ".jsonl"
+    if start[:1] in (b"[", b"{"):
+        return ".json" if start[:1] == b"[" else ".jsonl"
     return ".tsv" if b"\t" in start.partition(b"\n")[0] else ".csv"
 
 
-def _is_json(suffix: str, start: bytes) -> bool:
-    """Return whether a text is lines of JSON, by its suffix or its beginning."""
-    return suffix == ".jsonl" or (not suffix and start.lstrip()[:1] == b"{")
-
-
-def _pieces(file: IO[bytes], what: str, suffix: str) -> Iterator[bytes]:
-    """Yield the text in pieces, each of which ends at the end of a row."""
-    rest, json_lines = b"", None
-    for piece in _as_it_comes(file):
+def _blocks(pieces: Iterable[bytes], what: str, quotes: bool) -> Iterator[bytes]:
+    """Yield the text in blocks, each of which ends at the end of a row."""
+    rest = b""
+    for piece in pieces:
         rest += piece
-        if json_lines is None:
-            json_lines = _is_json(suffix, rest)
         # After a quotation mark that is never closed, every line ends a row.
-        quoted = not json_lines and len(rest) < MAX_QUOTED_BYTES
-        end = _end(rest, quoted=quoted)
+        end = _end(rest, quoted=quotes and len(rest) < MAX_QUOTED_BYTES)
         if end:
             yield rest[:end]
             rest = rest[end:]
@@ -269,71 +325,84 @@ def _is_ready(file: IO[bytes], seconds: float) -> bool | None:
 
 
 class Layout(NamedTuple):
-    """The columns of a text table, with the names of those that are read."""
+    """The columns of a text table.
 
-    separator: str
-    header: tuple[str, ...]
-    names: tuple[str, ...]
+    mark     the sign between cells
+    cells    the number of cells of a row
+    numbers  the places of the columns that hold numbers, by name
+    kept     the places of the columns that are carried along, by name
+    headed   whether the table has a header
+    remark   the pattern of what is no cell
+    """
 
-    @property
-    def positions(self) -> list[int]:
-        return [self.header.index(name) for name in self.names]
+    mark: str
+    cells: int
+    numbers: dict[str, int]
+    kept: Mapping[str, int]
+    headed: bool
+    remark: re.Pattern[bytes] = _COMMENT
 
 
-def _layout(head: str, mark: str | None, names: Sequence[str], what: str) -> Layout:
+def _layout(head: str, mark: str | None, wanted: Wanted, what: str) -> Layout:
     marks = dict.fromkeys([*([mark] if mark else []), *"\t;,"])
-    try:
-        headers = {
-            mark: tuple(map(str.strip, next(csv.reader([head], delimiter=mark), [])))
-            for mark in marks
-        }
-    except csv.Error as error:
-        raise refused("E513", f"{what} has no header: {error}") from None
-    usual = next((mark for mark in marks if mark in head), ",")
-    fits = (mark for mark in marks if set(names).issubset(headers[mark]))
-    found = next(fits, usual)
-    demand_columns(headers[found], names, what)
-    return Layout(found, headers[found], tuple(names))
+    headers = {
+        mark: tuple(map(str.strip, next(csv.reader([head], delimiter=mark), [])))
+        for mark in marks
+    }
+    headers[" "] = tuple(head.split())
+    usual = next((mark for mark in "\t;," if mark in head), " ")
+    if wanted.names is None:
+        cells = headers[usual]
+        numbers = {f"column {nr}": nr - 1 for nr in range(1, len(cells) + 1)}
+        headed = not any(map(is_number, cells)) and any(cells)
+        return Layout(usual, len(cells), numbers, {}, headed, _REMARK)
+    if wanted.columns:
+        count = len(wanted.columns)
+        fits = (mark for mark in headers if len(headers[mark]) == count)
+        header, found = wanted.columns, next(fits, usual)
+    else:
+        names = wanted.asked.values()
+        fits = (m for m in headers if all(places_in(headers[m], n) for n in names))
+        found = next(fits, usual)
+        header = headers[found]
+    places = demand_columns(header, wanted, what)
+    kept = {name: places.pop(name) for name in wanted.kept}
+    return Layout(found, len(header), places, kept, not wanted.columns)
 
 
 def _rows(data: bytes, line: int, layout: Layout, what: str) -> Points:
     """Return the rows of a block of text, whose first line has the number ``line``."""
-    found = None
-    if data.count(b'"') % 2 == 0:
-        quick = _by_arrow if _worth_arrow(data) else _by_numpy
-        found = quick(data, layout)
-    if found is not None and not _may_be_beyond(found, data):
-        return Points(dict(zip(layout.names, found, strict=True)), ())
-    return _collected(_cell_by_cell(data, line, layout, what), layout.names)
+    if b"#" in data:
+        data = layout.remark.sub(lambda m: m[0] if m[0][:1] == b'"' else b"", data)
+    if layout.mark == " ":
+        data = b"\n".join(b" ".join(line.split()) for line in data.split(b"\n"))
+    quick = len(data) >= ARROW_BYTES or "pyarrow" in modules
+    few = layout.cells < MAX_ARROW_COLUMNS and not layout.kept
+    if quick and few and data.count(b'"') % 2 == 0 and find_spec("pyarrow"):
+        found = _by_arrow(data, layout)
+        if found is not None:
+            return Points(found, ())
+    together = None if EXTREME_BYTES.search(data) else _floats
+    rows = _cut(data, line, layout, what)
+    return _collected(
+        rows, layout.numbers, layout.kept, (_number, together, _json_text)
+    )
 
 
-def _may_be_beyond(columns: Sequence[Floats], data: bytes) -> bool:
-    """Return whether a number may be too small or too large for a float."""
-    extreme = any(not (c.all() and np.isfinite(c).all()) for c in columns)
-    return extreme and EXTREME_BYTES.search(data) is not None
-
-
-def _worth_arrow(data: bytes) -> bool:
-    """Return whether pyarrow is installed and quicker, its import included."""
-    if len(data) < ARROW_BYTES and "pyarrow" not in modules:
-        return False
-    return find_spec("pyarrow") is not None
-
-
-def _by_arrow(data: bytes, layout: Layout) -> list[Floats] | None:
+def _by_arrow(data: bytes, layout: Layout) -> dict[str, Floats] | None:
     """Return the columns of a block, read by pyarrow; None if a row may be bad."""
     import pyarrow as pa
     from pyarrow import csv as arrow
 
     # Names may occur twice among the columns that are not read; numbers do not.
-    read = [str(position) for position in layout.positions]
+    read = [str(place) for place in layout.numbers.values()]
     try:
         table = arrow.read_csv(
             BytesIO(data),
             read_options=arrow.ReadOptions(
-                column_names=[str(nr) for nr in range(len(layout.header))]
+                column_names=[str(nr) for nr in range(layout.cells)]
             ),
-            parse_options=arrow.ParseOptions(delimiter=layout.separator),
+            parse_options=arrow.ParseOptions(delimiter=layout.mark),
             convert_options=arrow.ConvertOptions(
                 column_types=dict.fromkeys(read, pa.float64()),
                 include_columns=read,
@@ -342,177 +411,197 @@ def _by_arrow(data: bytes, layout: Layout) -> list[Floats] | None:
         )
     except pa.ArrowInvalid:
         return None
-    return _filled(table, read)
-
-
-def _filled(table: Any, names: Sequence[str]) -> list[Floats] | None:
-    """Return columns of a table of pyarrow; None if a cell is missing."""
-    columns = [table[name] for name in names]
-    if any(column.null_count for column in columns):
+    if any(table[name].null_count for name in read):
         return None
-    return [column.to_numpy() for column in columns]
+    found = {n: table[r].to_numpy() for n, r in zip(layout.numbers, read, strict=True)}
+    # A number may be too small or too large for a float.
+    extreme = any(not (c.all() and np.isfinite(c).all()) for c in found.values())
+    return None if extreme and EXTREME_BYTES.search(data) else found
 
 
-def _by_numpy(data: bytes, layout: Layout) -> list[Floats] | None:
-    """Return the columns of a block, read by NumPy; None if a row may be bad."""
-    mark, count = layout.separator.encode(), len(layout.header) - 1
-    even = all(line.count(mark) == count for line in data.splitlines() if line)
-    if b'"' in data or not even:
-        return None
-    try:
-        table = np.loadtxt(
-            BytesIO(data),
-            delimiter=layout.separator,
-            usecols=layout.positions,
-            comments=None,
-            ndmin=2,
-            encoding="utf-8",
-        )
-    except ValueError:
-        return None
-    return list(table.T)
+def _floats(cells: Sequence[str]) -> Floats:
+    """Return cells as numbers; raise ValueError if one may be none."""
+    together = "".join(cells)
+    if "_" in together or not together.isascii():
+        raise ValueError
+    return np.array([*map(float, cells)], dtype=float)
 
 
-Row = tuple[str, Mapping[str, Any], str]
-"""The place of a row, its values that are numbers, and why it is bad; the reason is
-empty for a good row."""
+def _plain_numbers(cells: Sequence[object]) -> Floats:
+    """Return numbers of JSON; raise ValueError if one may be none."""
+    if not {int, float}.issuperset(map(type, cells)):
+        raise ValueError
+    return np.array(cells, dtype=float)
 
 
-def _collected(rows: Iterable[Row], names: Sequence[str]) -> Points:
-    """Return rows that were read one by one as columns, with the bad rows."""
-    columns: dict[str, list[Any]] = {name: [] for name in names}
+def _dumps(cell: object) -> str:
+    """Return a value as a text of JSON; what JSON does not have, in words."""
+    return json.dumps(None if cell is _NOTHING else cell, default=str)
+
+
+def _json_text(cell: str) -> str:
+    """Return a cell of a text table as a text of JSON: a number as it is."""
+    return cell if _NUMBER_OF_JSON.fullmatch(cell) else json.dumps(cell)
+
+
+def json_texts(cells: Iterable[object], text: Callable[[Any], str] = _dumps) -> Any:
+    """Return cells of any kind as an array of texts of JSON."""
+    return np.fromiter(map(text, cells), dtype=object)
+
+
+Row = tuple[str, Sequence[Any], str]
+"""The place of a row, its cells, and why it cannot be used; empty for a good row."""
+
+
+Readers = tuple[Callable[[Any], tuple[Any, str]], Any, Callable[[Any], str]]
+"""Functions that return the number of a cell, or why it is none; the numbers of several
+cells, or raise ValueError if one may be none; and a cell that is carried along."""
+
+
+def _collected(
+    rows: Iterable[Row],
+    numbers: Mapping[str, int],
+    kept: Mapping[str, int],
+    readers: Readers,
+) -> Points:
+    """Return rows as columns, with the bad rows."""
+    rows, (read, together, text) = [*rows], readers
+    with suppress(ValueError, OverflowError):
+        if together and not any(reason for _, _, reason in rows):
+            found = {n: together([r[1][at] for r in rows]) for n, at in numbers.items()}
+            texts = {n: [r[1][at] for r in rows] for n, at in kept.items()}
+            found |= {n: json_texts(cells, text) for n, cells in texts.items()}
+            return Points(found, ())
+    columns: dict[str, list[Any]] = {name: [] for name in (*numbers, *kept)}
     bad: list[BadRow] = []
-    for nr, (place, values, reason) in enumerate(rows):
+    shapes: dict[str, list[int]] = {}
+    for nr, (place, cells, reason) in enumerate(rows):
+        code = "E516" if cells and reason else "E517"
+        values: dict[str, Any] = {}
+        if not reason:
+            values = {name: text(cells[at]) for name, at in kept.items()}
+            cell = {name: read(cells[at]) for name, at in numbers.items()}
+            values |= {name: value for name, (value, why) in cell.items() if not why}
+            reason = next(
+                (f"{name} {why}" for name, (_, why) in cell.items() if why), ""
+            )
+        if not reason:
+            known = {name: list(np.shape(value)) for name, value in values.items()}
+            shapes = shapes or known
+            other = next((name for name in known if known[name] != shapes[name]), None)
+            if other is not None:
+                reason = (
+                    f"{other} has shape {known[other]}, before it had {shapes[other]}"
+                )
         if reason:
-            kept = [(n, float(v)) for n, v in values.items() if not np.ndim(v)]
-            bad.append(BadRow(nr, place, reason, tuple(kept)))
+            told = tuple((name, v) for name, v in values.items() if not np.ndim(v))
+            bad.append(BadRow(nr, place, reason, told, code))
             continue
-        for name in names:
-            columns[name].append(values[name])
-    return Points({n: np.array(c, dtype=float) for n, c in columns.items()}, tuple(bad))
+        for name, value in values.items():
+            columns[name].append(value)
+    found = {name: np.array(columns[name], dtype=float) for name in numbers}
+    found |= {name: json_texts(columns[name], str) for name in kept}
+    return Points(found, tuple(bad))
 
 
-def _cell_by_cell(data: bytes, line: int, layout: Layout, what: str) -> Iterator[Row]:
+def _cut(data: bytes, line: int, layout: Layout, what: str) -> Iterator[Row]:
     """Yield the rows of a block of text."""
-    text, first = _decoded(data, what), line
+    text, first, mark = _decoded(data, what), line, layout.mark
     strict = bool(text.count('"') % 2)
-    mark = layout.separator
     reader = csv.reader(StringIO(text, newline=""), delimiter=mark, strict=strict)
     while True:
-        values: dict[str, float] = {}
+        cells: list[str] | None = []
+        reason = ""
         try:
             cells = next(reader, None)
-            if cells is None:
-                return
-            if not cells or (len(cells) == 1 and cells[0].isspace()):
-                first = line + reader.line_num
-                continue
-            values, reason = _numbers(cells, layout)
         except csv.Error:
             reason = "a quotation mark is not closed"
-        last = line + reader.line_num - 1
-        place = f"line {first}" if first == last else f"lines {first} to {last}"
-        first = last + 1
-        yield f"{what}, {place}", values, reason
+        if cells is None:
+            return
+        start, first = first, line + reader.line_num
+        if not reason and (not cells or (len(cells) == 1 and cells[0].isspace())):
+            continue
+        if not reason and len(cells) != layout.cells:
+            have = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
+            reason = f"{have} in place of {layout.cells}"
+        several = f"lines {start} to {first - 1}"
+        place = f"line {start}" if start == first - 1 else several
+        yield f"{what}, {place}", cells, reason
 
 
-def _numbers(cells: Sequence[str], layout: Layout) -> tuple[dict[str, float], str]:
-    """Return the numbers of a row by the names of their columns, and why it is bad."""
-    if len(cells) != len(layout.header):
-        have = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
-        return {}, f"{have}, the header has {len(layout.header)}"
-    numbers, reasons = {}, []
-    for name, position in zip(layout.names, layout.positions, strict=True):
-        cell = cells[position].strip()
-        if _NUMBER.fullmatch(cell):
-            numbers[name] = float(cell)
-            beyond = beyond_floats(cell, numbers[name])
-            if beyond is not None:
-                reasons.append(f"{name} is {shortened(cell)}, {beyond}")
-        else:
-            shown = f"{shortened(cell)!r}, not a number" if cell else "empty"
-            if _DECIMAL_COMMA.fullmatch(cell):
-                shown += ": write a point for the comma"
-            reasons.append(f"{name} is {shown}")
-    return numbers, reasons[0] if reasons else ""
+def _number(cell: str) -> tuple[float, str]:
+    """Return the number that a cell of text is, and why it is none."""
+    cell = cell.strip()
+    if _NUMBER.fullmatch(cell):
+        beyond = beyond_floats(cell, float(cell))
+        return float(cell), f"is {shortened(cell)}, {beyond}" if beyond else ""
+    shown = f"is {shortened(cell)!r}, not a number" if cell else "is empty"
+    if _DECIMAL_COMMA.fullmatch(cell):
+        shown += ": write a point for the comma"
+    return 0, shown
 
 
-def _json_rows(data: bytes, line: int, names: Sequence[str], what: str) -> Points:
-    """Return the rows of lines of JSON: objects with numbers or lists of numbers."""
-    if _worth_arrow(data):
-        quick = _json_by_arrow(data, names)
-        if quick is not None and not _may_be_beyond(quick, data):
-            return Points(dict(zip(names, quick, strict=True)), ())
-    return _collected(_line_by_line(data, line, names, what), names)
+def json_points(rows: Iterable[Row], wanted: Wanted) -> Points:
+    """Return rows as columns; a cell is a value of JSON, a number or a list of them."""
+    places = {name: nr for nr, name in enumerate(wanted.asked)}
+    kept = {name: places.pop(name) for name in wanted.kept}
+    return _collected(rows, places, kept, (_json_number, _plain_numbers, _dumps))
 
 
-def _json_by_arrow(data: bytes, names: Sequence[str]) -> list[Floats] | None:
-    """Return the columns of lines of JSON by pyarrow; None if a line may be bad."""
-    import pyarrow as pa
-    from pyarrow import json as arrow
-
-    try:
-        table = arrow.read_json(
-            BytesIO(data),
-            parse_options=arrow.ParseOptions(
-                explicit_schema=pa.schema([(name, pa.float64()) for name in names]),
-                unexpected_field_behavior="ignore",
-            ),
-        )
-    except pa.ArrowInvalid:
-        return None
-    lines = sum(1 for line in data.split(b"\n") if line and not line.isspace())
-    return _filled(table, names) if table.num_rows == lines else None
+def _json_rows(
+    data: bytes, line: int, wanted: Wanted, what: str, lines: bool
+) -> Points:
+    """Return the rows of lines of JSON, or of a list: objects by the inputs' names."""
+    return json_points(_objects(data, line, wanted, what, lines), wanted)
 
 
-def _line_by_line(
-    data: bytes, line: int, names: Sequence[str], what: str
+def _objects(
+    data: bytes, line: int, wanted: Wanted, what: str, lines: bool
 ) -> Iterator[Row]:
-    """Yield the rows of lines of JSON, all of which have values of the same shapes."""
-    shapes: dict[str, list[int]] = {}
-    for nr, text in enumerate(_decoded(data, what).split("\n"), line):
-        if not text.strip():
-            continue
-        values, reason = _object(text, names)
-        if not reason:
-            known = {name: list(value.shape) for name, value in values.items()}
-            shapes = shapes or known
-            other = next((name for name in names if known[name] != shapes[name]), None)
-            if other is not None:
-                values, reason = {}, (
-                    f"{other} has shape {known[other]}, before it had {shapes[other]}"
-                )  # fmt: skip
-        yield f"{what}, line {nr}", values, reason
+    """Yield the wanted values of each object."""
+    text = _decoded(data, what)
+    floats = number_of_json if EXTREME.search(text) else None
 
-
-def _object(text: str, names: Sequence[str]) -> tuple[dict[str, Floats], str]:
-    """Return the values of a line of JSON that are numbers, and why the line is bad."""
-    try:
-        floats = number_of_json if EXTREME.search(text) else None
-        found = json.loads(text, parse_float=floats)
-    except NotAnArray as problem:
-        return {}, problem.message
-    except (ValueError, RecursionError) as error:
-        return {}, f"not JSON: {error}"
-    if not isinstance(found, dict):
-        return {}, "not an object"
-    values, reasons = {}, []
-    for name in names:
-        if name not in found:
-            reasons.append(f"no value for {name}")
-            continue
+    def loaded(text: str) -> tuple[Any, str]:
         try:
-            value = np.array(found[name], dtype=float)
-        except (TypeError, ValueError, OverflowError):
-            shown = shortened(json.dumps(found[name]))
-            reasons.append(f"{name} is {shown}, not numbers")
-            continue
-        # NumPy converts None to nan.
-        if "null" in text and None in np.array(found[name], dtype=object).ravel():
-            whole = found[name] is None
-            reasons.append(
-                f"{name} is empty" if whole else f"an entry of {name} is empty"
-            )
+            return json.loads(text, parse_float=floats), ""
+        except NotAnArray as problem:
+            return None, problem.message
+        except (ValueError, RecursionError) as error:
+            return None, f"not JSON: {error}"
+
+    found, reason = ([], "") if lines else loaded(text)
+    if reason or not isinstance(found, list):
+        raise refused("E513", f"{what}: {reason or 'it is no list of objects'}")
+    entries = ((f"object {nr}", each, "") for nr, each in enumerate(found, 1))
+    if lines:
+        texts = enumerate(text.split("\n"), line)
+        entries = ((f"line {nr}", *loaded(each)) for nr, each in texts if each.strip())
+    names = wanted.asked
+    for place, each, reason in entries:
+        if isinstance(each, dict):
+            if place.endswith(" 1") and not {*each}.intersection(names.values()):
+                name, asked = next(iter(names.items()))
+                raise NoColumn(asked, what, list(each), name)
+            cells = [each.get(asked, _NOTHING) for asked in names.values()]
+            yield f"{what}, {place}", cells, ""
         else:
-            values[name] = value
-    return values, reasons[0] if reasons else ""
+            yield f"{what}, {place}", [], reason or "not an object"
+
+
+_NOTHING = object()
+"""Value of a key that an object lacks."""
+
+
+def _json_number(cell: object) -> tuple[Floats | None, str]:
+    """Return the numbers of a value of JSON, and why they are none."""
+    if cell is _NOTHING:
+        return None, "has no value"
+    try:
+        value = np.array(cell, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        return None, f"is {shortened(json.dumps(cell))}, not numbers"
+    # NumPy converts None to nan.
+    if np.isnan(value).any() and None in np.array(cell, dtype=object).ravel():
+        return None, "is empty" if cell is None else "has an empty entry"
+    return value, ""

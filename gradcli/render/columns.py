@@ -1,68 +1,95 @@
-"""Columns of numbers as files: text, lines of JSON, .npy, .parquet.
+"""Columns of numbers as files: text, JSON, .npy, .parquet.
 
 Invariant: rows are written block by block as they come; a number in a text is read back
-as the same number.
+as the same number. A column of objects holds texts of JSON, which are carried along. A
+column whose rows have several numbers is several columns, ``value_0``, ``value_1``;
+in JSON it is one, of lists.
 
     with open_columns("out.csv", ["value", "grad_x"]) as out:
-        out.write(out.encoded(out.names, [value, grad_x]))
+        out.write(out.encoded(["value", "grad_x"], [value, grad_x]))
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import csv
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
-from io import BytesIO
-from os.path import splitext
+from io import BytesIO, StringIO
 from typing import IO, Any
 
 import numpy as np
 
 from ..lang.errors import ProgramError
-from ..lang.filesystem import FOLDER, refusal, replacing
+from ..lang.filesystem import FOLDER, packed, refusal, replacing, suffixes
+from ..lang.text_tables import TEXTS
+from ..views.numbers import flat_columns
 from .jsons import dumps
 
 
 class Columns:
-    """A file of columns that is being written; here as text with commas.
-
-    `encoded` needs no file, so rows may be encoded in the process that computed them.
-    """
+    """A file of columns that is being written, here as text with commas; rows may be
+    `encoded` in the process that computed them."""
 
     separator = ","
 
     def __init__(self, file: IO[bytes], names: Sequence[str]) -> None:
         self.file = file
-        self.names = list(names)
-        self.start()
+        self.names: list[str] = []
+        self._usual = names
 
-    def start(self) -> None:
-        """Write the head of the file, before the first row."""
-        self.file.write(self.separator.join(self.names).encode() + b"\n")
+    def start(self, types: Sequence[Any]) -> None:
+        """Write the head of the file, before the first row; JSON has none."""
+        if self.separator:
+            self.file.write(_text([self.names], self.separator))
 
     @classmethod
-    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> Any:
-        """Return rows in the file's format, from an array for each name."""
-        arrays = _numbers(names, columns)
-        if find_spec("pyarrow"):
-            return _by_arrow(arrays, cls.separator)
-        # A whole number is written without a point.
-        cells = (
-            [repr(n).removesuffix(".0") for n in array.tolist()] for array in arrays
-        )
-        lines = map(cls.separator.join, zip(*cells, strict=True))
-        return "".join(f"{line}\n" for line in lines).encode()
+    def encoded(
+        cls, names: Sequence[str], columns: Sequence[Any]
+    ) -> tuple[list[str], Any]:
+        """Return names and rows in the file's format, from an array for each name."""
+        names, arrays = flat_columns(names, columns)
+        if find_spec("pyarrow") and all(array.dtype == float for array in arrays):
+            return names, _by_arrow(arrays, cls.separator)
+        return names, _text(zip(*map(_cells, arrays), strict=True), cls.separator)
 
-    def write(self, rows: Any) -> None:
+    def write(self, encoded: tuple[list[str], Any]) -> None:
         """Append encoded rows."""
-        self.file.write(rows)
+        names, rows = encoded
+        if not len(rows):
+            return
+        if not self.names:
+            self.names = names
+            self.start(rows)
+        if self.names != names:
+            message = "the results of one row differ in shape from those before it"
+            raise ProgramError("E509", message, hint="write .jsonl")
+        self.put(rows)
 
-    def flush(self) -> None:
-        """Write out what is buffered, so that other processes see it."""
-        self.file.flush()
+    def put(self, rows: Any) -> None:
+        """Write encoded rows."""
+        self.file.write(rows)
 
     def end(self) -> None:
         """Write what is known only after the last row."""
+        if not self.names:
+            self.names = [*self._usual]
+            self.start(())
+
+
+def _text(rows: Iterable[Iterable[str]], separator: str) -> bytes:
+    text = StringIO()
+    csv.writer(text, delimiter=separator, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode()
+
+
+def _cells(array: Any) -> Iterator[str]:
+    """Yield the cells of a column as texts; a whole number is written without a
+    point."""
+    if array.dtype == float:
+        return (repr(number).removesuffix(".0") for number in array.tolist())
+    return (json.loads(c) if c[0] == '"' else c.replace("null", "") for c in array)
 
 
 def _by_arrow(arrays: Sequence[object], separator: str) -> bytes:
@@ -83,22 +110,37 @@ class _Tabs(Columns):
 
 
 class _JsonLines(Columns):
-    def start(self) -> None:
-        """Write nothing: every row has the names."""
+    separator = ""
 
     @classmethod
-    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> bytes:
+    def encoded(
+        cls, names: Sequence[str], columns: Sequence[Any]
+    ) -> tuple[list[str], Any]:
         cells = map(_json_cells, columns)
         keys = (dumps(name).replace("%", "%%") for name in names)
         line = "{" + ", ".join(f"{key}: %s" for key in keys) + "}\n"
-        return "".join(map(line.__mod__, zip(*cells, strict=True))).encode()
+        text = "".join(map(line.__mod__, zip(*cells, strict=True)))
+        return [*names], text.encode()
 
 
-def _json_cells(column: object) -> Iterator[str]:
+def _json_cells(column: object) -> Iterable[str]:
     """Return the entries of a column as texts of JSON."""
-    array = np.asarray(column, float)
+    array = np.asarray(column)
+    if array.dtype == object:
+        return array
     plain = array.ndim == 1 and np.isfinite(array).all()
-    return map(repr if plain else dumps, array.tolist())
+    return map(repr if plain else dumps, array.astype(float).tolist())
+
+
+class _Json(_JsonLines):
+    before = b"["
+
+    def put(self, rows: bytes) -> None:
+        self.file.write(self.before + rows.rstrip().replace(b"\n", b",\n "))
+        self.before = b",\n "
+
+    def end(self) -> None:
+        self.file.write(b"]\n" if self.names else b"[]\n")
 
 
 class _Npy(Columns):
@@ -107,61 +149,64 @@ class _Npy(Columns):
 
     rows = 0
 
-    def start(self) -> None:
-        self.dtype = _record(self.names)
+    def start(self, types: Sequence[Any]) -> None:
         self.end()
 
     @classmethod
-    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> bytes:
-        block = np.empty(len(columns[0]), _record(names))
-        for name, array in zip(names, _numbers(names, columns), strict=True):
+    def encoded(
+        cls, names: Sequence[str], columns: Sequence[Any]
+    ) -> tuple[list[str], Any]:
+        names, arrays = flat_columns(names, columns)
+        if any(array.dtype == object for array in arrays):
+            hint = "leave out --keep, or write .csv, .jsonl or .parquet"
+            raise ProgramError("E509", "a .npy file holds numbers alone", hint=hint)
+        block = np.empty(len(arrays[0]), [(name, "<f8") for name in names])
+        for name, array in zip(names, arrays, strict=True):
             block[name] = array
-        return block.tobytes()
+        return names, block
 
-    def write(self, rows: bytes) -> None:
-        self.rows += len(rows) // self.dtype.itemsize
-        self.file.write(rows)
+    def put(self, rows: Any) -> None:
+        self.rows += len(rows)
+        self.file.write(rows.tobytes())
 
     def end(self) -> None:
         """Write the head anew, with the number of rows."""
-        fields = {
-            "descr": np.lib.format.dtype_to_descr(self.dtype),
-            "fortran_order": False,
-            "shape": (self.rows,),
-        }
+        types = [(name, "<f8") for name in self.names or self._usual]
+        fields = {"descr": types, "fortran_order": False, "shape": (self.rows,)}
         self.file.seek(0)
         np.lib.format.write_array_header_1_0(self.file, fields)
 
 
-def _record(names: Sequence[str]) -> np.dtype[Any]:
-    return np.dtype([(name, "<f8") for name in names])
-
-
 class _Parquet(Columns):
-    def start(self) -> None:
+    def start(self, types: Any) -> None:
         import pyarrow as pa
         from pyarrow import parquet
 
-        self.schema = pa.schema([(name, pa.float64()) for name in self.names])
-        self.writer = parquet.ParquetWriter(self.file, self.schema)
+        table = types or pa.table(dict.fromkeys(self.names, pa.array([], pa.float64())))
+        self.writer = parquet.ParquetWriter(self.file, table.schema)
 
     @classmethod
-    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> list[object]:
-        return _numbers(names, columns)
-
-    def write(self, rows: list[object]) -> None:
+    def encoded(
+        cls, names: Sequence[str], columns: Sequence[Any]
+    ) -> tuple[list[str], Any]:
         import pyarrow as pa
 
-        table = pa.table(list(map(pa.array, rows)), schema=self.schema)
-        self.writer.write_table(table)
+        names, arrays = flat_columns(names, columns)
+        cells = [a if a.dtype == float else [*_cells(a)] for a in arrays]
+        return names, pa.table(cells, names)
+
+    def put(self, rows: Any) -> None:
+        self.writer.write_table(rows)
 
     def end(self) -> None:
+        super().end()
         self.writer.close()
 
 
 KINDS: dict[str, type[Columns]] = {
     ".csv": Columns,
     ".tsv": _Tabs,
+    ".json": _Json,
     ".jsonl": _JsonLines,
     ".npy": _Npy,
     ".parquet": _Parquet,
@@ -169,23 +214,11 @@ KINDS: dict[str, type[Columns]] = {
 """Classes of the formats, by the suffix of the file."""
 
 
-@contextmanager
-def columns_to(file: IO[bytes], suffix: str, names: Sequence[str]) -> Iterator[Columns]:
-    """Write columns to an open file in the format of a suffix; rows before a failure
-    stay in the file."""
-    columns = KINDS[suffix](file, names)
-    try:
-        yield columns
-    finally:
-        columns.end()
-        file.flush()
-
-
 def format_of(path: str) -> str:
     """Return the suffix of a file's name, which names its format; raise ProgramError if
     it is unknown, or needs a package that is not installed."""
-    suffix = splitext(path)[1].lower()
-    if suffix not in KINDS:
+    suffix, packing = suffixes(path)
+    if suffix not in (TEXTS if packing else KINDS):
         hint = f"its name ends with one of {', '.join(KINDS)}"
         raise ProgramError("E509", f"--out: no format for {path!r}", hint=hint)
     if suffix == ".parquet" and find_spec("pyarrow") is None:
@@ -195,25 +228,21 @@ def format_of(path: str) -> str:
 
 
 @contextmanager
-def open_columns(path: str, names: Sequence[str]) -> Iterator[Columns]:
-    """Write columns to a file, which appears when all is written, in the format that
-    its name's suffix says; raise ProgramError if that is not known or the file cannot
-    be written."""
-    suffix = format_of(path)
+def open_columns(
+    path: str | None, stream: IO[bytes], suffix: str, names: Sequence[str]
+) -> Iterator[Columns]:
+    """Write columns in the format of a suffix to a file, which appears when all is
+    written, or without a path to a stream, where rows before a failure stay."""
     try:
-        with replacing(path) as file, columns_to(file, suffix, names) as columns:
+        with (
+            nullcontext(stream) if path is None else replacing(path) as file,
+            packed(file, path or "", "wb") as unpacked,
+        ):
+            columns = KINDS[suffix](unpacked, names)
             yield columns
+            columns.end()
     except OSError as error:
+        if path is None:
+            raise
         message, hint = refusal(path, error, FOLDER, "written")
         raise ProgramError("E512", f"--out: {message}", hint=hint) from None
-
-
-def _numbers(names: Sequence[str], columns: Sequence[Any]) -> list[Any]:
-    """Return the columns as arrays with one number for each row; raise ProgramError if
-    a row has more than one number in a column."""
-    for name, column in zip(names, columns, strict=True):
-        if np.ndim(column) > 1:
-            shape = list(np.shape(column)[1:])
-            message = f"{name} has shape {shape} at each point, and a cell one number"
-            raise ProgramError("E509", message, hint="write .jsonl: --out FILE.jsonl")
-    return [np.asarray(column, float) for column in columns]

@@ -18,7 +18,7 @@ import numpy as np
 from ..answers.derivatives import BlockView, Derivative
 from ..answers.products import Product
 from ..lang.excerpt import printable
-from ..views.numbers import plain
+from ..views.numbers import plain, without_signs
 from .dots import spy
 from .gradients import derivative_label, derived, size_of
 from .line import BLANK, Layout, Line, dim
@@ -98,7 +98,8 @@ def _entries(block: BlockView, layout: Layout) -> Iterator[Line]:
     """Yield the numbers of a block."""
     pattern = block.pattern
     if block.value is not None:
-        yield from array_lines(block.value, "  ", layout)
+        value = without_signs(block.value, *pattern.shape)
+        yield from array_lines(value, "  ", layout)
     elif block.structure == "diagonal":
         along = np.zeros(pattern.shape[0], pattern.values.dtype)
         along[pattern.rows] = pattern.values

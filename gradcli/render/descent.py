@@ -24,6 +24,7 @@ OUTCOMES = {
     "steps": "after {} steps",
     "tolerance": "after {} steps, within the tolerance",
     "interrupted": "interrupted after {} steps",
+    "still": "it no longer moves after {} steps",
     "diverged": "after {} steps, the last with finite values",
 }
 """Texts on how a descent ended, by what stopped it."""
@@ -43,10 +44,10 @@ def step_line(step: int, loss: float, grad_norm: float) -> Line:
 def end(view: DescentView, layout: Layout) -> Iterator[Line]:
     """Yield the loss that was reached and the values to paste; in a terminal the curve,
     too."""
-    if layout.width is not None and len(view.losses) > 1:
+    if layout.rows is not None and len(view.losses) > 1:
         from .dots import curve
 
-        yield from curve(view.losses, printable(view.output), layout.width)
+        yield from curve(view.losses, printable(view.output), layout.width or 0)
         yield BLANK
     outcome = OUTCOMES[view.stopped].format(f"{view.steps:,}")
     if view.steps == 1:
@@ -61,7 +62,8 @@ def end(view: DescentView, layout: Layout) -> Iterator[Line]:
     yield BLANK
     for given in view.inputs:
         text = quote(_binding(given))
-        if layout.width is not None and len(text) > MAX_BINDING_CHARACTERS:
+        brief = layout.rows is not None or view.stopped == "interrupted"
+        if brief and len(text) > MAX_BINDING_CHARACTERS:
             text = text[:MAX_BINDING_CHARACTERS] + ELLIPSIS
             layout.cut = True
         yield Line((text, "number"), hang="")

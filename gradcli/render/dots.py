@@ -344,7 +344,8 @@ def contours(surface: Surface, width: int) -> Iterator[Line]:
     picture = _lines(_picture(surface, lines, columns, rows))
     yield from _framed(picture, columns, ends, across)
     first, second = surface.inputs
-    yield dim(f"{first} across, {second} up, arrows uphill")
+    arrows = ", arrows uphill" * bool(np.isfinite(surface.slopes).all(0).any())
+    yield dim(f"{first} across, {second} up{arrows}")
     listed = ", ".join(map(six_digits, lines))
     low, high = six_digits(float(known.min())), six_digits(float(known.max()))
     text = f"lines at {listed}" if lines else "no lines"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 Role: TypeAlias = Literal[
     "plain", "name", "number", "node", "dim", "title", "good", "fair", "bad"
@@ -64,8 +64,11 @@ BLANK = Line()
 class Layout:
     """The room for a text in columns and rows; None, as in a pipe: no limit.
 
-    cut  whether anything was left out to fit
+    cut     whether anything was left out to fit
+    digits  the significant digits of shown numbers; None: all
     """
+
+    digits: ClassVar[int | None] = None
 
     width: int | None = None
     rows: int | None = None

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import accumulate, chain
+from itertools import accumulate, chain, zip_longest
 from math import prod
 from operator import mul
 from typing import Any
@@ -28,7 +28,7 @@ from .line import Layout, Line, LongLine, Part, dim
 
 ELLIPSIS = "…"
 
-ROW_ENTRIES = 4
+ROW_ENTRIES = 16
 """Number of entries that a row may have for each row allowed before it is cut."""
 
 MAX_JSON_NUMBER = 10**308
@@ -47,8 +47,9 @@ Row = tuple[str, list[Any], str]
 
 
 def number(value: float) -> str:
-    """Return the shortest text that reads back as the same number."""
-    return repr(float(value))
+    """Return the shortest text that reads back as the same number, or as it is with
+    the digits that are wanted."""
+    return repr(float(f"{value:.{Layout.digits}g}" if Layout.digits else value))
 
 
 def six_digits(value: float) -> str:
@@ -69,7 +70,7 @@ def inline(value: Shown, text: Callable[[float], str] = number) -> str:
         value = value.listed()
     if not isinstance(value, list):
         return text(value)
-    if text is number and value and {float}.issuperset(map(type, value)):
+    if text is number and not Layout.digits and {*map(type, value)} == {float}:
         return repr(value)
     return "[" + ", ".join([inline(entry, text) for entry in value]) + "]"
 
@@ -82,7 +83,8 @@ def draw(value: Plain, layout: Layout, whole: bool = False) -> list[str]:
     rows = _rows(value, len(sizes(value)), layout)
     for written in (number, six_digits):
         lines = _aligned(rows, written, None)
-        if layout.width is None or max(map(len, lines)) <= layout.width:
+        fits = layout.width is None or max(map(len, lines)) <= layout.width
+        if fits or (layout.rows is None and not whole):
             return lines
         layout.cut = True
     return _aligned(rows, six_digits, None if whole else layout.width)
@@ -126,14 +128,16 @@ def _aligned(
 ) -> list[str]:
     texts = [[e if e is ELLIPSIS else written(e) for e in row] for _, row, _ in rows]
     width = max((len(text) for row in texts for text in row), default=0)
+    for nr, row in enumerate(texts):
+        if available is not None and len(row) > 1:
+            room = available - 2 * (len(rows[nr][0]) - 1) - len("[], …, ")
+            fitting = max(2, room // (width + len(", ")))
+            texts[nr] = _without_middle([e for e in row if e is not ELLIPSIS], fitting)
+    widths = [max(map(len, column)) for column in zip_longest(*texts, fillvalue="")]
     lines = []
     for (before, _, after), row in zip(rows, texts, strict=True):
-        if available is not None and len(row) > 1:
-            room = available - 2 * (len(before) - 1) - len("[], …, ")
-            fitting = max(2, room // (width + len(", ")))
-            row = _without_middle([e for e in row if e is not ELLIPSIS], fitting)
-        cells = [e if e is ELLIPSIS else e.rjust(width) for e in row]
-        lines.append(f"{before}{', '.join(cells)}{after}")
+        cells = [f"{e},".ljust(w + 1) for e, w in zip(row[:-1], widths, strict=False)]
+        lines.append(f"{before}{' '.join([*cells, *row[-1:]])}{after}")
     return lines
 
 
@@ -202,10 +206,10 @@ def _written(
         before = first if head and not nr else indent
         before += " " * (len(outer) - opened) + "[" * opened
         after = "]" * closed + ("," if nr + 1 < count else last)
-        yield LongLine(partial(chain, (before,), _pieces(row, repr), (after,)))
+        yield LongLine(partial(chain, (before,), _pieces(row, inline), (after,)))
 
 
-def listed(value: Entries, text: Callable[[list[Any]], str] = repr) -> Iterator[str]:
+def listed(value: Entries, text: Callable[[list[Any]], str] = inline) -> Iterator[str]:
     """Yield nested lists on one line, complete, in pieces; ``text`` writes some of the
     numbers, or rows of them, as a list."""
     return _pieces(value.raw, text)

@@ -44,20 +44,14 @@ class Bar:
         self._shown.update(self._task, completed=step, beside=beside(), refresh=True)
 
     def _start(self) -> None:
+        from rich import progress
         from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeRemainingColumn,
-        )
 
-        self._shown = Progress(
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[beside]}", markup=False),
-            TimeRemainingColumn(),
+        self._shown = progress.Progress(
+            progress.BarColumn(bar_width=24),
+            progress.MofNCompleteColumn(),
+            progress.TextColumn("{task.fields[beside]}", markup=False),
+            progress.TimeRemainingColumn(),
             console=Console(file=self._stream, legacy_windows=False, theme=for_rich()),
             auto_refresh=False,
             transient=True,

@@ -1,9 +1,10 @@
 """Writers of lines: a pipe gets plain text, a terminal colours and its own width.
 
-Invariants: a pipe gets no escape code, and no line is cut or wrapped there. `NO_COLOR`
-comes first; then `FORCE_COLOR` and `CLICOLOR_FORCE`; then the choice made by `prefer`;
-then `TERM=dumb`; else a terminal gets colour. rich is imported only if the stream is a
-terminal or colour is forced.
+Invariants: a pipe gets no escape code, nothing is left out there, and lines are wrapped
+only to a width that somebody asked for. `NO_COLOR` comes first; then `FORCE_COLOR` and
+`CLICOLOR_FORCE`; then the choice made by `prefer`; then `TERM=dumb`; else a terminal
+gets colour. rich is imported only if the stream is a terminal, colour is forced, or a
+width is asked for.
 
 Where a stream's encoding lacks a character, it is escaped if it is the user's; drawing
 characters are replaced by similar ones, one for one where a picture's columns depend on
@@ -17,6 +18,7 @@ from __future__ import annotations
 import codecs
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, TextIO, TypeAlias
 
@@ -81,17 +83,22 @@ def prefer(colour: str = "auto", width: int = 0, theme: Theme = "auto") -> None:
     _preferred.update(colour=colour, width=width)
 
 
-def open_writer(stream: TextIO, into: TextIO | None = None) -> Writer:
+def open_writer(
+    stream: TextIO, into: TextIO | None = None, bare: bool = False
+) -> Writer:
     """Return the writer for a stream, as the environment asks; what it writes goes
-    ``into`` another one, if that is given."""
+    ``into`` another one, if that is given. In a pipe ``bare`` lines are not wrapped."""
     terminal = stream.isatty()
     colour = wants_colour(terminal, os.environ)
-    if not terminal and not colour:
+    width = terminal_width(stream, os.environ) if terminal or not bare else 0
+    if not colour and not width:
         return PlainWriter(stream)
     from .terminal import TerminalWriter
 
-    width = terminal_width(stream, os.environ) if terminal else None
-    return TerminalWriter(into or stream, width, colour)
+    writer = TerminalWriter(into or stream, width or None, colour)
+    if not terminal:
+        writer.layout.rows = None
+    return writer
 
 
 def wants_colour(terminal: bool, wishes: Mapping[str, str]) -> bool:
@@ -109,17 +116,16 @@ def wants_colour(terminal: bool, wishes: Mapping[str, str]) -> bool:
 
 
 def terminal_width(stream: TextIO, wishes: Mapping[str, str]) -> int:
-    """Return the columns of the terminal; the variable `COLUMNS` overrides them."""
+    """Return the columns that the variable `COLUMNS`, or else a setting, asks for, or
+    else those of the terminal; 0 for a pipe that nobody asks any for."""
     wanted = wishes.get("COLUMNS", "")
-    if wanted.isdecimal() and int(wanted):
-        return max(MIN_TERMINAL_COLUMNS, int(wanted))
-    if _preferred["width"]:
-        return max(MIN_TERMINAL_COLUMNS, int(_preferred["width"]))
-    try:
-        columns = os.get_terminal_size(stream.fileno()).columns
-    except (OSError, ValueError):
-        columns = 0
-    return max(MIN_TERMINAL_COLUMNS, columns or DEFAULT_TERMINAL_COLUMNS)
+    columns = int(wanted) if wanted.isdecimal() else 0
+    columns = columns or int(_preferred["width"])
+    if not columns and stream.isatty():
+        with suppress(OSError, ValueError):
+            columns = os.get_terminal_size(stream.fileno()).columns
+        columns = columns or DEFAULT_TERMINAL_COLUMNS
+    return columns and max(MIN_TERMINAL_COLUMNS, columns)
 
 
 def register() -> None:

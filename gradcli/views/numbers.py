@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, TypeAlias
 
+import numpy as np
+
 from ..engine.raw import Raw
 
 Plain: TypeAlias = Annotated[float | list[Any], "value"]
@@ -58,6 +60,31 @@ def shown(raw: Raw) -> Shown:
     if getattr(raw, "size", 1) <= MANY:
         return plain(raw)
     return Entries(raw.get() if hasattr(raw, "get") else raw)
+
+
+def without_signs(value: Shown, rows: int, columns: int) -> Shown:
+    """Return the numbers of a matrix, of any shape, with 0 for -0 off its diagonal; of
+    a row or a column as they are."""
+    if min(rows, columns) < 2:
+        return value
+    raw = np.asarray(value.raw if isinstance(value, Entries) else value)
+    matrix = raw.reshape(rows, columns)
+    clean = np.where(np.eye(rows, columns, dtype=bool), matrix, matrix + 0.0)
+    return shown(clean.reshape(raw.shape))
+
+
+def flat_columns(
+    names: Sequence[str], columns: Sequence[Any]
+) -> tuple[list[str], list[Any]]:
+    """Return columns with one number, or one text, in each row: for one whose rows have
+    several, ``name_0``, ``name_1``."""
+    found: dict[str, Any] = {}
+    for name, column in zip(names, map(np.asarray, columns), strict=True):
+        for index in np.ndindex(column.shape[1:]):
+            numbered = "_".join([name, *map(str, index)])
+            array = column[(slice(None), *index)]
+            found[numbered] = array if array.dtype == object else array.astype(float)
+    return [*found], [*found.values()]
 
 
 MANY = 1 << 16

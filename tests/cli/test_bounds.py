@@ -112,7 +112,7 @@ def test_what_takes_too_long_is_ended_where_it_is(warm: Warm, case: str) -> None
     refused(ended, "E405", 4, "more than 0.3 s", "^", "--max-seconds")
 
 
-GIVEN = {"check": ("--claim", "d/dx = 1"), "plot": ("x=0:1",)}
+GIVEN = {"check": ("--claim", "d/dx = 1"), "plot": ("x=0..1",)}
 """What a command needs beside a program, where that is no value of x."""
 
 
@@ -425,7 +425,7 @@ def test_a_small_limit_of_the_users_own_is_no_memory(
 
 REFUSED_OR_DONE = {
     "a constant condition of many rows": (
-        ["grad", "where(2 > 0.1, x, 0.5)*x", "--sweep", "x=0:1:70000"], 0),
+        ["grad", "where(2 > 0.1, x, 0.5)*x", "--sweep", "x=0..1:70000"], 0),
     "a shape of gigabytes": (["grad", "sum(x)", "--shape", "x=3000000000"], 4),
     "a shape of no size": (["grad", "sum(x)", "--shape", f"x={10**40}"], 4),
     "a shape that is no number": (["value", "x", "--shape", "x=" + "9" * 4400], 2),

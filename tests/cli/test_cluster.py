@@ -235,7 +235,7 @@ def test_local_workers_are_started_and_stopped(gradcli: Run, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("address", ["local:0", "local:many", "tcp://127.0.0.1:1"])
 def test_a_cluster_that_is_not_there_is_an_error(gradcli: Run, address: str) -> None:
-    ended = gradcli("grad", "x", "--sweep", "x=0:1:2", "--cluster", address)
+    ended = gradcli("grad", "x", "--sweep", "x=0..1:2", "--cluster", address)
     assert ended.status == 2
     assert f"--cluster {address}" in ended.err
     assert "Traceback" not in ended.err

@@ -133,7 +133,7 @@ def test_a_terminal_shortens_long_paths_and_says_so(
 def test_two_ranges(tmp_path: Path, capsys: Capture) -> None:
     pytest.importorskip("contourpy", reason="the extra `pictures` is not installed")
     path = tmp_path / "field.svg"
-    words = ["x=-2:2:9", "y=-1:3:11"]
+    words = ["x=-2..2:9", "y=-1..3:11"]
     assert run(["plot", "(1-x)^2 + 5*(y-x^2)^2", *words, "-o", str(path)]) == 0
     assert path.read_text().count('class="level') > 5
     assert run(["plot", "x - 2*y", *words]) == 0
@@ -150,7 +150,7 @@ def test_two_ranges(tmp_path: Path, capsys: Capture) -> None:
 
 def test_a_curve_in_a_file(tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "curve.svg"
-    assert run(["plot", "1/x", "x=-1:1", "-o", str(path), "--no-verify"]) == 0
+    assert run(["plot", "1/x", "x=-1..1", "-o", str(path), "--no-verify"]) == 0
     assert path.read_text().count("<polyline") == 4
     assert capsys.readouterr().out == f"written to {path}\n"
 

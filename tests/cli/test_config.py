@@ -24,8 +24,8 @@ FLOAT = "0.5403023058681398\n"
 FIVE_DIGITS = "0.5403\n"
 
 OTHERS = {
-    "digits": "7", "dtype": "float32", "device": "cpu", "seed": "3", "strict": "true",
-    "verify": "false", "require": "sampled", "verify-seconds": "9",
+    "digits": "7", "dtype": "float32", "device": "cpu", "precision": "4", "seed": "3",
+    "strict": "true", "verify": "false", "require": "sampled", "verify-seconds": "9",
     "max-seconds": "20", "max-memory": "400MB", "max-program": "1MB",
     "colour": "never", "theme": "dark", "width": "90",
 }  # fmt: skip
@@ -86,7 +86,7 @@ def test_a_default_refuses_nothing_that_is_right_without_it(gradcli: Run) -> Non
         "GRADCLI_VERIFY_SECONDS": "9", "GRADCLI_DTYPE": "float64",
     }  # fmt: skip
     for words in (
-        ("grad", "x**2", "--sweep", "x=0:1:2"),
+        ("grad", "x**2", "--sweep", "x=0..1:2"),
         ("grad", "x**2", "x=1", "--order", "2"),
         ("grad", "x**2", "x=1", "--code", "numpy"),
         ("grad", "x**2", "x=1", "--no-verify"),
@@ -160,7 +160,7 @@ def test_the_theme_that_is_set_is_that_of_text_and_of_pictures(
     assert "\x1b" not in gradcli("graph", "x", "x=1", env={"GRADCLI_THEME": "dark"}).out
     dark = {"GRADCLI_THEME": "dark"}
     assert gradcli("graph", "x", "x=1", "-o", "g.svg", env=dark).status == 0
-    assert gradcli("plot", "x^2", "x=0:1", "-o", "p.svg", env=dark).status == 0
+    assert gradcli("plot", "x^2", "x=0..1", "-o", "p.svg", env=dark).status == 0
     worked = gradcli("explain", "x^2", "x=1", "--html", env=dark).out
     for text in (worked, *((tmp_path / n).read_text() for n in ("g.svg", "p.svg"))):
         assert "#14181e" in text

@@ -48,8 +48,8 @@ PRINTED = {
     'explain "L = sum(x*y + x)" x=[2,4] y=3': "explain",
     'kinks "abs(x)" x=0.01 --radius 0.1': "kinks",
     'value "y = x/0" x=[[1,0]]': "value",
-    'plot "abs(x)" x=-1:1:3': "plot",
-    'plot "abs(x)*y" x=-1:1:3 y=-1:1:3': "plot",
+    'plot "abs(x)" x=-1..1:3': "plot",
+    'plot "abs(x)*y" x=-1..1:3 y=-1..1:3': "plot",
     f"verify {SAMPLES}/losses.py:Scale": "verify",
     "ops": "ops",
     "config": "config",
@@ -88,7 +88,7 @@ def test_an_error_has_the_notes_that_came_before_it(gradcli: Run) -> None:
 
 
 def test_a_schema_describes_each_row(gradcli: Run) -> None:
-    ended = gradcli("grad", "x**-1*y[0]", "--sweep", "x=0:1:3", "y=1,5", "--json")
+    ended = gradcli("grad", "x**-1*y[0]", "--sweep", "x=0..1:3", "y=1,5", "--json")
     assert len(answered(ended.out, ended.err)) == len(ended.out.splitlines()) == 3
     assert ended.err.startswith("note: ")
 

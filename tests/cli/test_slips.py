@@ -93,7 +93,7 @@ def test_a_shared_option_is_shown_or_refused(
 
 
 @pytest.mark.parametrize(
-    "line", ["value x^2 x=3 -q --no-verify", "plot x^2 x=0:1 --json --strict"]
+    "line", ["value x^2 x=3 -q --no-verify", "plot x^2 x=0..1 --json --strict"]
 )
 def test_what_is_so_anyway_may_be_asked_for(line: str) -> None:
     assert run(line.split()) == 0

@@ -39,9 +39,9 @@ def shell(script: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
         'gradcli grad "(x**2).sum()" "x=linspace(0,1,100000)" --no-verify',
         "gradcli ops",
         'gradcli descend "(w-3)^2" w=0 --lr 1e-9 --steps 1000000000',
-        "gradcli grad x^2 --sweep x=0:1:3000000",
-        "gradcli grad x^2 --sweep x=0:1:3000000 --cluster local:2",
-        "gradcli grad x^2 --sweep x=0:1:3000000 --json",
+        "gradcli grad x^2 --sweep x=0..1:3000000",
+        "gradcli grad x^2 --sweep x=0..1:3000000 --cluster local:2",
+        "gradcli grad x^2 --sweep x=0..1:3000000 --json",
         '(seq 3000000 | sed 1ix || :) | gradcli grad "if 1: y = 2*x" --table -',
     ],
 )

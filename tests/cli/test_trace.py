@@ -123,7 +123,7 @@ def test_small_arrays_are_told(capsys: Capture) -> None:
 def test_rows_are_told_of_as_well(
     capsys: Capture, program: str, values: list[str], told: str
 ) -> None:
-    words = ["grad", program, *values, "--sweep", "x=0:1:30", "--wrt", "x", "--trace"]
+    words = ["grad", program, *values, "--sweep", "x=0..1:30", "--wrt", "x", "--trace"]
     assert run(words) == 0
     assert f"trace: {told}" in capsys.readouterr().err
 

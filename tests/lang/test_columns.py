@@ -90,8 +90,8 @@ def test_a_column_has_a_limit_of_its_own(tmp_path: Path) -> None:
 
 
 def test_an_array_without_fields_has_no_columns(tmp_path: Path) -> None:
-    np.save(tmp_path / "a.npy", np.ones((3, 1)))
-    with pytest.raises(NotAnArray, match="no columns with names"):
+    np.save(tmp_path / "a.npy", np.ones((3, 2)))
+    with pytest.raises(ProgramError, match="x is read from its columns"):
         read_file(f"{tmp_path}/a.npy:x")
 
 

@@ -17,13 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from gradcli.lang.errors import ProgramError
 from gradcli.lang.files import read_file
 from gradcli.lang.filesystem import refusal
-from gradcli.lang.nested import NotAnArray
 
 
-def problem(place: object, **options: int) -> NotAnArray:
-    with pytest.raises(NotAnArray) as caught:
+def problem(place: object, **options: int) -> ProgramError:
+    with pytest.raises(ProgramError) as caught:
         read_file(str(place), **options)
     return caught.value
 
@@ -164,7 +164,7 @@ def test_no_bytes_let_another_exception_out(tmp_path_factory, name, data) -> Non
     path = tmp_path_factory.mktemp("any") / name
     path.write_bytes(data)
     place = f"{path}:a" if name == "a.npz" else str(path)
-    with contextlib.suppress(NotAnArray):
+    with contextlib.suppress(ProgramError):
         assert read_file(place).dtype == np.float64
 
 

@@ -12,15 +12,15 @@ import pytest
 from gradcli.lang import text_tables
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.points import point_blocks
-from gradcli.lang.text_tables import Points
+from gradcli.lang.text_tables import Points, Wanted
 
-READERS = ["arrow", "numpy"]
+READERS = ["arrow", "python"]
 
 
 @pytest.fixture(params=READERS)
 def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both ways to read a block of text."""
-    if request.param == "numpy":
+    if request.param == "python":
         monkeypatch.setattr(text_tables, "find_spec", lambda name: None)
     elif find_spec("pyarrow") is None:
         pytest.skip("pyarrow is not installed")
@@ -30,7 +30,7 @@ def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 
 
 def read(path: Path, *names: str) -> list[Points]:
-    return [block() for block in point_blocks(str(path), names)]
+    return [block() for block in point_blocks(str(path), Wanted(names))]
 
 
 def column(blocks: list[Points], name: str) -> list[float]:
@@ -67,8 +67,8 @@ TABLES: dict[str, tuple[str, dict[str, list[float]], list[str]]] = {
         [
             "line 3: x is 'abc', not a number",
             "line 4: b is empty",
-            "line 5: 1 cell, the header has 2",
-            "line 6: 3 cells, the header has 2",
+            "line 5: 1 cell in place of 2",
+            "line 6: 3 cells in place of 2",
         ],
     ),
     "columns that are not read may hold anything and share a name": (
@@ -89,7 +89,7 @@ TABLES: dict[str, tuple[str, dict[str, list[float]], list[str]]] = {
     "a row with too few cells is bad whatever is read of it": (
         "x,b\n1,2\n5\n3,4,9\n6,7\n",
         {"x": [1, 6]},
-        ["line 3: 1 cell, the header has 2", "line 4: 3 cells, the header has 2"],
+        ["line 3: 1 cell in place of 2", "line 4: 3 cells in place of 2"],
     ),
     "a row of empty cells is a row and a blank line is none": (
         "\n  \nx,b\n\n1,2\n,\n  \n3,4\n",
@@ -131,8 +131,8 @@ def test_a_bad_line_of_json_is_told(tmp_path: Path) -> None:
     reasons = [bad.reason for bad in block.bad]
     assert reasons.pop(4).startswith("not JSON: ")
     assert reasons == [
-        "not an object", "no value for x", 'x is "a", not numbers',
-        "x has shape [1], before it had [2]", "x is empty", "an entry of x is empty",
+        "not an object", "x has no value", 'x is "a", not numbers',
+        "x has shape [1], before it had [2]", "x is empty", "x has an empty entry",
     ]  # fmt: skip
 
 
@@ -216,7 +216,7 @@ def test_a_place_without_a_table_is_told(
     place: str, code: str, words: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ProgramError) as caught:
-        next(point_blocks(str(tmp_path / place), ["x"]))
+        next(point_blocks(str(tmp_path / place), Wanted(("x",))))
     assert caught.value.code == code
     assert words in caught.value.message
     assert caught.value.hint is not None
@@ -253,28 +253,22 @@ def test_a_number_is_the_same_whoever_reads_it(reader: str, tmp_path: Path) -> N
 
 LINES = [
     '{"x":1}{"x":2}', '{"x":NaN}', '{"x":"3"}', '{"x":null}', "{}", '{"x":1,"x":2}',
-    "[1]", '{"x":[1,2]}', '{"x":1} junk', '{"x":1e400}', '{"x":01}', '{"x":.5}',
+    "[1]", '{"x":[1,2]}', '{"x":1} junk', '{"x":1e400}', '{"x":01}', '{"x":true}',
     '{"x":1,}', '{"x":12345678901234567890}', '{"x":-0.0}', '{"x":Infinity}',
-    '{"y":{"x":3},"x":1}', '{"x":1\n}', '{"\\u0078":7}', '// c\n{"x":1}',
-    "\n \n{\"x\":1}\r\n{\"x\":0.1}", '{"x":1.}', '{"x":1e-400}', '{"x":-}',
+    '{"x":1\n}', "\n \n{\"x\":1}\r\n{\"x\":0.1}", '{"x":1e-400}',
+    '{"x":1' + "0" * 400 + "}",
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_a_line_of_json_is_the_same_whoever_reads_it(
+def test_an_object_of_json_is_the_same_alone_and_among_others(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("pyarrow")
     path = tmp_path / "t.jsonl"
-    path.write_text(line + "\n")
-    found = []
-    for size in (0, 1 << 30):
-        monkeypatch.setattr(
-            text_tables, "_worth_arrow", lambda data, size=size: not size
-        )
-        (points,) = read(path, "x")
-        found.append((repr(points.columns["x"].tolist()), points.bad))
-    assert found[0] == found[1]
+    path.write_text('{"x":7}\n' + line + "\n")
+    found = [repr(read(path, "x"))]
+    monkeypatch.setattr(text_tables, "_plain_numbers", None)
+    assert [repr(read(path, "x"))] == found
 
 
 def test_a_list_of_numbers_is_the_column_of_one_input(tmp_path: Path) -> None:
@@ -332,7 +326,7 @@ def test_an_input_has_one_column(suffix: str, reader: str, tmp_path: Path) -> No
 def test_parts_have_all_rows_of_points_good_and_bad(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("x\nbad\n1\n2\nbad\nbad\n3\n4\n5\nbad\n")
-    (block,) = point_blocks(str(path), ["x"])
+    (block,) = point_blocks(str(path), Wanted(("x",)))
     parts = [part() for part in block.parts(lambda: 2)]
     assert [part.columns["x"].tolist() for part in parts] == [[1, 2], [3, 4], [5]]
     assert [[bad.nr for bad in part.bad] for part in parts] == [[0, 3, 4], [], [1]]

@@ -56,13 +56,13 @@ def test_a_matrix_fits_its_layout_and_reads_back_unless_it_is_cut(
 
 def test_columns_are_aligned_and_the_middle_is_left_out_and_marked() -> None:
     assert draw([[1.0, -10.5], [0.25, 2.0]], Layout()) == [
-        "[[  1.0, -10.5],",
-        " [ 0.25,   2.0]]",
+        "[[1.0,  -10.5],",
+        " [0.25, 2.0]]",
     ]
     layout = Layout(80, 4)
     drawn = draw([[float(i)] for i in range(100)], layout)
     assert layout.cut
-    assert drawn == ["[[ 0.0],", " [ 1.0],", " …,", " [98.0],", " [99.0]]"]
+    assert drawn == ["[[0.0],", " [1.0],", " …,", " [98.0],", " [99.0]]"]
 
 
 @pytest.mark.parametrize("value", [[], [[], []], [[[]]]])

@@ -9,7 +9,7 @@ from ..checking import Check, show_checked
 from ..forms import Forms, joined, program_of_gradients
 from ..limits import MAX_DIGITS, MAX_ORDER
 from ..option_groups import Many
-from ..options import Request, Requirement, was_typed
+from ..options import Request, Requirement
 from ..output import Printer, form, note, tell_trouble
 from ..problems import typed, wrong
 from ..sources import question_of
@@ -62,13 +62,11 @@ def main(
     --order N: The N-th derivative by each input; of numbers by numbers.
     """
     others = {**asdict(forms), **asdict(beside)}
-    if many.asked:
-        one = {"require": require, "order": order > 1, "shape": request.shape,
-               "verify-seconds": was_typed("verify_seconds")}  # fmt: skip
-        many.refuse(**others, **one)
+    if many.asked(".npz", ".npy"):
+        many.refuse(request, **others, require=require, order=order > 1)
         from ..at_points import run
 
-        return run(question_of(request, beside.grad_output), many, trace)
+        return run(question_of(request, beside.grad_output), many, "grad", trace)
     if order > 1:
         extra = typed(**others, trace=trace)
         if extra:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from ..blocks import answer
 from ..forms import Forms
-from ..option_groups import Matrices
+from ..option_groups import Many, Matrices
 from ..options import Request, Requirement
 
 
 def main(
     request: Request,
     forms: Forms,
+    many: Many,
     matrices: Matrices,
     times: list[str] | None = None,
     require: Requirement = None,
@@ -24,4 +25,4 @@ def main(
     """
     from ...answers.derivatives import hessian
 
-    return answer(request, forms, matrices, times, require, "hessian", hessian)
+    return answer(request, forms, many, matrices, times, require, "hessian", hessian)

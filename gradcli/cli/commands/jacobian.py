@@ -7,13 +7,14 @@ from typing import Literal
 
 from ..blocks import answer
 from ..forms import Forms
-from ..option_groups import Matrices
+from ..option_groups import Many, Matrices
 from ..options import Request, Requirement
 
 
 def main(
     request: Request,
     forms: Forms,
+    many: Many,
     matrices: Matrices,
     mode: Literal["auto", "rev", "fwd"] = "auto",
     times: list[str] | None = None,
@@ -31,7 +32,7 @@ def main(
     from ...answers.derivatives import jacobian
 
     compute = partial(jacobian, mode=mode)
-    backward = mode if mode == "rev" else None
+    rev = mode if mode == "rev" else None
     return answer(
-        request, forms, matrices, times, require, "jacobian", compute, mode=backward
+        request, forms, many, matrices, times, require, "jacobian", compute, mode=rev
     )

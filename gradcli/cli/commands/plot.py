@@ -24,15 +24,7 @@ if TYPE_CHECKING:
     from ...answers.question import Question
     from ...lang.run import Run
 
-POINTS = 401
-"""Number of points of a curve."""
-
-SIDE_POINTS = 81
-"""Number of points along each side where two inputs have a range."""
-
 ENDINGS = (".svg", ".png", ".pdf", ".json")
-
-_RANGE = re.compile(r"(?P<name>[^\W\d]\w*)=(?P<ends>[^@\[:]*:[^:]*?)(?P<count>:\d+)?")
 
 
 @without(NEEDS_ALL_VALUES)
@@ -41,12 +33,12 @@ def main(
     out: str | None = None,
     log: str = "",
 ) -> int:
-    """Curves of a value and its derivative, over x=START:STOP.
+    """Curves of a value and its derivative, over x=START..STOP.
 
     Kinks are marked. Of two inputs with a range, lines of equal value are drawn, with
-    arrows uphill. NAME=START:STOP:COUNT says how many points.
+    arrows uphill. NAME=START..STOP:COUNT says how many points.
 
-    Example: gradcli plot "x^2*sin(x)" x=-3:3
+    Example: gradcli plot "x^2*sin(x)" x=-3..3
 
     -o, --out FILE: Write a picture: .svg, .png, .pdf, or .json for the numbers.
     --log AXES: Make the axis x, y or both, xy, of a curve logarithmic. The value's is
@@ -87,19 +79,15 @@ def _ranges(request: Request) -> tuple[list[str], list[str]]:
     """Return the words without those of ranges, and the ranges as sweeps."""
     words = list(request.words or ())
     first = 0 if request.file is not None else 1
-    ranges = {word: _RANGE.fullmatch(word) for word in words[first:]}
-    found = {word: match for word, match in ranges.items() if match is not None}
+    from ...answers.box import RANGE
+
+    ranges = [word for word in words[first:] if RANGE.fullmatch(word)]
     if first and words:
         refuse_slip(words[0], words[1:], request.wrt)
-    if not 1 <= len(found) <= 2:
-        said = "no input has a range" if not found else "more than two ranges"
-        raise wrong("E595", f"plot: {said}", "give one or two: x=-3:3")
-    usual = POINTS if len(found) == 1 else SIDE_POINTS
-    sweeps = [
-        f"{m['name']}={m['ends']}{m['count'] or f':{usual}'}" for m in found.values()
-    ]
-    kept = words[:first] + [word for word in words[first:] if word not in found]
-    return kept, sweeps
+    if not 1 <= len(ranges) <= 2:
+        said = "no input has a range" if not ranges else "more than two ranges"
+        raise wrong("E595", f"plot: {said}", "give one or two: x=-3..3")
+    return [word for word in words if word not in ranges], ranges
 
 
 def _kinks(question: Question, view: Curve) -> tuple[KinkMark, ...] | None:

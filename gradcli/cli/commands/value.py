@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...lang.excerpt import printable
+from ..option_groups import Many
 from ..options import HAS_NO_DERIVATIVES, VERIFIES_NOTHING, Request, without
 from ..output import show
 from ..sources import question_of
@@ -16,11 +17,16 @@ if TYPE_CHECKING:
 
 
 @without(VERIFIES_NOTHING, HAS_NO_DERIVATIVES)
-def main(request: Request) -> int:
+def main(request: Request, many: Many) -> int:
     """The value of a program, without derivatives.
 
     Example: gradcli value "y = x**3 + b" x=2 b=1
     """
+    if many.asked():
+        from ..at_points import run
+
+        many.refuse(request)
+        return run(question_of(request), many, "value")
     from ...answers.gradients import value
     from ...render.numbers import SHORTENED, bare_line, value_lines
 

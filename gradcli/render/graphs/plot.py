@@ -276,7 +276,8 @@ def _told(view: Field) -> str:
         return "nothing finite to draw"
     if known.min() == known.max():
         return f"{view.output or 'value'} is {six_digits(float(known[0]))} everywhere"
-    return f"lines of equal {view.output or 'value'}, arrows uphill"
+    arrows = ", arrows uphill" * bool(np.isfinite(view.surface.slopes).all(0).any())
+    return f"lines of equal {view.output or 'value'}{arrows}"
 
 
 def levels(view: Surface) -> Iterator[tuple[int, float, list[Host]]]:

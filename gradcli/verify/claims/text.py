@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count, cycle, islice, product
 from math import prod
 from random import Random
@@ -110,6 +110,21 @@ class Claim:
     def is_complete(self) -> bool:
         """Whether all entries are claimed, since no index was typed."""
         return not any(self.at)
+
+    def rewritten(
+        self, ranks: dict[str, int | None], tell: Callable[[str], None]
+    ) -> Claim:
+        """Return the claim with mathematical notation in the language; tell how it was
+        read where readers could take it in two ways."""
+        assert self.expression is not None
+        try:
+            program = parse(self.expression, ranks, lambda: ranks)
+        except ProgramError as error:
+            raise self.located(error) from None
+        for remark in program.notes:
+            tell(remark.message)
+        text = self.text[: self.offset] + program.source
+        return replace(self, text=text, expression=program.source)
 
     def located(self, error: ProgramError) -> ProgramError:
         """Return an error in the expression, with its place in the whole text."""
