@@ -42,7 +42,7 @@ def test_a_line_to_be_copied_is_not_broken() -> None:
 def test_a_hint_without_room_begins_a_line_of_its_own() -> None:
     shown = remark(error("a = 1; " * 3 + "bb c"), 40, colour=False).splitlines()
     assert shown[2].strip(" |") == "^^^^"
-    assert shown[3].startswith("    |   to multiply")
+    assert shown[3].startswith("    |   write")
 
 
 def test_heads_are_coloured_and_nothing_is_lost() -> None:
