@@ -19,7 +19,17 @@ from .blocks import PAGES, README, examples
 
 COMMANDS = ("grad", "jacobian", "hessian", "kinks")
 
-TEXT_ONLY = {"-q", "--json", "--code", "--digits", "--out", "--sweep", "-f", "--spy"}
+TEXT_ONLY = {
+    "-q",
+    "--json",
+    "--code",
+    "--digits",
+    "--out",
+    "--sweep",
+    "--table",
+    "-f",
+    "--spy",
+}
 """Options that ask for something else than text beside which there is an object."""
 
 MORE = [
