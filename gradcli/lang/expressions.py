@@ -84,6 +84,7 @@ class ExpressionParser:
         self.called: dict[str, Span] = {}
         self.indexed: dict[str, Span] = {}
         self.notes: list[syntax.Note] = []
+        self.functions: set[str] = set()
         self.definitions: dict[str, Definition] = {}
         self.applied = 0
         self.reading_targets = False
@@ -380,8 +381,10 @@ class ExpressionParser:
             return syntax.Literal(token.span, token.value)
         if token.kind == "name":
             self.take()
-            self.read.setdefault(str(token.value), token.span)
-            return syntax.Name(token.span, str(token.value), False)
+            name, span = str(token.value), token.span
+            if name not in self.read:
+                self.read[name] = span
+            return syntax.Name(span, name, False)
         return None
 
     def _postfixed(self, raised: bool = True) -> Steps[syntax.Expression]:
@@ -417,13 +420,16 @@ class ExpressionParser:
     ) -> str:
         """Return the name of a called function, which other notations call otherwise,
         as `arcsin`; a note says so."""
+        name = called.name
+        if name in self.functions:
+            return name
         from .factory import CONSTRUCTORS
         from .plain import FUNCTIONS
         from .suggest import other_spelling
         from .tensor_library import is_function
 
-        name = called.name
         if is_function(name) or name in FUNCTIONS or name in self.variables:
+            self.functions.add(name)
             return name
         if name[0].isupper() and (self.token.kind == "(" or not arguments):
             return name  # it is a layer

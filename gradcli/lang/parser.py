@@ -168,7 +168,7 @@ class _Parser(ExpressionParser):
         source, values = self.source, self.given | self.variables
         unknown = {n: at for n, at in self.read.items() if n not in values}
         called = {n: at for n, at in self.called.items() if n not in self.definitions}
-        if self.given:
+        if self.given and not source.isascii():
             yield from (
                 t.span for t in self.tokens if t.kind == "*" and source[t.start] in DOTS
             )
