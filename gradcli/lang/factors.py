@@ -41,6 +41,8 @@ _ACCENTS = {r"\hat": "hat", r"\widehat": "hat", r"\bar": "bar", r"\overline": "b
 
 _INDEX = re.compile(r"-?\d+|(?:-?\d+)?:(?:-?\d+)?")
 
+_BESIDE_LISTS = frozenset({"(", "[", ",", "@", ")", "]"})
+
 _OTHERWISE = re.compile(r"\W*(?:otherwise|else|sonst|sinon)\b")
 
 FACTORS = frozenset({*"([{∑∏√∛⌊⌈", "fraction"})
@@ -271,6 +273,8 @@ class Factors(Words):
                 name or self.own(base), ATOM, self.ranks.get(name or "")
             )  # fmt: skip
         joined = self.bound(f"{base}_{below}") or self.bound(base + below)
+        if joined and self.ranks[joined] and below in self.over:
+            return self.entry(joined, below)  # x_i is what the whole vector is called
         if joined:
             return Piece(joined, ATOM, self.ranks[joined])
         parts = below.split(",")
@@ -422,7 +426,11 @@ class Factors(Words):
         opened, before = self.kind, self.tokens[self.at - 1].kind if self.at else ""
         beside = before == "word" and not self.token.spaced
         outside = self.listing
-        self.listing = opened == "[" and before in ("", "(", "[", ",", "@")
+        self.listing = opened == "[" and before in ("", *_BESIDE_LISTS)
+        self.listing = self.listing and self._behind_brackets() in (
+            "end",
+            *_BESIDE_LISTS,
+        )
         pieces = self._listed()
         self.listing = outside
         if opened == "{" and len(pieces) == 1:
@@ -444,6 +452,14 @@ class Factors(Words):
         if piece.level < ATOM:
             piece = piece._replace(text=f"({piece.text})", level=ATOM)
         return self._members(piece)
+
+    def _behind_brackets(self) -> str:
+        """Return the kind of the token behind the brackets that begin here."""
+        start = self.at
+        closing = CLOSING[self.take().kind]
+        self.skip(closing)
+        behind, self.at = self.kind, start
+        return behind
 
     def _between_bars(self, opened: Token) -> Piece:
         outside, self.bars = self.bars, self.bars + 1

@@ -176,12 +176,16 @@ def between(error: ProgramError, tokens: Sequence[Token], at: int) -> ProgramErr
     start = at
     while start and tokens[start - 1].kind not in _OF_STATEMENT:
         start -= 1
+    from .tensor_library import is_function
+
     first, after = tokens[start].start, tokens[at]
     derived = DERIVATIVE.match(error.source, first)
     if derived is not None:
         return error.mended_by((first, derived.end(), ""), lead=_TO_DERIVE)
     if tokens[at - 1].kind == after.kind == "number":
         return error.mended_by(*_numbers(error.source, tokens, at), lead="write")
+    if any(is_function(str(token.value)) for token in (tokens[at - 1], after)):
+        return error  # its argument is in doubt, and not a product
     edit = (tokens[at - 1].end, max(tokens[at - 1].end, after.start), "*")
     return error.mended_by(edit, lead="to multiply, write")
 

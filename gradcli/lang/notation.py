@@ -246,6 +246,8 @@ class Words:
 
         parts = parted(word, bound, self.meant) if after != "(" else None
         parts = parts or parted(word, known, self.meant)
+        if not parts and self.meant(word[:-1]) and word[-1].isalpha():
+            parts = [word[:-1], word[-1]]  # a function of one letter: sinx
         return parts or (re.findall(rf"{_LETTER}|\d+", word) if self.latex else [word])
 
     def bound(self, word: str) -> str | None:

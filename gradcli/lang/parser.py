@@ -122,6 +122,9 @@ class _Parser(ExpressionParser):
         if isinstance(last, Definition):
             # The function is what the program computes: its inputs are the program's.
             statements[-1:] = last.body
+            if len(self.definitions) > 1:
+                message = f"the program is the function {last.name}, which stands last"
+                self.notes.append(syntax.Note(message, last.span))
             end, name = last.value.span, syntax.Target(last.span, last.name)
             statements.append(syntax.Assign(end, last.value, (name,), False, last.span))
         statements = [s for s in statements if not isinstance(s, Definition)]

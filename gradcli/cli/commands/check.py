@@ -12,7 +12,7 @@ from ..output import show
 from ..problems import Exit, wrong
 from ..sources import question_of
 
-_CLAIM = re.compile(r"d\w*\s*/\s*d.*=")
+_CLAIM = re.compile(r"(d\w*\s*/\s*d\w+ ?)\s*(.*?)\s*=\s*(.*)")
 
 
 @without(IS_EXACT, DRAWS_NOTHING)
@@ -54,8 +54,13 @@ def main(
 
 def _refuse(request: Request, claim: list[str] | None, same: str | None) -> None:
     if not claim and same is None:
-        claims = (word for word in request.words or () if _CLAIM.match(word))
-        hint = f'give --claim "{next(claims, "d/dx = EXPR")}" or --same EXPR'
+        asked = (_CLAIM.match(word) for word in request.words or ())
+        of, program, right = next(
+            (a.groups() for a in asked if a), ("d/dx ", "", "EXPR")
+        )
+        hint = f'give --claim "{of}= {right}" or --same EXPR'
+        if program:
+            hint = f'write gradcli check "{program}" --claim "{of}= {right}"'
         raise wrong("E590", "there is nothing to check", hint)
     if request.dtype != "float64":
         hint = "leave --dtype out"

@@ -64,7 +64,7 @@ _PRIMED: Final = re.compile(
 )
 _PARENTHESES: Final = re.compile(rf"(?<=[d∂])\s*\(\s*({_NAME})\s*\)")
 _FRACTION: Final = re.compile(
-    r"\\[dt]?frac\s*\{\s*(?:d|\\partial)\s*([^{}]*)\}\s*\{\s*(?:d|\\partial)\s*([^{}]*)\}"
+    r"\\[dt]?frac\s*\{\s*(?:d|\\partial|\\mathrm\{d\})\s*([^{}]*)\}\s*\{\s*(?:d|\\partial|\\mathrm\{d\})\s*([^{}]*)\}"
 )
 _HINT: Final = (
     'write "d/dw = EXPR", "dL/dw[0] = EXPR", "d2L/dw dv = EXPR" or "d3L/dw3 = EXPR"'
@@ -151,6 +151,7 @@ def read_claim(
     """Return the claim that a text states; raise `ProgramError` if it is no equation,
     or its left-hand side no derivative. The program's inputs ``names`` tell ``dxdy``
     and ``dx`` from names; ``f'`` with a name not in ``variables`` is the output's."""
+    text = text.strip().removeprefix("$").removesuffix("$")
     left, equals, right = text.partition("=")
     if not equals:
         _refuse(text, Span(0, max(1, len(text))), "a claim is an equation")
@@ -165,6 +166,8 @@ def read_claim(
     if target is None:
         _refuse(text, side, "the left-hand side is no derivative", left.strip(), names)
     output, by, at = target
+    if not variables and output not in names:
+        output = None  # the program's only value, whatever the claim calls it
     if not by:
         _refuse(text, side, "a second derivative is by two inputs, a first by one")
     return Claim(text, output, by, expression, offset, at)
