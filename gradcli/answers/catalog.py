@@ -87,6 +87,8 @@ def is_program(formula: str, names: tuple[str, ...]) -> bool:
         program = parse(formula, names)
     except ProgramError:
         return False
+    if program.source != formula:
+        return False
     called = (node.function for node in walk(program) if isinstance(node, Call))
     free = free_names(program, CONSTANTS)
     return set(free) <= set(names) and all(map(is_function, called))

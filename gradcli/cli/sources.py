@@ -101,7 +101,8 @@ def readings(words: Iterable[str]) -> Iterator[str]:
         name, equals, text = (part.strip() for part in word.partition("="))
         if equals and text[:1] != "@" and 0 < len(text) < 1000:
             with suppress(ProgramError):  # the error is raised where values are read
-                yield from (f"{name}={n.message}" for n in parse(text).notes)
+                notes = (note.message for note in parse(text).notes)
+                yield from (f"{name}={n}" for n in notes if "a vector" not in n)
         if equals and text[:1] in "+-0123456789" and not _is_number(text):
             told = _told(name, text)
             if told is not None:

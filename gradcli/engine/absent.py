@@ -38,7 +38,8 @@ def _meant(name: str, offered: Iterable[str]) -> str:
 
 def instead(keyword: str, names: Sequence[str]) -> str:
     """Return what to write for a keyword that a function of these parameters lacks."""
-    return f"{_meant(keyword, names)}its parameters are {', '.join(names)}"
+    listed = f"its parameters are {', '.join(names)}" if names else "it has none"
+    return f"{_meant(keyword, names)}{listed}"
 
 
 def offered(*files: ModuleType, kind: type = object) -> Params:

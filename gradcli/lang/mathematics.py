@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 
 from .excerpt import Span
 from .factors import DERIVED, FACTORS, NO_FACTORS, OF_WHAT, Factors
-from .lexicon import DERIVATIVE, KEYWORDS
+from .lexicon import BESIDE, DERIVATIVE, KEYWORDS
 from .lexicon import WORDS_BETWEEN as WORDS
 from .maxima import MAX_NESTED_NOTATION
 from .notation import (
@@ -145,21 +145,22 @@ class _Reader(Factors):
         if DERIVED.fullmatch(left.strip()):
             return ""
         begun = _TITLE.match(left)
-        if "." in left:
-            raise Doubt("", Span(0, len(left)))
+        inputs = f"({left[begun.end() :].strip()}" if begun else "()"
+        if "." in left or Piece(inputs).held == inputs:
+            raise Doubt("", Span(0, len(left)))  # an equation, and no definition
         try:
             self.put(left[: begun.end(1)] if begun else left)
             name = self._name_alone().text
             self.expect("end")
             if begun is None:
                 return name
-            self.put(left[begun.end() :].rstrip().removesuffix(")"))
-            inputs = [self._name_alone()]
+            self.put(Piece(inputs).held)
+            names = [self._name_alone()]
             while self.take_if(","):
-                inputs.append(self._name_alone())
+                names.append(self._name_alone())
             self.expect("end")
-            listed = ", ".join(piece.text for piece in inputs)
-            return "" if any(piece.each for piece in inputs) else f"{name}({listed})"
+            listed = ", ".join(piece.text for piece in names)
+            return "" if any(piece.each for piece in names) else f"{name}({listed})"
         except Doubt:
             if begun is None:
                 raise
@@ -280,6 +281,8 @@ class _Reader(Factors):
                 raise self.doubt()
             return last.kind in ("word", ")", "}", "lowered")
         if kind == "word":
+            if token.text in BESIDE:
+                raise self.doubt()
             return token.text not in KEYWORDS and token.text not in WORDS
         if kind in ("|", "norm"):
             later = any(t.kind == kind for t in self.tokens[self.at + 1 :])

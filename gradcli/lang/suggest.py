@@ -64,7 +64,11 @@ def other_spelling(name: str, is_function: Callable[[str], bool]) -> str | None:
     if there is none."""
     lowered = name.lower() if len(name) > 1 else ""
     found = (lowered, synonym(name), synonym(lowered))
-    return next((f for f in found if f and is_function(f)), None)
+    # What begins with the function's name is a variant of it: `diagonal_copy`.
+    return next(
+        (f for f in found if f and is_function(f) and not name.startswith(f"{f}_")),
+        None,
+    )
 
 
 def parted(

@@ -70,7 +70,7 @@ def value(formula: str, names: Mapping[str, Any]) -> Any:
     """What a formula gives as a program: an array, or several."""
     library = TensorLibrary(Factory(NUMPY, "float64", 0))
     found = Machine(compile_program(parse(formula, names)), names, library).run().value
-    return [raw(f) for f in found] if isinstance(found, tuple) else [raw(found)]
+    return [raw(f) for f in found] if isinstance(found, tuple | list) else [raw(found)]
 
 
 def raw(found: Any) -> Any:

@@ -162,7 +162,9 @@ def equal_as_printed(got: str, recorded: str) -> bool:
 
 
 def align(got: str, recorded: str) -> str:
-    """``got``, with each number that equals the recorded one written as recorded."""
+    """``got``, with each number that equals the recorded one written as recorded, and
+    without the keywords that our refusals of other ones list."""
+    got = re.sub(r"(unexpected keyword argument '\w+'): .*", r"\1", got)
     ours, theirs = NUMBER.split(got), NUMBER.split(recorded)
     if len(ours) != len(theirs):
         return got

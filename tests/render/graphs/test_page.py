@@ -312,7 +312,7 @@ def test_a_picture_that_fits_is_seen_whole_and_matrices_stand_row_by_row(
         assert box["y"] + box["height"] <= stage["y"] + stage["height"]
     shown.locator(".leaf").click()
     assert facts(shown)["value"] == (
-        "[[0.333333, 0.666667,        1],\n [-1.33333, 0.142857,        0]]"
+        "[[0.333333, 0.666667, 1],\n [-1.33333, 0.142857, 0]]"
     )
 
 
