@@ -58,8 +58,9 @@ _MEANT = {
 _MOVED = {
     "--plot": 'write gradcli plot, as in gradcli plot "x^2" x=-3..3',
     "--chain": "gradcli grad lists the nodes, gradcli graph --json has next_functions",
+    "--theme": "it is a setting: gradcli config theme dark, or GRADCLI_THEME=dark",
 }
-"""Options that are gone, and where to go for what they did."""
+"""Options that there are not, and where to go for what they would do."""
 
 _PICTURES = ("svg", "html", "png", "pdf", "graphml")
 
@@ -99,7 +100,6 @@ def usage(error: Exception) -> ProgramError | None:
         text = re.sub(extra, r"too many words: \1", text)
         return wrong("E590", text[:1].lower() + text[1:], see)
     from ..lang.suggest import did_you_mean
-    from .defaults import BY_KEY
 
     known = [o for p in context.command.get_params(context) for o in p.opts]
     hint = did_you_mean(option, [name for name in known if name.startswith("--")])
@@ -112,9 +112,6 @@ def usage(error: Exception) -> ProgramError | None:
         hint = f"{see}; a value of an input has no dash: {name}=3"
     elif context.info_name == "graph" and name in _PICTURES:
         hint = f"write a picture with -o g.{name}"
-    elif name in BY_KEY:
-        variable = BY_KEY[name].variable
-        hint = f"it is a setting: gradcli config {name} VALUE, or {variable}=VALUE"
     elif context.info_name == "config" and len(name) > 1:
         hint = f"a setting has no dashes: gradcli config {name}"
     behind = f"{see}; a program that looks like an option goes after --"

@@ -26,8 +26,9 @@ from ..lang.bindings import read_binding
 from ..lang.errors import ProgramError
 from ..lang.parser import parse
 from ..lang.prepare import input_names
-from ..lang.suggest import nearest
-from ..lang.syntax import Evaluate, assigned_names
+from ..lang.suggest import did_you_mean, nearest
+from ..lang.syntax import Evaluate, Name, assigned_names
+from ..lang.tensor_library import CONSTANTS
 from .commands import COMMANDS
 from .options import takes_program
 from .problems import unknown_command
@@ -82,6 +83,13 @@ class Workspace:
         except ProgramError as error:
             slip = first.isalpha() and " " in line and nearest(first, COMMANDS)
             raise unknown_command(first) if slip else error from None
+        lone = body[0].value if isinstance(body[0], Evaluate) else None
+        known = {*self.names, *CONSTANTS}
+        if len(body) == 1 and isinstance(lone, Name) and lone.name not in known:
+            # A word without a value is a slip, and no input of the session.
+            hint = did_you_mean(lone.name, {*known, *COMMANDS}) or f"write {first} = 3"
+            message = f"unknown name {lone.name!r}"
+            raise ProgramError("E101", message, lone.span, line, hint=hint)
         self.output = None
         if len(body) == 1 and isinstance(body[0], Evaluate):
             self.output = line

@@ -51,7 +51,7 @@ NO_FACTORS = frozenset(rf"\{name}" for name in ("end", "\\", "&", "in", "to", "i
 
 
 DERIVED = re.compile(
-    r"\\[dt]?frac\s*\{\s*(?:d|\\partial)\s*[^{}]*\}\s*\{\s*(?:d|\\partial)\s*[^{}]*\}"
+    r"\\[dt]?frac\s*\{\s*(?:d(?!_)|\\partial)\s*[^{}]*\}\s*\{\s*(?:d(?!_)|\\partial)\s*[^{}]*\}"
 )
 
 OF_WHAT = "derivatives are taken of what is written"
@@ -105,7 +105,10 @@ class Factors(Words):
             return self._brackets()
         if kind in _STYLES:
             return self._styled()
-        if kind == r"\frac" and (derived := DERIVED.match(self.text, self.token.start)):
+        derived = (
+            DERIVED.match(self.text, self.token.start) if kind == r"\frac" else None
+        )
+        if derived and (r"\partial" in derived[0] or not self.bound("d")):
             self.guessed(OF_WHAT)
             while self.token.start < derived.end() and self.kind != "end":
                 self.take()
@@ -149,7 +152,7 @@ class Factors(Words):
         if kind == word or not greek(word):
             self.at -= 1
             raise self.doubt()
-        return self.subscripts(word)
+        return self.subscripts(word.removeprefix("var"))
 
     def _until(self, *closing: str) -> Piece:
         outside, self.bars = self.bars, 0
@@ -191,6 +194,8 @@ class Factors(Words):
         word = self.skip("}").replace(r"\_", "_").strip()
         if word == "e" and not self.bound("e"):
             return Piece("e", ATOM, 0)
+        if word in ("0", "1") and self.kind == "**":
+            raise self.doubt()  # a vector of ones, whose length is not said
         if word in ("0", "1") and self.take_if("_"):  # an array of it, with its sizes
             self.expect("{")
             sizes = self.skip("}").replace(r"\times", ",").replace(" ", "")
@@ -204,7 +209,7 @@ class Factors(Words):
         if word in PREFIX_HEADS and word not in self.ranks:
             while self.take_if("."):
                 word = self.expect("word").text
-        if self.meant(word) and self.kind != "lowered":
+        if self.meant(word) and (self.kind != "lowered" or word == "log"):
             return self.applied(word)
         if word in KEYWORDS and not greek(word):
             raise self.doubt()
@@ -278,6 +283,8 @@ class Factors(Words):
         if joined:
             return Piece(joined, ATOM, self.ranks[joined])
         parts = below.split(",")
+        if name and self.ranks[name] == len(below) == 2 and below.isdecimal():
+            parts = list(below)
         if len(parts) == 1 and below.isalpha() and {*below} <= self.over.keys():
             parts = list(below)
         if any(re.match(r"\w", p) and p[0] in self.over for p in parts):
@@ -292,7 +299,7 @@ class Factors(Words):
             whole = sum(":" not in part for part in parts)
             rank = None if rank is None else rank - whole
             return Piece(f"{name or base}[{where}]", ATOM, rank)
-        if name and rank and len(below) == 1:
+        if name and rank == 1 and len(below) == 1:
             return Piece(name, ATOM, rank, each=True)
         own = f"{self.own(base)}_{below}"
         if not own.isidentifier():
@@ -309,7 +316,11 @@ class Factors(Words):
     def entry(self, base: str, *indices: str) -> Piece:
         """Return the entry of a vector at variables of the sums around."""
         rank = self.ranks.get(base)
-        if all(self.over.get(each) == "each" for each in indices):
+        if any(self.over.get(each) == "each" for each in indices):
+            # All entries at once, if the indices are those of the innermost sum, each
+            # of one dimension, and in the same order everywhere.
+            if "".join(indices) != self.innermost or len(indices) != (rank or 1):
+                raise self.doubt()
             return Piece(base, ATOM, rank, each=True)
         shown = []
         for each in indices:
@@ -336,7 +347,7 @@ class Factors(Words):
             elif token.kind == "lowered":
                 base = Piece(on_the_line(token.text))
             elif token.kind == "_":
-                base = self._argument()
+                base = self._argument() if self.latex else Piece(self.take().text)
             elif self.kind in ("{", "("):
                 opened = self.take().kind
                 power = self._until(CLOSING[opened])
@@ -475,6 +486,8 @@ class Factors(Words):
             kind = self._argument().text
         elif self.kind == "lowered":
             kind = on_the_line(self.take().text)
+        if piece.rank == 2 and kind not in ("", "F"):
+            self.guessed("it is not said which norm of a matrix is meant")
         which = [] if kind in ("", "2", "F") else [Piece(kind)]
         return call("norm", [piece, *which])._replace(rank=0)
 
@@ -505,20 +518,23 @@ class Factors(Words):
             elif self.take_if("**"):
                 upper = self._argument()
         if lower is None or upper is None:
-            return call(name, [self._summed(index, "each")])._replace(rank=0)
+            return call(name, [self._summed(index, "each")])._replace(
+                rank=0, each=False
+            )
         start, end = self.at, upper.text
         unknown = end.isidentifier() and end not in self.ranks
         if unknown and lower == "1":
+            outside, around = self.over, self.innermost
             try:
                 body = self._summed(index, "each")
             except Doubt:
-                self.at = start
+                self.at, self.over, self.innermost = start, outside, around
             else:
                 vector = next((n for n in re.findall(r"[^\W\d]\w*", body.text)
                                if self.ranks.get(n) == 1), None)  # fmt: skip
                 if vector is not None and body.each:
                     self.lengths[end] = f"len({vector})"
-                    return call(name, [body])._replace(rank=0)
+                    return call(name, [body])._replace(rank=0, each=False)
                 self.at = start
         body = self._summed(index, "zero" if lower == "0" else "entry")
         if unknown and index in self.vectors:
@@ -544,12 +560,12 @@ class Factors(Words):
     def _summed(self, index: str, how: str) -> Piece:
         """Return the product behind a sum's sign, with the terms behind it that have
         the index, too."""
-        outside = self.over
-        self.over = {**outside, **dict.fromkeys(index, how)}
+        outside, around = self.over, self.innermost
+        self.over, self.innermost = {**outside, **dict.fromkeys(index, how)}, index
         body = self.product()
         while self.kind in ("+", "-") and self._in_next_term(index):
             body = joined(body, f" {self.take().kind} ", self.product(), SUM, PRODUCT)
-        self.over = outside
+        self.over, self.innermost = outside, around
         return body
 
     def _in_next_term(self, index: str) -> bool:
@@ -559,6 +575,8 @@ class Factors(Words):
             depth += (kind in CLOSING) - (kind in (")", "]", "}"))
             if depth < 0 or (not depth and kind in ("+", "-", "end", ",")):
                 return False
+            if kind in ("∑", "∏"):
+                return False  # it has an index of its own
             if text in {*index} and (depth or self.tokens[at - 1].kind == "_"):
                 return True
         return False
@@ -579,6 +597,8 @@ class Factors(Words):
         self.take()
         self.expect("{")
         self.skip("}")
+        if kind in ("vmatrix", "Vmatrix"):
+            raise self.doubt()
         if kind == "cases":
             return self._cases([row for row in rows if row])
         cells = [[cell.text for cell in row if cell] for row in rows if row]

@@ -223,6 +223,7 @@ SYNONYMS = {
     **dict.fromkeys(("Infinity", "infinity", "oo"), "inf"),
     "NaN": "nan",
     "PI": "pi",
+    "sgn": "sign",
     "identity": "eye",
 }
 """Names in the language, by other words for them; synonyms of rows are in the table."""

@@ -227,7 +227,7 @@ class _Reader(Factors):
                 self.take()
                 left = joined(left, f" {WORDS[word]} ", self._signed())
             elif word == "/":
-                left = joined(left, "/", self._divisor())
+                left = joined(left, "/", self._divisor(left))
             elif word in ("//", "%", "@"):
                 self.take()
                 left = joined(left, f" {word} ", self._signed())
@@ -248,10 +248,10 @@ class _Reader(Factors):
         sign = self.take().text
         return self._signed(), sign
 
-    def _divisor(self) -> Piece:
+    def _divisor(self, left: Piece) -> Piece:
         sign = self.take()
         piece = self._signed()
-        if self.joins() and not piece.text.isdecimal():
+        if self.joins() and not (left.text.isdecimal() and piece.text.isdecimal()):
             self.unsure = (
                 "it is not said how far / divides",
                 Span(sign.start, sign.end),
@@ -288,7 +288,9 @@ class _Reader(Factors):
             later = any(t.kind == kind for t in self.tokens[self.at + 1 :])
             opens = not self.bars or token.text in "⟦⟪"
             return later and opens and token.text not in (r"\rvert", r"\rVert", *"⟧⟫")
-        if kind == "(" and last.kind == "word" and not self._is_value(last.text):
+        turned = self.at > 1 and self.tokens[self.at - 2].kind == "**"
+        named = kind == "(" and last.kind == "word" and not turned
+        if named and not self._is_value(last.text):
             raise self.doubt()
         command = kind[:1] == "\\" and kind not in NO_FACTORS
         return command or kind in FACTORS
@@ -345,9 +347,15 @@ class _Reader(Factors):
         if index and index[1] in self.over and (closing == ")" or "(" in inner):
             return self.entry(base.text, index[1])
         self.at = start
+        if self.latex and re.fullmatch(r"\s*[(\[]\s*\d+\s*[)\]]\s*", inner):
+            raise self.doubt()  # an index above the line, and no power
         exponent = self.group() if closing == "}" else self._glued(base)
         if base.rank == 2 and exponent.text == "-1":
             return Piece(f"inverse({base.text})", ATOM, 2)
+        if self.latex and 2 in (base.rank, exponent.rank) and not base.each:
+            if not exponent.text.isdecimal():
+                raise self.doubt()
+            return Piece(f"matrix_power({base.held}, {exponent.text})", ATOM, 2)
         return raised(base, exponent)
 
     def _glued(self, base: Piece) -> Piece:
@@ -357,8 +365,9 @@ class _Reader(Factors):
         piece = self.factor()
         if self.take_if("**"):
             piece = raised(piece, self._glued(piece))
+        glues = first.kind in ("word", "number") and not self.latex
         while (
-            self.kind == "word" and not (self.token.spaced or self.latex)
+            glues and self.kind == "word" and not self.token.spaced
             and not self.meant(self.token.text)
         ):  # fmt: skip
             if first.kind == "number":

@@ -116,8 +116,8 @@ _SAME = {
         "norm": r"\lVert \rVert \Vert \| ‖ ||", "and": r"\wedge \land ∧",
         "or": r"\vee \lor ∨", "not": r"\neg \lnot ¬", "∑": r"\sum Σ",
         "∏": r"\prod Π", r"\frac": r"\dfrac \tfrac \cfrac", "%": r"\bmod \%",
-        "T": r"⊤ ᵀ \top \intercal", "(": r"\{ ⟨ \langle", "over": r"\over",
-        ")": r"\} ⟩ \rangle ⌋ ⌉ \rfloor \rceil",
+        "T": r"⊤ ᵀ \top \intercal", "(": r"\{", "over": r"\over",
+        ")": r"\} ⌋ ⌉ \rfloor \rceil",
         "⌊": r"\lfloor", "⌈": r"\lceil", r"\infty": "∞", "'": r"\prime",
     }.items() for name in names.split()},
     "∣": "|", "⟦": "|", "⟧": "|", "⟪": "norm", "⟫": "norm",
@@ -179,6 +179,7 @@ class Words:
 
     over     how a name is read that has the variable of a sum as its index: as an
              entry ("entry"; "zero" if the first is 0), or as the whole vector ("each")
+    innermost  the variables of the sum around, one letter each
     lengths  lengths of vectors, by the names of upper bounds that have no value
     listing  whether a blank may stand between the items of a list
     unknown  words without a value that may be misspelt, and no factors
@@ -194,6 +195,7 @@ class Words:
         self.depth = self.bars = 0
         self.listing = False
         self.unknown: set[str] = set()
+        self.innermost = ""
         self.unsure: tuple[str, Span] | None = None
         self.put(text)
 
@@ -232,10 +234,15 @@ class Words:
 
     def _split(self, word: str, before: str, after: str) -> list[str]:
         """Return the names that letters stand for, which have no blank between them."""
+        below = before == "_" and any(name.endswith(f"_{word}") for name in self.ranks)
+        if below or word in KEYWORDS:
+            return [word]
         if before == "_" and self.latex:
             return [word[0], *(self._split(word[1:], "", after) if word[1:] else ())]
         if before == "_" or (after == "_" and not self.latex):
             return [word]
+        if before == "^" and word[0] == "T" and word[1:] and not self.bound(word):
+            return ["T", *self._split(word[1:], "", after)]
         bound: Callable[[str], bool] = lambda part: bool(self.bound(part))
         letters = heads() if self.latex and after in ("(", "^", "'") else {}
 
@@ -369,4 +376,5 @@ def call(name: str, given: list[Piece]) -> Piece:
     elif isinstance(entry, Op) and not entry.partials:
         rank = None
     text = f"{name}({', '.join(shown)})"
-    return Piece(text, ATOM, rank, each=any(piece.each for piece in given))
+    each = any(piece.each for piece in given) and rank != 0
+    return Piece(text, ATOM, rank, each=each)

@@ -192,15 +192,14 @@ class _Parser(ExpressionParser):
             if other_spelling(name, is_function):
                 yield at
         known = self.given | {*CONSTANTS}
+        is_word = lambda n: n in known or (len(n) > 1 and is_function(n))
         for name, at in unknown.items():
-            if len(name) > 1 and name not in CONSTANTS and self.given:
-                if is_function(name) or parted(
-                    name,
-                    lambda n: n in known or (len(n) > 1 and is_function(n)),
-                    is_function,
-                ):
-                    yield at
-            elif name == "T" and self.given and source[at.start - 1] in "^*":
+            if not self.given or name in CONSTANTS:
+                continue
+            turned = name[0] == "T" and source[at.start - 1] in "^*"
+            entry = name.partition("_")[0] in self.given and name[-1].isdecimal()
+            together = is_function(name) or parted(name, is_word, is_function)
+            if turned or (entry and "_" in name) or (len(name) > 1 and together):
                 yield at
 
     def _line(self) -> Steps[list[syntax.Statement]]:

@@ -89,7 +89,8 @@ def mv(xp: Namespace, a: Array, v: Array) -> Array:
 
 for _name, _node in (("dot", "DotBackward0"), ("vdot", "VdotBackward0")):
     of_numbers(_name, node=_node, formula="a @ b", doc="Inner product of two vectors.",
-        fwd=dot, jvp=MULTILINEAR, saves=("b", "a"), one_type=True, further="matmul" if _name == "dot" else "",
+        fwd=dot, jvp=MULTILINEAR, saves=("b", "a"), one_type=True,
+        further="matmul" if _name == "dot" else "",
         vjp=(lambda xp, g, y, a, b: g * b, lambda xp, g, y, a, b: g * a),
         cases=[case((4,), (4,)), case((1,), (1,))], overflows=True)
 

@@ -1,10 +1,13 @@
 """Lines as students and engineers type them: read as they are meant, or put right."""
 
+from pathlib import Path
+
 import pytest
 import sympy
 
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.errors import ProgramError
+from gradcli.lang.parser import parse
 from gradcli.lang.run import Run, execute, prepare
 from gradcli.lang.suggest import other_reading
 from gradcli.lang.tensor_library import CONSTANTS, is_function
@@ -190,6 +193,27 @@ def test_a_line_is_read_as_it_is_meant(line: str) -> None:
     if "y = " in line:
         line = line.replace("y", "z")
     check(ran(line), meant)
+
+
+@pytest.mark.parametrize("line", READ)
+def test_the_latex_of_a_meaning_is_read_as_that(line: str) -> None:
+    check(ran(sympy.latex(READ[line])), READ[line])
+
+
+NOTATION = Path(__file__).with_name("notation.tsv").read_text().splitlines()
+"""Formulas, with the number of dimensions of each name, and what they are read as; `!`:
+they are refused, `=`: they stand as they are."""
+
+
+@pytest.mark.parametrize("row", NOTATION)
+def test_notation_is_read_by_the_dimensions_of_its_names(row: str) -> None:
+    text, names, meant = row.split("\t")
+    ranks = {n: int(rank) for n, rank in (each.split(":") for each in names.split())}
+    try:
+        read = parse(text, ranks, lambda: ranks).source
+    except ProgramError:
+        read = "!"
+    assert read == (text if meant == "=" else meant)
 
 
 def put_right(line: str) -> str:
