@@ -156,7 +156,8 @@ class _Tokenizer:
             quote = "a shell knows straight quotes alone: type " + meant
             hint = quote if meant in ("'", '"') else f"write {meant}"
             message = f"'{character}' is a typographic character"
-            raise self.fail("E202", message, start, start + 1, hint)
+            error = self.fail("E202", message, start, start + 1, hint)
+            raise error if hint == quote else error.mended_by((start, start + 1, meant))
         if character in "\"'":
             end = start + len(re.split(r"[\r\n]", self.source[start:], maxsplit=1)[0])
             hint = f"close it with {character} on the same line"

@@ -166,7 +166,7 @@ class FunctionProof:
 
     def lines(self) -> list[str]:
         """Return the lines of the proof in plain text."""
-        found = [f"{self.function}: {self.verdict}"]
+        found = [f"{self.function}: {self.asked}"]
         for each in self.inputs:
             found += _about(each, "")
         found += [f"  {fault.kind}: {fault.text}" for fault in self.faults]

@@ -7,8 +7,8 @@ import re
 from typing import Annotated
 
 from ..checking import Check
-from ..options import DRAWS_NOTHING, IS_EXACT, Request, without
-from ..output import show
+from ..options import DRAWS_NOTHING, IS_EXACT, Request, Requirement, without
+from ..output import note, show
 from ..problems import Exit, wrong
 from ..sources import question_of
 
@@ -21,6 +21,7 @@ def main(
     claim: list[str] | None = None,
     same: str | None = None,
     points: Annotated[int, {"min": 1}] = 8,
+    require: Requirement = None,
 ) -> int:
     """Claims about derivatives: proved, or refuted with the mistake.
 
@@ -39,6 +40,7 @@ def main(
     _refuse(request, claim, same)
     from ...answers.check import check, claims_task
     from ...render.verdicts import bare_claims, claims
+    from ...verify.process.job import is_weaker
 
     question = question_of(request)
     checker = Check(question, needed=True)
@@ -49,7 +51,12 @@ def main(
         bare=lambda: bare_claims(answer),
         text=lambda _: claims(answer),
     )
-    return _STATUS.get(answer.verification.verdict, Exit.DONE)
+    verdict = answer.verification.verdict
+    status = _STATUS.get(verdict, Exit.DONE)
+    if status == Exit.DONE and require is not None and is_weaker(verdict, require):
+        note(f"{verdict}, not {require}")
+        return Exit.REFUTED
+    return status
 
 
 def _refuse(request: Request, claim: list[str] | None, same: str | None) -> None:

@@ -31,7 +31,7 @@ def main(
     numbers with error bounds and differentiated there; its backward, hand-written or
     not, is held against that, entry by entry, and a wrong one is diagnosed.
 
-    Example: gradcli verify losses.py:Huber x=randn(5) delta=0.7
+    Example: gradcli verify losses.py:Huber 'x=randn(5)' delta=0.7
 
     <words> FILE.py:NAME [NAME=VALUE]...: The function, Function or module, and a value
         for each of its parameters, as x=randn(3,4), x=[1,2] or x=@data.npy; a number
