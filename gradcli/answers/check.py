@@ -187,7 +187,9 @@ def claims_task(
     computed = prepared[0].code.assigned
     ranks: dict[str, int | None] = {g.name: len(g.shape) for g in inputs}
     equations = [
-        read_claim(text, names, computed).rewritten(ranks, question.tell)
+        read_claim(text, names, computed).rewritten(
+            ranks, question.tell, bool(computed)
+        )
         for text in claims
     ]
     task = ClaimsTask(

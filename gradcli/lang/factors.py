@@ -199,6 +199,8 @@ class Factors(Words):
         if word in ("0", "1") and self.take_if("_"):  # an array of it, with its sizes
             self.expect("{")
             sizes = self.skip("}").replace(r"\times", ",").replace(" ", "")
+            if not re.fullmatch(r"[\d,]+", sizes):
+                raise self.doubt()
             return Piece(f"full(({sizes},), {word})", ATOM, 1 + sizes.count(","))
         if word.isidentifier():
             return self.applied(word) if self.meant(word) else self.subscripts(word)
@@ -375,6 +377,8 @@ class Factors(Words):
                 raise self.doubt()
         else:
             given = [self.group() if self.kind == "{" else self._operand()]
+            if self.kind == "*" and re.fullmatch(r"[\d.]+", given[0].text):
+                self.guessed(f"it is not said where the argument of {name} ends")
         if base is not None and name == "log":
             own = f"{name}{base.held}"
             whole = self.meant(own) == own

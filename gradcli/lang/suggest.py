@@ -63,6 +63,8 @@ def other_spelling(name: str, is_function: Callable[[str], bool]) -> str | None:
     """Return the function that other notations call `name`, such as `tg` or `Sin`; None
     if there is none."""
     lowered = name.lower() if len(name) > 1 else ""
+    if name[:1].isupper() and name[1:].islower() and is_function(name[1:]):
+        return None  # a factor and a function, as in `Asin(x)`
     found = (lowered, synonym(name), synonym(lowered))
     # What begins with the function's name is a variant of it: `diagonal_copy`.
     return next(

@@ -259,7 +259,7 @@ def test_a_row_that_takes_too_much_is_one_bad_row(
 def test_the_first_row_that_takes_too_long_ends_the_work_where_that_is_asked_for(
     gradcli: Run,
 ) -> None:
-    words = [GROWS, "--table", "-", "--max-seconds", "1", "--on-error", "stop"]
+    words = [GROWS, "--table", "-", "--max-seconds", "3", "--on-error", "stop"]
     ended = gradcli("grad", *words, stdin="x\n-1\n" + "1\n" * 200)
     assert (ended.status, len(rows(ended.out))) == (4, 1)
-    assert ended.err.startswith("error[E405]: the work took more than 1 s")
+    assert ended.err.startswith("error[E405]: the work took more than 3 s")

@@ -10,7 +10,7 @@ import pytest
 from tests.cupy_stand_in.standing import search_path
 
 from .conftest import Run
-from .test_schemas import objects
+from .schemas import objects
 
 COMMANDS = (
     'grad "x**3 + b" x=2 b=1',

@@ -112,10 +112,11 @@ class Claim:
         return not any(self.at)
 
     def rewritten(
-        self, ranks: dict[str, int | None], tell: Callable[[str], None]
+        self, ranks: dict[str, int | None], tell: Callable[[str], None], named: bool
     ) -> Claim:
         """Return the claim with mathematical notation in the language; tell how it was
-        read where readers could take it in two ways."""
+        read where readers could take it in two ways. Where no value is ``named``, the
+        output is the program's only one, whatever the claim calls it."""
         assert self.expression is not None
         try:
             program = parse(self.expression, ranks, lambda: ranks)
@@ -124,7 +125,8 @@ class Claim:
         for remark in program.notes:
             tell(remark.message)
         text = self.text[: self.offset] + program.source
-        return replace(self, text=text, expression=program.source)
+        output = self.output if named or self.output in ranks else None
+        return replace(self, text=text, expression=program.source, output=output)
 
     def located(self, error: ProgramError) -> ProgramError:
         """Return an error in the expression, with its place in the whole text."""
@@ -151,7 +153,8 @@ def read_claim(
     """Return the claim that a text states; raise `ProgramError` if it is no equation,
     or its left-hand side no derivative. The program's inputs ``names`` tell ``dxdy``
     and ``dx`` from names; ``f'`` with a name not in ``variables`` is the output's."""
-    text = text.strip().removeprefix("$").removesuffix("$")
+    if text.lstrip().startswith("$"):
+        text = text.strip().removeprefix("$").removesuffix("$")
     left, equals, right = text.partition("=")
     if not equals:
         _refuse(text, Span(0, max(1, len(text))), "a claim is an equation")
@@ -166,8 +169,6 @@ def read_claim(
     if target is None:
         _refuse(text, side, "the left-hand side is no derivative", left.strip(), names)
     output, by, at = target
-    if not variables and output not in names:
-        output = None  # the program's only value, whatever the claim calls it
     if not by:
         _refuse(text, side, "a second derivative is by two inputs, a first by one")
     return Claim(text, output, by, expression, offset, at)
