@@ -385,6 +385,8 @@ class Factors(Words):
             made = call(own if whole else name, given if whole else [*given, base])
         elif base is not None and name in ("polygamma", "li"):
             made = call(name.replace("li", "polylog"), [base, *given])
+        elif base is not None and not (len(base.held) == 1 and base.held.isalpha()):
+            raise self.doubt()
         else:
             made = call(name, given)
         return raised(made, power) if power else self._members(made)

@@ -104,6 +104,7 @@ _PATTERN = re.compile(
     r"|(?P<string>\"[^\"]*\"|'[^']*')"
     r"|(?P<sign>\*\*|//|\.[*/^]|<=|>=|==|!=|<>|=<|\|\||[^\w\s]|_)"
 )
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
 IN_LATEX = re.compile(r"\\[A-Za-z|{,;!]|[_^]\s*\{|^\s*\$")
 """Pattern of text that only LaTeX has."""
 
@@ -207,6 +208,11 @@ class Words:
         tokens: list[Token] = []
         at, spaced = 0, False
         while at < len(text):
+            whole = None if self.latex else _IDENTIFIER.match(text, at)
+            if whole is not None and self._is_whole(whole[0]):
+                tokens.append(Token("word", whole[0], at, whole.end(), spaced))
+                at, spaced = whole.end(), False
+                continue
             found = _PATTERN.match(text, at)
             if found is None:
                 raise Doubt("", Span(at, at + 1))
@@ -231,6 +237,12 @@ class Words:
                 tokens.append(Token(kind, word, start, at, spaced))
             spaced = False
         return [*tokens, Token("end", "", at, at, spaced)]
+
+    def _is_whole(self, word: str) -> bool:
+        """Return whether a word with lines below is one name, and has no subscript."""
+        first, line, below = word.partition("_")
+        function = bool(self.meant(first)) and len(below) > 1 and not below.isdecimal()
+        return bool(line and (self.bound(word) or self.meant(word) or function))
 
     def _split(self, word: str, before: str, after: str) -> list[str]:
         """Return the names that letters stand for, which have no blank between them."""
