@@ -1,12 +1,13 @@
-"""Corrections: what to write where a line can be read in two ways, or not at all.
+"""Lines that are no program as they stand: they are rewritten where their notation is
+clear, and put right in a hint where it is not.
 
 An error carries the edits of the text that correct it. They are made and the text is
 parsed again, repeatedly, until the line can be parsed: it becomes the error's hint.
 
 Invariant: a corrected line that is shown can be parsed; an error without one keeps its
-hint. This module is loaded only when an error is being worded.
+hint. This module is loaded only where a text has no tree, or names without a meaning.
 
-    mended(error, read).hint          # "to multiply, write x*e^x"
+    mended(error, read).hint          # "write 1000*x"
 """
 
 import re
