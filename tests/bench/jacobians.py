@@ -100,7 +100,7 @@ def stencil() -> Once:
     return once
 
 
-def stencil_casadi() -> Once:
+def stencil_casadi(prepared: bool) -> Once:
     import casadi
 
     x = np.linspace(0.0, 1.0, STENCIL)
@@ -110,7 +110,8 @@ def stencil_casadi() -> Once:
         y = v[2:] - 2 * v[1:-1] * v[1:-1] + casadi.sin(v[:-2])
         return casadi.Function("J", [v], [casadi.jacobian(y, v)])
 
-    return lambda: made()(x)
+    ready = made()
+    return (lambda: ready(x)) if prepared else (lambda: made()(x))
 
 
 def rosenbrock() -> Once:
@@ -124,7 +125,7 @@ def rosenbrock() -> Once:
     return once
 
 
-def rosenbrock_casadi() -> Once:
+def rosenbrock_casadi(prepared: bool) -> Once:
     import casadi
 
     x = np.linspace(0.0, 1.0, ROSENBROCK)
@@ -134,7 +135,28 @@ def rosenbrock_casadi() -> Once:
         y = casadi.sum1(100 * (v[1:] - v[:-1] ** 2) ** 2 + (1 - v[:-1]) ** 2)
         return casadi.Function("H", [v], [casadi.hessian(y, v)[0]])
 
-    return lambda: made()(x)
+    ready = made()
+    return (lambda: ready(x)) if prepared else (lambda: made()(x))
+
+
+def of_asdex(kind: str, prepared: bool) -> Once:
+    import asdex
+    import jax
+    import jax.numpy as jnp
+
+    jax.config.update("jax_enable_x64", True)
+    x = jnp.linspace(0.0, 1.0, STENCIL if kind == "jacobian" else ROSENBROCK)
+
+    def f(v: Any) -> Any:
+        if kind == "jacobian":
+            return v[2:] - 2 * v[1:-1] * v[1:-1] + jnp.sin(v[:-2])
+        return (100 * (v[1:] - v[:-1] ** 2) ** 2 + (1 - v[:-1]) ** 2).sum()
+
+    derivative = getattr(asdex, kind)
+    ready = jax.jit(derivative(f, x))
+    if prepared:
+        return lambda: jax.block_until_ready(ready(x))
+    return lambda: jax.block_until_ready(derivative(f, x)(x))
 
 
 # Whole processes, their answer printed.
@@ -228,9 +250,12 @@ COMPARISONS = [
         f"a sparse Jacobian, stencil, n = {STENCIL:,}, with its pattern",
         stencil,
         {
-            "casadi": stencil_casadi,
+            "casadi": lambda: stencil_casadi(False),
+            "casadi, prepared": lambda: stencil_casadi(True),
+            "asdex": lambda: of_asdex("jacobian", False),
+            "asdex, prepared": lambda: of_asdex("jacobian", True),
         },
-        {"casadi": 1},
+        {"casadi": 1, "casadi, prepared": 0.4, "asdex, prepared": 1},
         close,
     ),
     Comparison(
@@ -238,9 +263,12 @@ COMPARISONS = [
         f"the sparse Hessian of Rosenbrock's function, n = {ROSENBROCK:,}",
         rosenbrock,
         {
-            "casadi": rosenbrock_casadi,
+            "casadi": lambda: rosenbrock_casadi(False),
+            "casadi, prepared": lambda: rosenbrock_casadi(True),
+            "asdex": lambda: of_asdex("hessian", False),
+            "asdex, prepared": lambda: of_asdex("hessian", True),
         },
-        {"casadi": 1.5},
+        {"casadi": 1.5, "casadi, prepared": 1, "asdex, prepared": 3},
         close,
     ),
     command(in_a_terminal),

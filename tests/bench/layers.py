@@ -66,6 +66,20 @@ def attention(library: Any) -> Network:
     return net, lambda: net(x, x, x)[0].mean()
 
 
+def recurrent(library: Any) -> Network:
+    rng = np.random.default_rng(1)
+    x = library.tensor(rng.standard_normal((20, 8, 16)).astype("float32"))
+    net = library.nn.LSTM(16, 32)
+    return net, lambda: net(x)[0].mean()
+
+
+def transformer(library: Any) -> Network:
+    rng = np.random.default_rng(1)
+    x = library.tensor(rng.standard_normal((8, 32, 64)).astype("float32"))
+    net = library.nn.TransformerEncoderLayer(64, 4, 128, 0.0, batch_first=True)
+    return net, lambda: (net(x) ** 2).mean()
+
+
 def step(library: Any, make: Callable[[Any], Network]) -> Once:
     net, loss = make(library)
     optimizer = library.optim.SGD(filled(net).parameters(), lr=1e-4)
@@ -123,11 +137,16 @@ def add_one(x: Any) -> Any:
     return x
 
 
-STEPS = [(perceptron, 1.0), (convolutions, 1.5), (attention, 1.2)]
+STEPS = [
+    (perceptron, 1.0, 1.0), (convolutions, 1.0, 1.2), (attention, 1.0, 1.0),
+    (recurrent, 1.5, 1.5), (transformer, 1.2, 1.2),
+]  # fmt: skip
+"""Networks, the bars on one thread and on all cores."""
 
 COMPARISONS = [
     *(stepping(make.__name__, make, bar, alone)
-      for make, bar in STEPS for alone in (True, False)),
+      for make, one, all_cores in STEPS
+      for alone, bar in ((True, one), (False, all_cores))),
     seen("row", lambda x: x[1]),
     seen("rows", lambda x: x[1:3]),
     seen("transpose", lambda x: x.T),

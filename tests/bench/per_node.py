@@ -75,4 +75,4 @@ def comparison(shape: Shape, bar: float) -> Comparison:
     )
 
 
-COMPARISONS = [comparison((), 0.55), comparison((3, 3), 0.6), comparison((100,), 0.6)]
+COMPARISONS = [comparison(shape, 0.55) for shape in ((), (3, 3), (100,))]

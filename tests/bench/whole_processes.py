@@ -50,7 +50,7 @@ COMPARISONS = [
             "torch": script(TORCH, "torch"),
             "import numpy": script("import numpy", "numpy"),
         },
-        {"torch": 1 / 8},
+        {"torch": 0.1},
     ),
     Comparison(
         "start-verified",
@@ -64,6 +64,6 @@ COMPARISONS = [
         "the command to its first verdict, `certified`",
         lambda: process("-c", FIRST_VERDICT),
         {"sympy": script(SYMPY, "sympy")},
-        {"sympy": 0.6},
+        {"sympy": 0.5},
     ),
 ]
