@@ -56,10 +56,10 @@ MAX_RECORDINGS = 4
 
 
 @dataclass(slots=True)
-class Known:
-    """The replays of runs on arrays of the same shapes, and how many runs were none."""
+class Replays:
+    """Replays of a program on arrays of the same shapes; ``runs`` were none of them."""
 
-    replays: list[Callable[[Sequence[Any]], tuple[Any, list[Any]]]] = field(
+    ways: list[Callable[[Sequence[Any]], tuple[Any, list[Any]]]] = field(
         default_factory=list
     )
     runs: int = 0
@@ -89,7 +89,7 @@ class Session:
         max_steps: int = MAX_STEPS,
         trace: Trace | None = None,
         library: TensorLibrary | None = None,
-        known: dict[Hashable, Known] | None = None,
+        known: dict[Hashable, Replays] | None = None,
     ) -> None:
         self.prepared = prepared
         self.of = of
@@ -136,14 +136,14 @@ class Session:
         prepared = self.prepared.on(self._rebound)
         raws = [given.tensor.raw[()] for given in prepared.inputs]
         key = (*names, *[(raw.shape, raw.dtype) for raw in raws])
-        known = self._known.setdefault(key, Known())
-        for replay in known.replays:
-            with suppress(Departed):
+        known = self._known.setdefault(key, Replays())
+        for replay in known.ways:
+            with suppress(Departed), np.errstate(all="ignore"):
                 return replay(raws)
         known.runs += 1
         if 1 < known.runs <= MAX_RECORDINGS and prepared.factory.xp is NUMPY:
             with suppress(Exception):  # what cannot be recorded runs below
-                known.replays.append(self._recorded(prepared, raws, names))
+                known.ways.append(self._recorded(prepared, raws, names))
         environment = prepared.environment
         y = self()
         grads = grad([y], [environment[name] for name in names])
