@@ -124,7 +124,7 @@ class _Watch:
         self._bounded = False
         self._by_rows = self._in_row = False
         self._told = -CLEARING_SECONDS
-        self.spare: bytearray | None = None
+        self.spare: bytes | None = None
         self.renew()
         self.allow(MAX_LOADING_SECONDS)
 
@@ -138,7 +138,7 @@ class _Watch:
 
             self._ended = Event()
             self._watched = main_thread().ident
-            self.spare = bytearray(SPARE_BYTES)
+            self.spare = bytes(SPARE_BYTES)
             relief.append(self.free_memory)
             Thread(target=self._look, daemon=True).start()
         try:
