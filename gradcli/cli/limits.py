@@ -18,7 +18,6 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from os import environ
 from threading import current_thread, main_thread
 from time import monotonic, process_time
@@ -33,6 +32,7 @@ from ..lang.process import (
     relief,
     restore,
 )
+from ..records import Record
 from . import ending
 
 if TYPE_CHECKING:
@@ -99,8 +99,7 @@ Problem: TypeAlias = tuple[str, str, str]
 """The code, the message and the hint of an error."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Record):
     """The limits on seconds and bytes that the command line set."""
 
     seconds: float = MAX_SECONDS

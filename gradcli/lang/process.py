@@ -13,7 +13,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from types import FunctionType
 from typing import Any
 
 resource: Any = None
@@ -140,7 +139,7 @@ SLOTS = 1 << 14
 """Size of a frame beside which those of a deep import fit, in values."""
 
 
-def with_room(function: FunctionType) -> None:
+def with_room(function: Any) -> None:
     """Enlarge a function's frame, so that it and the frames of what is called lie in
     one piece of memory: at the edge of a usual piece, of 16 KB, a call maps the next
     one and a return unmaps it, a thousand times while NumPy is imported."""
