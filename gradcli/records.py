@@ -27,11 +27,7 @@ class RecordType(type):
     of a class with ``kw_only`` are given by name."""
 
     def __new__(
-        mcs,
-        name: str,
-        bases: tuple[type, ...],
-        body: dict[str, Any],
-        kw_only: bool = False,
+        mcs, name: str, bases: Any, body: Any, kw_only: bool = False
     ) -> "RecordType":
         hints = body.get("__annotations__", {})
         own = {f: t for f, t in hints.items() if "ClassVar" not in str(t)}
