@@ -10,14 +10,14 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from ..ops.basis import UFUNCS
+from ..ops.basis import SLOW, UFUNCS
 from ..ops.checks import LIMIT, broadcast_shape, check_size, count_of
 from ..ops.index import check_bounds
 from ..ops.types import Index, Sizes, Sliding
 from .errors import ValueRangeError
 from .factors import Factors
 from .namespace import Namespace
-from .parts import MIN_WORK_SPLIT, chosen, over_parts, product
+from .parts import MIN_WORK_SPLIT, chosen, on_threads, over_parts, product
 from .raw import MAX_NUMBER_OF_ALL_TYPES, Library, Raw, Run
 from .special_functions import SpecialFunctions, is_wide_array
 from .versions import apart, lend, owner
@@ -79,7 +79,9 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         self._solvers = solvers
         for name, theirs in UFUNCS.items():
             if not hasattr(type(self), name):
-                setattr(self, name, getattr(np, theirs))
+                run = getattr(np, theirs)
+                slow = device == "cpu" and name in SLOW
+                setattr(self, name, on_threads(run) if slow else run)
 
     def array(self, values: Raw) -> Raw:
         """Return a NumPy array as an array of this module."""
