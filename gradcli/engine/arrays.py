@@ -314,8 +314,11 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         return self.np.concatenate(tensors, axis=dim)
 
     def stack(self, tensors: Sequence[Raw], dim: int = 0) -> Raw:
-        check_join(tensors)
-        return self.np.stack(tensors, axis=dim)
+        shape = tensors[0].shape
+        if dim or not shape or any(t.shape != shape for t in tensors):
+            check_join(tensors)
+            return self.np.stack(tensors, axis=dim)
+        return self.cat(tensors).reshape((len(tensors), *shape))
 
     def flip(self, x: Raw, dims: Dims) -> Raw:
         return self.np.flip(x, _axes(dims))
@@ -558,7 +561,9 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
 
 def check_join(tensors: Sequence[Raw]) -> None:
     """Raise an error if tensors are larger together than allowed."""
-    check_size((sum([t.size for t in tensors]),))
+    size = sum([t.size for t in tensors])
+    if size > LIMIT.entries:
+        check_size((size,))
 
 
 def check_product(a: Sequence[int], b: Sequence[int]) -> None:

@@ -582,7 +582,7 @@ def used_parts(node: Node) -> Parts:
         return node.y.parts
     raw, y = node.restored()
     if node.op.variadic:
-        return _held(Parts(tuple(range(len(raw))), False), raw, y)
+        return _held(rules_read(node), raw, y)
     return _held(saved_parts(node), raw, y)
 
 
@@ -628,5 +628,5 @@ def rules_read(node: Node) -> Parts:
     if isinstance(node, ConstantNode):
         return NOTHING
     if node.op.variadic:
-        return Parts(tuple(range(len(node.edges))), False)
+        return Parts(tuple(range(len(node.edges))), node.op.saves == "y")
     return joined(read_by_each(node.op))

@@ -233,9 +233,7 @@ class RNNBase(_Recurrent):
         given = hx if hx is None or several else (hx,)
         if packed is not None:
             given = _in_order(given, packed.sorted_indices)
-        parts = self._states(
-            data, sizes[0] if sizes else data.shape[1], given, batched
-        )
+        parts = self._states(data, sizes[0] if sizes else data.shape[1], given, batched)
         whole = several and packed is None and not self.proj_size and data.numel()
         out: Any
         if whole and data.dtype == float32:
@@ -292,14 +290,17 @@ class RNNBase(_Recurrent):
             out = call("cat", ways, -1) if self.bidirectional else ways[0]
             if self.dropout and self.training and first + directions < len(weights):
                 out = F.dropout(out, self.dropout)
-        return out, [call("stack", part, 0) for part in zip(*last, strict=True)]
+        kinds = zip(*last, strict=True)
+        return out, [call("stack.default", *parts, dim=0) for parts in kinds]
 
     def _whole(
         self, x: Tensor, state: State, given: Weights, backwards: bool
     ) -> tuple[Tensor, State]:
         """Run one layer of LSTM cells one way, as one node."""
-        weights = given if self.bias else [*given, *[_no_bias(given[1])] * 2]
-        seen, *last = call("lstm.layer", x, *weights, *state, reverse=backwards)[:3]
+        w, u = given[:2]
+        biases = given[2:] or (call("new_zeros", u, u.shape[:1]),) * 2
+        found = call("lstm.layer", x, w, u, *biases, *state, reverse=backwards)
+        seen, *last = found[:3]
         return seen, tuple(last)
 
     def _stepped(
@@ -311,14 +312,10 @@ class RNNBase(_Recurrent):
         Args:
             sizes: how many sequences last to each step, of packed ones.
         """
-        w, u, b, c = (*given[:2], *(given[2:4] if self.bias else (None, None)))
-        weights = [u, c, *given[4 if self.bias else 2 :]]
-        of_x = F.linear(x, w, b)
-        if sizes is None:
-            steps = of_x.unbind(0)
-        else:
-            starts = accumulate(sizes, initial=0)
-            steps = [call("narrow", of_x, 0, *part) for part in zip(starts, sizes)]
+        b, c = given[2:4] if self.bias else (None, None)
+        weights = [given[1], c, *given[4 if self.bias else 2 :]]
+        of_x = F.linear(x, given[0], b)
+        steps: Any = of_x.unbind(0) if sizes is None else _pieces(of_x, sizes)
         order = steps[::-1] if backwards else steps
         state, seen, ended = first, [], []
         if backwards and order[0].shape[0] < first[0].shape[0]:
@@ -337,7 +334,8 @@ class RNNBase(_Recurrent):
             kinds = zip(state, *reversed(ended), strict=True)
             state = tuple([call("cat", parts, 0) for parts in kinds])
         seen = seen[::-1] if backwards else seen
-        return call("stack" if sizes is None else "cat", seen, 0), state
+        whole: Tensor = call("stack" if sizes is None else "cat", seen, 0)
+        return whole, state
 
     extra_repr = saying(
         "{input_size}, {hidden_size}", proj_size=0, num_layers=1, bias=True,
@@ -345,8 +343,9 @@ class RNNBase(_Recurrent):
     )  # fmt: skip
 
 
-def _no_bias(weight: Tensor) -> Tensor:
-    return call("new_zeros", weight, weight.shape[:1])
+def _pieces(x: Tensor, sizes: Sequence[int]) -> list[Tensor]:
+    starts = accumulate(sizes, initial=0)
+    return [call("narrow", x, 0, *each) for each in zip(starts, sizes, strict=False)]
 
 
 def _in_order(parts: Any, order: Tensor | None) -> Any:

@@ -298,7 +298,8 @@ class Op(Entry):
     saves      values that its reverse rules, or PyTorch's, read: names of ``fwd``'s
                parameters in one text for all inputs, or one for each; ``y`` is the
                result, ``y.1`` its second output; empty: shapes alone. None: all inputs,
-               or, in a linear row, those that carry no gradient
+               or, in a linear row, those that carry no gradient; in a variadic row
+               ``y`` stands beside all inputs
     always_saves  a second backward pass is refused even where the rules read nothing:
                PyTorch saves something all the same, or they read parameters
     rule       PyTorch's node of the reverse rule itself, where a pass is recorded; None

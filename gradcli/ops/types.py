@@ -153,13 +153,16 @@ class Namespace(Protocol):
     Only functions with results other than one array are declared here; every other name
     is a function of the basis or of the table, and takes the parameters given there.
 
-    ``symbolic`` means that entries are expressions, ``precise`` that they have more
-    digits than floats, ``waits`` that reading their values waits for a device.
+    ``symbolic`` means that entries are expressions, ``plain`` that they are numbers in
+    arrays of ``np``, ``precise`` that they have more digits than floats, ``waits`` that
+    reading their values waits for a device.
     """
 
     symbolic: bool
+    plain: bool
     precise: bool
     waits: bool
+    np: Any
 
     def __getattr__(self, name: str, /) -> Callable[..., Array]: ...
     def later(self, check: Callable[[], None], /) -> None: ...
