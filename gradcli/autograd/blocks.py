@@ -31,6 +31,7 @@ from ..engine.jacobian import (
 from ..engine.modes import no_grad
 from ..engine.record import call
 from ..engine.tensor import Tensor, ones_for, unrecorded, zeros_for
+from .again import asked_again
 
 Mode: TypeAlias = Literal["auto", "rev", "fwd"]
 
@@ -74,7 +75,10 @@ def hessian(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Block]]:
         GradError: the output has more than one entry.
         TooManyEntries: the blocks together store more than `MAX_ENTRIES`.
     """
-    return structured(gradient(output, inputs), inputs, most=MAX_ENTRIES)
+    found = None
+    if _together([output], inputs, False):
+        found = asked_again(output, inputs, gradient, MAX_ENTRIES)
+    return found or structured(gradient(output, inputs), inputs, most=MAX_ENTRIES)
 
 
 def hessian_product(
@@ -197,10 +201,19 @@ def structured(
             [Block.of(t, y, x) for t, x in zip(row, inputs, strict=True)]
             for row, y in zip(found, outputs, strict=True)
         ]
+    planned = [asked_again(y, inputs, itself, most, forward) for y in outputs]
+    known = [*chain(*filter(None, planned))]
+    if len(known) == len(outputs):
+        return known
     if not forward:
         return [rows_of(y, inputs, most) for y in outputs]
     per_input = [columns_of(outputs, x, most) for x in inputs]
     return [[blocks[nr] for blocks in per_input] for nr in range(len(outputs))]
+
+
+def itself(y: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
+    """Return the value itself, whose derivatives are asked for."""
+    return [y]
 
 
 def _together(

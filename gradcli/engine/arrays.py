@@ -10,14 +10,14 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from ..ops.basis import UFUNCS
+from ..ops.basis import SLOW, UFUNCS
 from ..ops.checks import LIMIT, broadcast_shape, check_size, count_of
 from ..ops.index import check_bounds
 from ..ops.types import Index, Sizes, Sliding
 from .errors import ValueRangeError
 from .factors import Factors
 from .namespace import Namespace
-from .parts import MIN_WORK_SPLIT, chosen, over_parts, product
+from .parts import MIN_WORK_SPLIT, chosen, on_threads, over_parts, product
 from .raw import MAX_NUMBER_OF_ALL_TYPES, Library, Raw, Run
 from .special_functions import SpecialFunctions, is_wide_array
 from .versions import apart, lend, owner
@@ -79,7 +79,9 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         self._solvers = solvers
         for name, theirs in UFUNCS.items():
             if not hasattr(type(self), name):
-                setattr(self, name, getattr(np, theirs))
+                run = getattr(np, theirs)
+                slow = device == "cpu" and name in SLOW
+                setattr(self, name, on_threads(run) if slow else run)
 
     def array(self, values: Raw) -> Raw:
         """Return a NumPy array as an array of this module."""
@@ -375,15 +377,24 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         return lend(held, self.np.lib.stride_tricks.as_strided(flat, shape, strides))
 
     def cells(self, x: Raw, windows: Sliding, counts: tuple[int, ...]) -> Raw:
-        """Return a copy of all windows, made in one call, so that no thread waits."""
+        """Return a copy of all windows, made in one call or two, so that no thread
+        waits: where rows of a window follow one another, the windows along the other
+        dimensions come first, of which the second call copies longer lines."""
         if self.device != "cpu" or not x.flags.c_contiguous:
             return super().cells(x, windows, counts)
-        steps, kernel = x.strides, windows.kernel
+        steps, kernel, make = x.strides, windows.kernel, self.np.ndarray
         moved = zip(steps[2:], windows.dilation, windows.stride, strict=True)
         within, along = zip(*[(s * d, s * n) for s, d, n in moved], strict=True)
         shape = (*x.shape[:2], *kernel, *counts)
         check_size(shape)
-        seen = self.np.ndarray(shape, x.dtype, x, 0, (*steps[:2], *within, *along))
+        if len(kernel) > 1 and kernel[0] > 1 and windows.stride[0] == 1:
+            lines = (*x.shape[:2], *kernel[1:], x.shape[2], *counts[1:])
+            ways = (*steps[:2], *within[1:], steps[2], *along[1:])
+            x = make(lines, x.dtype, x, 0, ways).copy()
+            row = 1 + len(kernel)
+            steps, along = x.strides, x.strides[row:]
+            within = (steps[row] * windows.dilation[0], *steps[2:row])
+        seen = make(shape, x.dtype, x, 0, (*steps[:2], *within, *along))
         return seen.reshape((*x.shape[:2], math.prod(kernel), *counts))
 
     # Reading and adding at positions.

@@ -140,6 +140,10 @@ class Namespace:
         made: Raw = run(*arrays)
         return made
 
+    def calling(self, function: Callable[..., Any], *arrays: Any) -> Any:
+        """Return what a function of arrays gives; a recording makes it a step."""
+        return function(*arrays)
+
     def matmul_like(self, a: Raw, b: Raw, like: Raw) -> Raw:
         """Return ``a @ b``, in the memory layout of ``like`` where there is memory."""
         return self.matmul(a, b)
