@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, cast
 
 from ..ops.basis import SLOW, UFUNCS
 from ..ops.checks import LIMIT, broadcast_shape, check_size, count_of
 from ..ops.index import check_bounds
-from ..ops.types import Index, Sizes, Sliding
+from ..ops.types import Index, Shape, Sizes, Sliding
 from .errors import ValueRangeError
 from .factors import Factors
 from .namespace import Namespace
@@ -495,6 +496,9 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
             return y + x
         y += x
         return y
+
+    def writing(self, like: Raw) -> tuple[Any, Callable[[Shape], Any]]:
+        return self.np, partial(self.np.empty, dtype=like.dtype)
 
     def is_finite(self, x: Raw) -> bool:
         return not self.waits and bool(self.np.all(self.np.isfinite(x)))

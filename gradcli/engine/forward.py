@@ -178,10 +178,12 @@ def _transposed(
     with MODE.having(enabled=True, inference=False, rebuild=None, **alone):
         cotangents = [Tensor(zero.raw, xp, True) for zero in zeros]
         g = cotangents[0] if op.carries == 1 else tuple(cotangents)
-        live = [ways.get(slot) for slot in tangents]
-        pulled = node.apply_rules(RECORDING, g, given, inputs, live)
-        products = zip(tangents, pulled, strict=True)
-        ends = {n: p for n, p in products if n in ways and getattr(p, "edge", None)}
+        rules = reverse_rules(op)
+        products = {
+            slot: rules[slot](RECORDING, g, given, *inputs, **node.params)
+            for slot in ways
+        }
+        ends = {n: p for n, p in products.items() if p is not None and p.requires_grad}
         found: list[Any] = [None] * len(cotangents)
         if ends:
             there = [ways[slot] for slot in ends]

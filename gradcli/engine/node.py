@@ -197,6 +197,9 @@ class Node(Inspectable):
         shapes, params = self.shapes, self.params
         pulled: list[Array | None] = []
         live = self.edges if edges is None else edges
+        if self.op.together is not None:
+            wanted = [edge is not None for edge in live]
+            return tuple(self.op.together(xp, wanted, g, y, *inputs, **params))
         for rule, slot, edge in zip(self.rules, self.slots, live, strict=True):
             if edge is None:
                 pulled.append(None)
@@ -582,7 +585,7 @@ def used_parts(node: Node) -> Parts:
         return node.y.parts
     raw, y = node.restored()
     if node.op.variadic:
-        return _held(rules_read(node), raw, y)
+        return _held(Parts(tuple(range(len(raw))), False), raw, y)
     return _held(saved_parts(node), raw, y)
 
 
@@ -628,5 +631,5 @@ def rules_read(node: Node) -> Parts:
     if isinstance(node, ConstantNode):
         return NOTHING
     if node.op.variadic:
-        return Parts(tuple(range(len(node.edges))), node.op.saves == "y")
+        return Parts(tuple(range(len(node.edges))), False)
     return joined(read_by_each(node.op))
