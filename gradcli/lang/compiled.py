@@ -21,6 +21,7 @@ import numpy as np
 from ..engine import NUMPY, Tensor, grad, resolve
 from ..engine.devices import cuda
 from ..engine.jacobian import rows_of
+from ..records import Record
 from .compiler import compile_program
 from .errors import ProgramError
 from .excerpt import enumerated
@@ -29,7 +30,6 @@ from .in_parts import InParts, Known, in_parts
 from .machine import Code
 from .parser import parse
 from .prepare import Input, Prepared, differentiated, input_names, unread
-from .record import Record
 from .rows import Rows, Ways
 from .run import Session
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from ..engine import Tensor
 from ..engine.errors import EngineError
+from ..records import Record
 from .errors import ProgramError
-from .record import Record
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -25,6 +25,7 @@ from ..engine.dtypes import default_dtype
 from ..engine.errors import NOT_SCALAR, EngineError, UnknownSlope
 from ..engine.walk import inputs_first
 from ..ops import FUNCTIONS
+from ..records import Record
 from .compiler import compile_program
 from .errors import OTHER_ARGUMENTS, ProgramError, Span
 from .excerpt import enumerated, place_of, shortened
@@ -36,7 +37,6 @@ from .prepare import Input as Input
 from .prepare import Prepared as Prepared
 from .prepare import input_names as input_names
 from .prepare import prepare as prepare
-from .record import Record
 from .suggest import did_you_mean
 from .tensor_library import TensorLibrary, vector
 
