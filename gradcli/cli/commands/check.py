@@ -61,10 +61,9 @@ def main(
 
 def _refuse(request: Request, claim: list[str] | None, same: str | None) -> None:
     if not claim and same is None:
-        asked = (_CLAIM.match(word) for word in request.words or ())
-        of, program, right = next(
-            (a.groups() for a in asked if a), ("d/dx ", "", "EXPR")
-        )
+        asked = filter(None, map(_CLAIM.match, request.words or ()))
+        found = next(asked, None)
+        of, program, right = found.groups() if found else ("d/dx ", "", "EXPR")
         hint = f'give --claim "{of}= {right}" or --same EXPR'
         if program:
             hint = f'write gradcli check "{program}" --claim "{of}= {right}"'
