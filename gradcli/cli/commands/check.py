@@ -46,11 +46,7 @@ def main(
     checker = Check(question, needed=True)
     task = claims_task(question, claim or [], same, points)
     answer = check(task, checker.judge(task))
-    show(
-        answer,
-        bare=lambda: bare_claims(answer),
-        text=lambda _: claims(answer),
-    )
+    show(answer, bare=bare_claims, text=lambda found, _: claims(found))
     verdict = answer.verification.verdict
     status = _STATUS.get(verdict, Exit.DONE)
     if status == Exit.DONE and require is not None and is_weaker(verdict, require):

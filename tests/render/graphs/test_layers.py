@@ -59,7 +59,7 @@ def test_the_five_neurons_are_drawn_without_a_crossing() -> None:
             (7, 8), (7, 10)]  # fmt: skip
     placed = place([(100.0, 50.0)] * 11, [Line(a, b, 20.0) for a, b in ends])
     row = {n: placed.boxes[n].x for n in (4, 5, 6, 7)}
-    first, second = sorted([sorted(row[4:6]), sorted(row[6:8])])
+    first, second = sorted([sorted([row[4], row[5]]), sorted([row[6], row[7]])])
     assert first[1] < second[0]
 
 
