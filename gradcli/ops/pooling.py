@@ -14,6 +14,7 @@ returns.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from math import prod
 
 from .checks import (
@@ -118,6 +119,14 @@ def largest(xp: Namespace, x: Array, windows: Sequence[Spots]) -> tuple[Array, A
         rest = [slice(None)] * (rank - d)
         cells = [xp.getitem(cell, (..., evenly(xp, at), *rest))
                  for cell in cells for at in zip(*each, strict=True)]
+    alone = [(1,) * d + (n,) + (1,) * (rank - d - 1) for d, n in enumerate(counts)]
+    first = numbered([xp.as_index([at[0] for at in each]).reshape(shape)
+                      for each, shape in zip(levels, alone, strict=True)], sizes)
+    steps = [{tuple([n - at[0] for n in at]) for at in each} for each in levels]
+    if all(len(each) == 1 for each in steps):
+        best, away = xp.largest_of(cells, [
+            numbered(at, sizes) for at in product(*[each.pop() for each in steps])])
+        return best, first + away
     best, number = xp.largest_of(cells)
     lines = []
     for d, each in enumerate(levels):
