@@ -24,13 +24,7 @@ from ..engine import NUMPY
 from ..engine.batch import batches_over
 from ..engine.custom import CustomNode
 from ..engine.entries import Entries, Places
-from ..engine.jacobian import (
-    MIN_SPARSE_ROWS,
-    Block,
-    columns_of,
-    is_sparse,
-    rows_of,
-)
+from ..engine.jacobian import Block, columns_of, is_sparse, rows_of
 from ..engine.node import FREED, AccumulateGrad, Edge, Node, Port, Shaped
 from ..engine.saved import demand_unchanged
 from ..engine.tensor import Tensor, with_edge
@@ -245,8 +239,6 @@ def asked_again(
         most: entries that all blocks together may store; None: any number.
         forward: compute by forward rules.
     """
-    if max([x.numel() for x in inputs], default=0) < MIN_SPARSE_ROWS:
-        return None
     try:
         reading = _Reading(y, inputs)
     except _Unplanned:
