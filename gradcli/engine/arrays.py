@@ -208,10 +208,10 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
     def _has_lines(self, x: Raw, dim: Dims, longest: int) -> bool:
         """Return whether a reduction is along many short lines, for each of which NumPy
         needs as long as for a reduction of its own."""
-        last = (x.ndim - 1,)
-        alone = dim if isinstance(dim, tuple) else (dim,)
-        lies = self.device == "cpu" and is_wide_array(x) and x.flags.c_contiguous
-        return bool(lies and alone == last and 1 < x.shape[-1] <= longest)
+        if dim != (x.ndim - 1,) and dim != x.ndim - 1:
+            return False
+        lies = x.flags.c_contiguous and self.device == "cpu" and is_wide_array(x)
+        return bool(lies and 1 < x.shape[-1] <= longest)
 
     def prod(self, x: Raw, dim: Dims = None, keepdim: bool = False) -> Raw:
         return self.np.prod(x, axis=_axes(dim), keepdims=keepdim)

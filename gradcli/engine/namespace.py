@@ -32,6 +32,8 @@ class Nowhere:
     def __getitem__(self, at: object) -> Nowhere:
         return self
 
+    reshape = __getitem__
+
 
 class Namespace:
     """A number system; names that it does not define are looked up in the table.
