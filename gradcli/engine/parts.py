@@ -13,17 +13,19 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from functools import cache
 from itertools import pairwise
 from threading import Lock
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy import dtype
 
 from .raw import Library, Raw, Run
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 MIN_WORK_SPLIT = 1 << 18
 """Largest number of multiplications for which the library itself uses one thread."""
@@ -100,10 +102,10 @@ def library() -> _Bound | None:
 
 def _is_wide(a: Raw, b: Raw) -> bool:
     return bool(
-        a.dtype == b.dtype == np.float32
-        and a.ndim == b.ndim == 2
-        and WIDE * a.shape[0] <= b.shape[1]
+        a.ndim == b.ndim == 2
         and a.shape[1] >= MIN_INNER_OF_WIDE
+        and WIDE * a.shape[0] <= b.shape[1]
+        and a.dtype == b.dtype == np.float32
         and b.flags.f_contiguous
         and a.flags.c_contiguous
     )
@@ -196,7 +198,8 @@ def share_out(parts: Sequence[T], work: Callable[[T], None], most: int) -> None:
         some()
     finally:
         begun = [helper for helper in helpers if not helper.cancel()]
-        wait(begun)
+        for helper in begun:
+            helper.exception()
     for helper in begun:
         helper.result()
 
@@ -232,6 +235,8 @@ def _helped(work: Callable[[], None], count: int) -> list[Future[None]]:
     if count < 1:
         return []
     if not _pool:
+        from concurrent.futures import ThreadPoolExecutor
+
         _pool.append(ThreadPoolExecutor(max(threads(), cores()) - 1))
     try:
         return [_pool[0].submit(copy_context().run, work) for _ in range(count)]
