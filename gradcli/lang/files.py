@@ -26,13 +26,7 @@ from .errors import ProgramError
 from .excerpt import enumerated
 from .filesystem import packed, reason_of, refusal, suffixes
 from .maxima import MAX_JSON_INTEGER_DIGITS, MAX_LIST_DEPTH, MAX_SHOWN_NAMES
-from .nested import (
-    EXTREME_BYTES,
-    Floats,
-    NotAnArray,
-    array_of,
-    number_of_json,
-)
+from .nested import EXTREME_BYTES, Floats, NotAnArray, array_of, number_of_json
 from .points import STANDARD_INPUT, point_blocks
 from .suggest import did_you_mean, nearest
 from .text_tables import SEPARATORS, Block, NoColumn, Wanted, text_blocks

@@ -198,9 +198,7 @@ CALLS_LEFT_OUT = {
     "grad": "leave it out: gradients of the last value are computed for you",
 }
 
-METHODS_LEFT_OUT = {
-    "backward": "leave it out: the command line runs backward for you",
-}
+METHODS_LEFT_OUT = {"backward": "leave it out: the command line runs backward for you"}
 
 MISSING_METHODS = {
     "requires_grad_": "leave it out: every input is differentiated",

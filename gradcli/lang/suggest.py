@@ -74,9 +74,7 @@ def other_spelling(name: str, is_function: Callable[[str], bool]) -> str | None:
 
 
 def parted(
-    name: str,
-    is_known: Callable[[str], bool],
-    is_function: Callable[[str], object],
+    name: str, is_known: Callable[[str], bool], is_function: Callable[[str], object]
 ) -> list[str] | None:
     """Return the known words that a name is made of, as few as there can be from the
     end, and numbers behind functions; None if it is not made of such words."""

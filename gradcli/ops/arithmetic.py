@@ -16,17 +16,7 @@ from math import copysign, inf
 from typing import Any, TypeGuard
 
 from .checks import demand_choice
-from .op import (
-    AS_IS,
-    KEPT,
-    PACKED,
-    WHOLE,
-    case,
-    function,
-    of_floats,
-    of_numbers,
-    row,
-)
+from .op import AS_IS, KEPT, PACKED, WHOLE, case, function, of_floats, of_numbers, row
 from .types import Array, Call, Namespace, Operand, Relation
 
 # fmt: off

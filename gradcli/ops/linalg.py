@@ -36,16 +36,7 @@ from .op import (
 )
 from .products import identity, turned
 from .shape import sum_to
-from .types import (
-    Array,
-    ArrayRule,
-    Call,
-    Namespace,
-    Outputs,
-    Result,
-    Shape,
-    Vjp,
-)
+from .types import Array, ArrayRule, Call, Namespace, Outputs, Result, Shape, Vjp
 
 # fmt: off
 

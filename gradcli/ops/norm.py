@@ -25,15 +25,7 @@ from .checks import (
     refuse,
 )
 from .exact import reciprocal
-from .op import (
-    PACKED,
-    RESULT,
-    Rule,
-    case,
-    function,
-    of_floats,
-    of_wide,
-)
+from .op import PACKED, RESULT, Rule, case, function, of_floats, of_wide
 from .reduce import dropped, kept, share
 from .shape import inverse_order, sum_to
 from .types import Array, ArrayRule, Call, Dims, Namespace

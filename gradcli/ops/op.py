@@ -433,11 +433,7 @@ FUNCTIONS: Final[Table[Op | Composite]] = Table()
 ALIASES: Final[Table[str]] = Table()
 """Public names by their other spellings: ``absolute`` -> ``abs``."""
 
-KEYWORDS: Final[dict[str, str]] = {
-    "axis": "dim",
-    "axes": "dims",
-    "keepdims": "keepdim",
-}
+KEYWORDS: Final[dict[str, str]] = {"axis": "dim", "axes": "dims", "keepdims": "keepdim"}
 """Names of parameters in the table, by NumPy's names for them."""
 
 

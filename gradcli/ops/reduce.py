@@ -17,14 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 from ..records import replace
-from .checks import (
-    ArgumentError,
-    count_of,
-    dim_of,
-    dims_of,
-    kept_shape,
-    refuse,
-)
+from .checks import ArgumentError, count_of, dim_of, dims_of, kept_shape, refuse
 from .op import (
     LINEAR,
     PACKED,

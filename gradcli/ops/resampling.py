@@ -32,17 +32,7 @@ from .checks import (
     refuse,
 )
 from .exact import fraction
-from .op import (
-    LINEAR,
-    NOT_WIDE,
-    PACKED,
-    WHOLES,
-    Rule,
-    case,
-    function,
-    of_numbers,
-    row,
-)
+from .op import LINEAR, NOT_WIDE, PACKED, WHOLES, Rule, case, function, of_numbers, row
 from .types import Array, Call, Namespace, Positions, Shape, Sizes
 
 # fmt: off

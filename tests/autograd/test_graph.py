@@ -10,9 +10,7 @@ import pytest
 
 import gradcli as torch
 from gradcli.autograd import grad
-from gradcli.autograd.graph import (
-    saved_tensors_hooks,
-)
+from gradcli.autograd.graph import saved_tensors_hooks
 
 
 def leaf(*values: float) -> torch.Tensor:

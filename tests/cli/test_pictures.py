@@ -59,8 +59,7 @@ def test_png_is_sharp(draw: Draw) -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "said"),
-    [("x*עברית", "'ע'"), ("x*損失", "'損'"), ("x*αж", "")],
+    ("program", "said"), [("x*עברית", "'ע'"), ("x*損失", "'損'"), ("x*αж", "")]
 )
 def test_letters_that_a_png_may_lack_are_told(
     program: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

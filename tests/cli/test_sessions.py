@@ -10,13 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.documents.blocks import (
-    SESSIONS,
-    comparable,
-    examples,
-    printed,
-    sections,
-)
+from tests.documents.blocks import SESSIONS, comparable, examples, printed, sections
 
 SECTIONS = sections(SESSIONS)
 

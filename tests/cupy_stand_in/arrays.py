@@ -386,11 +386,7 @@ class ufunc:
         self._run = run
 
     def __call__(
-        self,
-        *args: Any,
-        out: Any = None,
-        dtype: Any = None,
-        casting: str = "same_kind",
+        self, *args: Any, out: Any = None, dtype: Any = None, casting: str = "same_kind"
     ) -> Any:
         if self.nin < len(args) <= self.nin + self.nout and out is None:
             args, out = args[: self.nin], args[self.nin :]

@@ -209,10 +209,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None and y is None:
         return condition.nonzero()
     chosen = arrays.ufunc(
-        "where",
-        " ".join(f"?{t}{t}->{t}" for t in arrays.KINDS),
-        "",
-        numpy.where,
+        "where", " ".join(f"?{t}{t}->{t}" for t in arrays.KINDS), "", numpy.where
     )
     # As CuPy: what is no array has no such method.
     return chosen(condition.astype("?", copy=False), x, y)

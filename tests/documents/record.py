@@ -17,15 +17,7 @@ from pathlib import Path
 from gradcli.answers.pages import parts
 from tests.processes import warm
 
-from .blocks import (
-    PAGES,
-    README,
-    ROOT,
-    SESSIONS,
-    examples,
-    printed,
-    without_seconds,
-)
+from .blocks import PAGES, README, ROOT, SESSIONS, examples, printed, without_seconds
 from .screenshot import PICTURE, taken
 
 

@@ -25,10 +25,7 @@ from .draw import draw, handed, is_shape
 POWERS = "a power by a tensor has a node of its own"
 REPEATS = "a tensor of counts is of integers, one for each slice"
 
-OTHERWISE = {
-    ("root", "n"): POWERS,
-    ("repeat_interleave", "repeats"): REPEATS,
-}
+OTHERWISE = {("root", "n"): POWERS, ("repeat_interleave", "repeats"): REPEATS}
 """Functions to which a tensor means something else than its number, and why."""
 
 FLAT = {("quantile", "q"), ("nanquantile", "q")}

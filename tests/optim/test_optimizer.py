@@ -140,8 +140,7 @@ def test_a_saved_schedule_goes_on_where_it_was() -> None:
     optimizer.step()
     schedule.step()
     other = optim.lr_scheduler.LambdaLR(
-        optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0),
-        lambda epoch: 0.5**epoch,
+        optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0), lambda epoch: 0.5**epoch
     )
     other.load_state_dict(schedule.state_dict())
     other.optimizer.step()

@@ -68,8 +68,7 @@ def test_a_program_that_is_the_same_has_no_difference() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "what"),
-    [("gradients", "gradient"), ("seconds", "second derivative")],
+    ("field", "what"), [("gradients", "gradient"), ("seconds", "second derivative")]
 )
 def test_an_error_of_a_part_in_a_thousand_million_is_seen(
     monkeypatch: pytest.MonkeyPatch, field: str, what: str

@@ -22,13 +22,7 @@ from gradcli.lang.run import evaluate
 from gradcli.ops import FUNCTIONS, OPS, Op
 from gradcli.verify.process.job import CERTIFIED, PROVED, REFUTED, UNKNOWN, Job
 from tests.laws.draw import Spot, draw, generator
-from tests.laws.mutant_trial import (
-    CONVENTION,
-    FAILED,
-    excuse,
-    refutation,
-    rows_below,
-)
+from tests.laws.mutant_trial import CONVENTION, FAILED, excuse, refutation, rows_below
 from tests.laws.mutants import Mutant, all_mutants, planted
 
 from .jobs import checked, job

@@ -9,12 +9,7 @@ import numpy as np
 import pytest
 
 from gradcli.verify import box as boxing
-from gradcli.verify.box import (
-    Range,
-    Ranges,
-    Span,
-    ranges,
-)
+from gradcli.verify.box import Range, Ranges, Span, ranges
 from gradcli.verify.process.budget import Budget
 from gradcli.verify.subject import program_of
 

@@ -46,9 +46,7 @@ def double_precision() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("share", [SHARE, *nightly([1])])
-def test_every_mutant_of_an_elementwise_row_is_refuted_or_explained(
-    share: int,
-) -> None:
+def test_every_mutant_of_an_elementwise_row_is_refuted_or_explained(share: int) -> None:
     trials = [trial_of(mutant) for mutant in in_programs()[::share]]
     assert [str(t.mutant) for t in trials if not t.explained] == []
 

@@ -177,10 +177,7 @@ RECORDING = {
         "p = linalg.svd(A, full_matrices=False); p[0] * p[1]",
         "p = linalg.svd(A, full_matrices=False); (p[0] * p[1]).sum(0) @ p[2]",
     ],
-    "linalg_eigh.default": [
-        "linalg.eigvalsh(A)",
-        "p = linalg.eigh(A); p[1] * p[0]",
-    ],
+    "linalg_eigh.default": ["linalg.eigvalsh(A)", "p = linalg.eigh(A); p[1] * p[0]"],
     "matrix_exp": [EXPONENTIAL],
 }
 

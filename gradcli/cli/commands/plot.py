@@ -28,11 +28,7 @@ ENDINGS = (".svg", ".png", ".pdf", ".json")
 
 
 @without(NEEDS_ALL_VALUES)
-def main(
-    request: Request,
-    out: str | None = None,
-    log: str = "",
-) -> int:
+def main(request: Request, out: str | None = None, log: str = "") -> int:
     """Curves of a value and its derivative, over x=START..STOP.
 
     Kinks are marked. Of two inputs with a range, lines of equal value are drawn, with

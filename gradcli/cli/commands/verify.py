@@ -47,13 +47,7 @@ def main(
         the exit status and --require.
     -q, --quiet: Print the verdict only.
     """
-    from ...python.user_files import (
-        arguments_of,
-        find,
-        held,
-        split,
-        taken_as_constants,
-    )
+    from ...python.user_files import arguments_of, find, held, split, taken_as_constants
     from ...python.user_lines import words_of
     from ...python.verify_function import verify
     from ...render.jsons import as_json

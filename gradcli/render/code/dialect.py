@@ -32,14 +32,7 @@ from ...numbers.trees.tree import (
 from ...ops import FUNCTIONS
 from ...ops.basis import ARITHMETIC, SPECIAL, UFUNCS
 from ...ops.op import parameters
-from ...ops.spellings import (
-    ATOM,
-    RELATION,
-    SIGN,
-    Template,
-    Word,
-    spelling,
-)
+from ...ops.spellings import ATOM, RELATION, SIGN, Template, Word, spelling
 
 _ELEMENTWISE: Final = {*ARITHMETIC, "matmul", *UFUNCS, *SPECIAL} - {"where"}
 

@@ -25,12 +25,7 @@ from ...lang.errors import ProgramError
 from ...lang.excerpt import printable
 from ...lang.run import Run, evaluate
 from ...numbers.trees.namespace import TreeNamespace
-from ...numbers.trees.program import (
-    MAX_CODE_STEPS,
-    TOO_MANY_STEPS,
-    adjoint,
-    entrywise,
-)
+from ...numbers.trees.program import MAX_CODE_STEPS, TOO_MANY_STEPS, adjoint, entrywise
 from ...numbers.trees.texts import Text
 from ...numbers.trees.tree import (
     FILLED,

@@ -22,15 +22,7 @@ from ..html import sheet
 from ..numbers import inline
 from ..theme import Theme
 from .layers import LABEL_HEIGHT, Line, Placed, Point, place
-from .scene import (
-    PADDING,
-    ROW,
-    Box,
-    Link,
-    Scene,
-    label_width,
-    scene_of,
-)
+from .scene import PADDING, ROW, Box, Link, Scene, label_width, scene_of
 
 MARGIN: Final = 24.0
 NOTE: Final = 22.0

@@ -16,14 +16,7 @@ from gradcli.numbers.trees.program import adjoint
 from gradcli.numbers.trees.tree import LEAVES, Names, Unwritable
 from gradcli.render.code.programs import program, reachable
 
-from .programs import (
-    BY_NAME,
-    differs,
-    run_of,
-    summed_gradient,
-    text_of,
-    zeros_for,
-)
+from .programs import BY_NAME, differs, run_of, summed_gradient, text_of, zeros_for
 
 RECORDED = list(BY_NAME)
 

@@ -21,10 +21,7 @@ from tests.grouped import by_row, nightly, written_or_lacking
 
 from .written import Library, function_of, run_python, same
 
-THREE_ROWS = {
-    "linalg_svd.default": 4,
-    "linalg_eigh.default": 3,
-}
+THREE_ROWS = {"linalg_svd.default": 4, "linalg_eigh.default": 3}
 """Cases of rows that have a formula of matrices with two rows alone."""
 
 SHARE = 4
