@@ -91,15 +91,9 @@ def answer(
         numbers, labels = map(unbroken, code or ()), {}
     else:
         numbers = draw.bare(view) if form.quiet else draw.blocks(view, layout)
-    return show_checked(
-        [numbers],
-        check.finish,
-        require,
-        lambda found: judged(view, found, forms.written(view, found), joined(code)),
-        labels,
-        "blocks",
-        lambda found: forms.lines(view, found, layout),
-    )
+    told = lambda found: judged(view, found, forms.written(view, found), joined(code))
+    more = lambda found: forms.lines(view, found, layout)
+    return show_checked([numbers], check.finish, require, told, labels, "blocks", more)
 
 
 def _multiplied(

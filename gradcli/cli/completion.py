@@ -218,7 +218,8 @@ class _Line:
         lead, begun = text[: found.start()], found[0]
         from ..lang.factory import CONSTRUCTORS
 
-        own = {*names, *_mentioned(lead)}
+        mentioned = {match[1] for match in _OWN_NAME.finditer(lead) if match[1]}
+        own = {*names, *mentioned.difference(KEYWORDS)}
         called = {*functions(), *CONSTRUCTORS} - own
         names = [each for each in sorted(own | called) if each.startswith(begun)]
         known = told(names)
@@ -274,12 +275,6 @@ def _files(begun: str) -> Iterator[CompletionItem]:
     for path in files(begun):
         inside = os.path.isdir(os.path.expanduser(path))
         yield offer(path + "/" * inside, more=inside)
-
-
-def _mentioned(text: str) -> set[str]:
-    """Return the inputs and variables in the beginning of a program."""
-    found = {match[1] for match in _OWN_NAME.finditer(text) if match[1]}
-    return found.difference(KEYWORDS)
 
 
 class Begun(NamedTuple):

@@ -184,12 +184,6 @@ def given() -> dict[str, Given]:
     return found
 
 
-def strangers() -> list[str]:
-    """Return the variables with gradcli's prefix that are no settings."""
-    known = {each.variable for each in SETTINGS}
-    return sorted(n for n in os.environ if n.startswith(PREFIX) and n not in known)
-
-
 def setting_of(key: str, where: str = "") -> Setting:
     """Return the setting of a key, or raise the error for one that there is not."""
     found = BY_KEY.get(key.lower().replace("_", "-"))

@@ -134,9 +134,8 @@ class Downhill:
             before_exit.append(self._bar.stop)
         try:
             with self._run.explained(), once():
-                return self._descent.run(
-                    self._choice.steps, -inf if tolerance is None else tolerance
-                )
+                least = -inf if tolerance is None else tolerance
+                return self._descent.run(self._choice.steps, least)
         finally:
             if self._bar is not None:
                 self._bar.stop()

@@ -38,11 +38,9 @@ def require(suffix: str, libraries: Iterable[str], otherwise: str) -> None:
         return
     if missing == ["cairosvg"]:
         otherwise = "a .svg needs it not, and any browser prints that as PDF"
-    raise wrong(
-        "E595",
-        f"a picture that ends with {suffix} needs {' and '.join(missing)}",
-        f"pip install '.[pictures]' in a clone of gradcli; {otherwise}",
-    )
+    message = f"a picture that ends with {suffix} needs {' and '.join(missing)}"
+    hint = f"pip install '.[pictures]' in a clone of gradcli; {otherwise}"
+    raise wrong("E595", message, hint)
 
 
 def drawn(question: Question, checked: bool, folded: bool) -> ShownGraph:

@@ -102,9 +102,8 @@ def printable(text: str) -> str:
 
 def enumerated(names: Sequence[str]) -> str:
     """Return a list of names in words: `MAX_SHOWN_NAMES` at most, each shortened."""
-    listed = ", ".join(
-        shortened(name, MAX_SHOWN_NAME_CHARACTERS) for name in names[:MAX_SHOWN_NAMES]
-    )
+    shown = names[:MAX_SHOWN_NAMES]
+    listed = ", ".join(shortened(name, MAX_SHOWN_NAME_CHARACTERS) for name in shown)
     more = len(names) - MAX_SHOWN_NAMES
     return listed if more <= 0 else f"{listed} and {more:,} more"
 

@@ -605,9 +605,8 @@ class ExpressionParser:
         targets = tuple(syntax.Target(token.span, own[name]) for name, token in found)
         test, value = syntax.renamed((test, value), own)
         span = self.span_from(value.span.start)
-        return syntax.Comprehension(
-            span, iterable, targets, test, value, len(found) > 1
-        )
+        several = len(found) > 1
+        return syntax.Comprehension(span, iterable, targets, test, value, several)
 
     def _member(self, value: syntax.Expression, start: int) -> Steps[syntax.Expression]:
         dot = self.take()

@@ -85,9 +85,8 @@ class Fusion:
         place = locate(source, span)
         text = source[span.start : span.end]
         threads = min(cores(), count)
-        self.fused.append(
-            Fused(text, place.line, place.column, reduction, entries, count, threads)
-        )
+        at = place.line, place.column
+        self.fused.append(Fused(text, *at, reduction, entries, count, threads))
 
     def refused(self, reason: str, source: str = "", span: Span | None = None) -> None:
         """Report that the numbers, or the program's text at ``span``, prevent running

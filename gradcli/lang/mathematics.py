@@ -222,7 +222,8 @@ class _Reader(Factors):
                 self.take()
                 left = multiplied(left, self._signed(), "*")
             elif word == "*":
-                left = multiplied(left, *self._signed_behind())
+                sign = self.take().text
+                left = multiplied(left, self._signed(), sign)
             elif self.kind == "word" and word in WORDS and self._is_operand(self.after):
                 self.take()
                 left = joined(left, f" {WORDS[word]} ", self._signed())
@@ -241,10 +242,6 @@ class _Reader(Factors):
                 left = multiplied(left, right, "")
             else:
                 return left
-
-    def _signed_behind(self) -> tuple[Piece, str]:
-        sign = self.take().text
-        return self._signed(), sign
 
     def _divisor(self, left: Piece) -> Piece:
         sign = self.take()

@@ -79,23 +79,17 @@ class Prepared(Record):
         another factory if they are of another number system."""
         if not values:
             return self
-        inputs = tuple(
-            Input(i.name, values[i.name], False, i.requires_grad)
-            if i.name in values
-            else i
-            for i in self.inputs
-        )
-        return Prepared(self.source, self.code, factory or self.factory, inputs)
+        inputs = [*self.inputs]
+        for at, i in enumerate(inputs):
+            if i.name in values:
+                inputs[at] = Input(i.name, values[i.name], False, i.requires_grad)
+        return Prepared(self.source, self.code, factory or self.factory, tuple(inputs))
 
     def leaves(self, xp: Any, raws: Mapping[str, Any]) -> dict[str, Tensor]:
         """Return the inputs as tensors of the namespace ``xp``, made of ``raws`` where
         these have an array of an input's name."""
-        return {
-            i.name: Tensor(
-                raws.get(i.name, i.tensor.raw), xp, requires_grad=i.requires_grad
-            )
-            for i in self.inputs
-        }
+        raw = {i.name: raws.get(i.name, i.tensor.raw) for i in self.inputs}
+        return {i.name: Tensor(raw[i.name], xp, i.requires_grad) for i in self.inputs}
 
     def option_value(self, text: str, option: str) -> Tensor:
         """Return the VALUE of an option, such as `--grad-output`, as a constant tensor.

@@ -67,10 +67,8 @@ def other_spelling(name: str, is_function: Callable[[str], bool]) -> str | None:
         return None  # a factor and a function, as in `Asin(x)`
     found = (lowered, synonym(name), synonym(lowered))
     # What begins with the function's name is a variant of it: `diagonal_copy`.
-    return next(
-        (f for f in found if f and is_function(f) and not name.startswith(f"{f}_")),
-        None,
-    )
+    known = (f for f in found if f and is_function(f) and not name.startswith(f"{f}_"))
+    return next(known, None)
 
 
 def parted(

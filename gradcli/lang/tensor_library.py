@@ -194,11 +194,9 @@ def _is_data(args: tuple[object, ...], keywords: dict[str, object]) -> bool:
         beside = (*args[1:], *keywords.values())
         return not any(type(other) is Tensor for other in beside)
     # A list that has tensors, as for `cat`, or strings, or is empty, stays a list.
-    return (
-        isinstance(first, list | tuple)
-        and bool(first)
-        and not any(isinstance(item, Tensor | str) for item in first)
-    )
+    if not isinstance(first, list | tuple) or not first:
+        return False
+    return not any(isinstance(item, Tensor | str) for item in first)
 
 
 class TensorLibrary:

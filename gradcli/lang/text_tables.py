@@ -395,19 +395,16 @@ def _by_arrow(data: bytes, layout: Layout) -> dict[str, Floats] | None:
 
     # Names may occur twice among the columns that are not read; numbers do not.
     read = [str(place) for place in layout.numbers.values()]
+    numbers = dict.fromkeys(read, pa.float64())
     try:
-        table = arrow.read_csv(
-            BytesIO(data),
-            read_options=arrow.ReadOptions(
-                column_names=[str(nr) for nr in range(layout.cells)]
-            ),
-            parse_options=arrow.ParseOptions(delimiter=layout.mark),
-            convert_options=arrow.ConvertOptions(
-                column_types=dict.fromkeys(read, pa.float64()),
-                include_columns=read,
-                null_values=[""],
+        options = (
+            arrow.ReadOptions(column_names=[str(nr) for nr in range(layout.cells)]),
+            arrow.ParseOptions(delimiter=layout.mark),
+            arrow.ConvertOptions(
+                column_types=numbers, include_columns=read, null_values=[""]
             ),
         )
+        table = arrow.read_csv(BytesIO(data), *options)
     except pa.ArrowInvalid:
         return None
     if any(table[name].null_count for name in read):

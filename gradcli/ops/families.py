@@ -89,9 +89,8 @@ class Table(MutableMapping[str, Value]):
         _import_all()
         places = {name: place for place, name in enumerate(_HOMES)}
         last = len(places)
-        return iter(
-            sorted(self.entered, key=lambda name: places.get(_listed(name), last))
-        )
+        place = lambda name: places.get(_listed(name), last)
+        return iter(sorted(self.entered, key=place))
 
     def __len__(self) -> int:
         _import_all()

@@ -160,22 +160,11 @@ def largest_by_x(rank: int) -> Vjp:
     return pulled
 
 
-def max_pool(xp: Namespace, x: Array, kernel_size: Shape, stride: Shape, padding: Shape,
-             dilation: Shape, ceil_mode: bool = False) -> tuple[Array, Array]:
-    return largest(xp, x, over(x, kernel_size, stride, padding, dilation, ceil_mode))
-
-
 def over(x: Array, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape,
          ceil_mode: bool) -> list[Spots]:
     """Return, for each of the last dimensions of ``x``, the windows sliding over it."""
     return [sliding(n, k, s, p, d, ceil_mode) for n, k, s, p, d in zip(
         x.shape[-len(kernel):], kernel, stride, padding, dilation, strict=True)]
-
-
-def adaptive_max_pool(xp: Namespace, x: Array, output_size: Shape
-                     ) -> tuple[Array, Array]:
-    sizes = x.shape[-len(output_size):]
-    return largest(xp, x, [*map(adaptive, sizes, output_size)])
 
 
 # means
@@ -239,8 +228,9 @@ def rows_of_rank(rank: int, refused: str) -> None:
     two, one, none = ((n,) * rank for n in (2, 1, 0))
 
     of_numbers(f"max_pool{dims}.indices", node=f"MaxPool{title}WithIndicesBackward0",
-        fwd=max_pool, returns=2,
-        rule=Rule(f"MaxPool{title}WithIndicesBackwardBackward0"),
+        fwd=lambda xp, x, kernel_size, stride, padding, dilation, ceil_mode=False:
+        largest(xp, x, over(x, kernel_size, stride, padding, dilation, ceil_mode)),
+        returns=2, rule=Rule(f"MaxPool{title}WithIndicesBackwardBackward0"),
         formula="y[p] = max(x[p*stride + k])", kink="equal entries: the first of them",
         vjp=by_x, saves="x y",
         cases=[case((1, *(4,) * rank), kernel_size=two, stride=two, padding=none,
@@ -253,7 +243,9 @@ def rows_of_rank(rank: int, refused: str) -> None:
 
     of_floats(f"adaptive_max_pool{dims}.indices",
         node=f"AdaptiveMaxPool{title}Backward0", returns=2,
-        rule=Rule(f"AdaptiveMaxPool{title}BackwardBackward0"), fwd=adaptive_max_pool,
+        rule=Rule(f"AdaptiveMaxPool{title}BackwardBackward0"),
+        fwd=lambda xp, x, output_size: largest(
+            xp, x, [*map(adaptive, x.shape[-len(output_size):], output_size)]),
         formula="y[p] = max(x[window p])", kink="equal entries: the first of them",
         vjp=by_x, saves="x y",
         cases=[case((1, 4, 5, 2)[:rank + 1], output_size=(2, 3, 1)[:rank],

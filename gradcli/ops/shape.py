@@ -187,16 +187,15 @@ function("ravel", lambda call, x: _view(call, call("contiguous", x), (-1,)),
          operands=("x",),
          formula="all entries in one row", doc="All entries in one dimension.",
          cases=[case((3, 4))])
-function("view_as", lambda call, x, other: _view(call, x, other.shape),
-         operands=("x", "other"),
-         formula="x under the shape of other",
-         doc="The same entries under another tensor's shape.",
-         cases=[case((3, 4), (2, 6))])
-function("reshape_as", lambda call, x, other: _reshape(call, x, other.shape),
-         operands=("x", "other"),
-         formula="x under the shape of other",
-         doc="The same entries under another tensor's shape.",
-         cases=[case((3, 4), (2, 6))])
+
+
+for _name, _build in (
+    ("view_as", lambda call, x, other: _view(call, x, other.shape)),
+    ("reshape_as", lambda call, x, other: _reshape(call, x, other.shape)),
+):
+    function(_name, _build, operands=("x", "other"),
+             formula="x under the shape of other", cases=[case((3, 4), (2, 6))],
+             doc="The same entries under another tensor's shape.")
 
 # -- other orders of dimensions -------------------------------------------------------
 

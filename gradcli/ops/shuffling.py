@@ -234,13 +234,6 @@ class Tap(NamedTuple):
     slope: Array
 
 
-def unscaled(place: Array, n: int, align_corners: bool) -> tuple[Array, float]:
-    """Return a place from -1 to 1 as a position among ``n``, and its derivative."""
-    if align_corners:
-        return (place + 1) * ((n - 1) / 2), (n - 1) / 2
-    return ((place + 1) * n - 1) / 2, n / 2
-
-
 def reflected(xp: Namespace, at: Array, n: int, align_corners: bool
              ) -> tuple[Array, Array]:
     """Return positions reflected into the input, and the derivatives, 1 or -1."""
@@ -290,7 +283,9 @@ def tap(xp: Namespace, at: Array, n: int, weight: Array, slope: Array) -> Tap:
 def taps(xp: Namespace, place: Array, n: int, mode: int, padding: int,
          align_corners: bool) -> list[Tap]:
     """Return the neighbours of each place along a dimension of ``n`` entries."""
-    at, scale = unscaled(place, n, align_corners)
+    # Places are numbers from -1 to 1, positions those from 0 to n - 1.
+    scale = (n - 1) / 2 if align_corners else n / 2
+    at = (place + 1) * scale if align_corners else ((place + 1) * n - 1) / 2
     if mode == BICUBIC:
         return four_taps(xp, at, n, scale, padding, align_corners)
     at, factor = kept_inside(xp, at, n, padding, align_corners)

@@ -102,11 +102,6 @@ def old_triangular(xp: Namespace, b: Array, a: Array, upper: bool = True,
 # matrices given by their Cholesky factors
 
 
-def lower_of(xp: Namespace, l: Array, upper: bool) -> Array:
-    """Return the lower factor; if ``upper``, its transpose is read in ``l``."""
-    return oriented(xp, triangle(xp, l, upper), upper)
-
-
 def by_columns(xp: Namespace, a: Array) -> Array:
     """Return the same matrices with columns contiguous in memory."""
     return turned(xp, xp.contiguous(turned(xp, a)))
@@ -114,7 +109,7 @@ def by_columns(xp: Namespace, a: Array) -> Array:
 
 def slope_by_factor(xp: Namespace, ga: Array, l: Array, upper: bool = False) -> Array:
     """Return the cotangent of a factor, given that of the product ``l @ l.T``."""
-    low = lower_of(xp, l, upper)
+    low = oriented(xp, triangle(xp, l, upper), upper)
     return oriented(xp, xp.tril(xp.matmul(ga + turned(xp, ga), low)), upper)
 
 

@@ -96,12 +96,8 @@ def _wrapped(line: str, width: int) -> str:
         start = max(bar + 4, 4)
     margin = (" " * bar + "|" if bar >= 0 else "").ljust(start)
     said, write, right = hint.rpartition("write ")
-    pieces = wrap(
-        f"{said}{write}" if write else hint,
-        width - start,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    text = f"{said}{write}" if write else hint
+    pieces = wrap(text, width - start, break_long_words=False, break_on_hyphens=False)
     # Text to be copied stays in one piece.
     pieces += [right] if write else []
     if len("".join(lead)) != start:

@@ -192,10 +192,8 @@ def texts() -> dict[str, str]:
     except for those made from dataclasses and for the verdicts.
     """
     common = json.loads((FOLDER / "common.json").read_text(encoding="utf-8"))
-    shared = common["$defs"] | {
-        "output": _described(OutputView),
-        "verification": _described(Summary),
-    }
+    own = {"output": _described(OutputView), "verification": _described(Summary)}
+    shared = common["$defs"] | own
     shared["verdict"]["enum"] = [*STRENGTH]
     title = "What several commands print"
     found = {"common.json": {"title": title, "$defs": shared}}

@@ -1,7 +1,5 @@
 """Whole processes, from Enter on: gradcli beside scripts of torch and SymPy."""
 
-from __future__ import annotations
-
 from .compare import Comparison, process, script
 
 TORCH = """

@@ -12,8 +12,6 @@ between a device and the host but where it said so. Numbers are NumPy's: of what
 are on a GPU it says nothing.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 PATH = Path(__file__).with_name("path")

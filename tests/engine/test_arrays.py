@@ -1,7 +1,5 @@
 """Reductions, choices and additions on large arrays are NumPy's."""
 
-from __future__ import annotations
-
 import operator as op
 from itertools import product
 from math import fsum

@@ -1,7 +1,5 @@
 """A gradient's memory is its leaf's own, also where it is what arrived itself."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

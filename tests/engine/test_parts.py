@@ -1,7 +1,5 @@
 """Work in parts, on threads or on one, gives what it gives in one piece."""
 
-from __future__ import annotations
-
 from threading import Event, Thread, get_ident
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Views that are made at once are those that the general way makes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

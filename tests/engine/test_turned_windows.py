@@ -1,8 +1,6 @@
 """The gradient of a convolution's input is the same by rows of the turned window as by
 sums of its entries."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,8 +1,6 @@
 """A gradient by one input alone is its part of the gradient by all, for every row; the
 rules of the other inputs are not run."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -5,8 +5,6 @@ memory that the process took, those that it had from the server among them, are
 written there.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

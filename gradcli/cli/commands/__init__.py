@@ -3,8 +3,6 @@
 Invariant: importing this package imports no command.
 """
 
-from __future__ import annotations
-
 import os
 
 _FIRST = (

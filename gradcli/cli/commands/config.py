@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from ...lang.excerpt import printable
-from .. import defaults, settings_path
+from .. import PREFIX, defaults, settings_path
 from ..options import Json
 from ..output import Printer, note
 from ..problems import Exit, put, wrong
@@ -86,9 +86,10 @@ def _tell_strangers() -> None:
     from ...lang.suggest import did_you_mean
 
     known = [each.variable for each in defaults.SETTINGS]
-    for name in defaults.strangers():
-        hint = did_you_mean(name, known) or "it changes nothing"
-        note(f"note: the variable {name} is no setting: {hint}")
+    for name in sorted(os.environ):
+        if name.startswith(PREFIX) and name not in known:
+            hint = did_you_mean(name, known) or "it changes nothing"
+            note(f"note: the variable {name} is no setting: {hint}")
 
 
 def _listing(found: dict[str, defaults.Given], width: int | None) -> Iterator[Line]:

@@ -65,11 +65,8 @@ def _require_terminal() -> None:
 
     refuse_both(typed(step=True, json=form.json, quiet=form.quiet))
     if not terminal():
-        raise wrong(
-            "E590",
-            "--step waits for keys, and there is no terminal to press them",
-            "leave --step out: all steps are printed then",
-        )
+        message = "--step waits for keys, and there is no terminal to press them"
+        raise wrong("E590", message, "leave --step out: all steps are printed then")
 
 
 def _worked(form: str, explanation: Explanation, rules: Rules) -> int:

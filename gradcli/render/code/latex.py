@@ -120,8 +120,7 @@ def _word(text: str, style: str) -> str:
     if text in GREEK:
         return f"\\{text}"
     if not text.isascii():
-        greek = _greek(text)
-        return greek or rf"\text{{{text}}}"
+        return _greek(text) or rf"\text{{{text}}}"
     match = _PART.fullmatch(text)
     if len(text) == 1 or (match is not None and match[3]):
         return text
@@ -180,9 +179,8 @@ class Latex(Dialect):
 
     def called(self, name: str, args: Sequence[str], params: Mapping[str, str]) -> str:
         named = [rf"\mathrm{{{key}}} = {text}" for key, text in params.items()]
-        return name.replace("_", r"\_") + Formula.brackets.format(
-            ", ".join([*args, *named])
-        )
+        inside = ", ".join([*args, *named])
+        return name.replace("_", r"\_") + Formula.brackets.format(inside)
 
     def argument(self, value: object, texts: Mapping[int, Text]) -> str:
         if isinstance(value, bool | str) or value is None:

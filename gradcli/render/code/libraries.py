@@ -138,9 +138,8 @@ class NumPy(Python):
             return self.entry(value.args[0])
         if not isinstance(value, tuple | list):
             return super().argument(value, texts)
-        if isinstance(value, tuple) and any(
-            isinstance(v, slice) or v is ... for v in value
-        ):
+        slices = any(isinstance(v, slice) or v is ... for v in value)
+        if isinstance(value, tuple) and slices:
             return f"np.s_[{self.index(value, (), texts)}]"
         items = [self.argument(v, texts) for v in value]
         return f"({', '.join(items)}{',' * (len(items) == 1)})"
@@ -184,9 +183,9 @@ class PyTorch(Python):
         written = super().argument(value, texts)
         if isinstance(value, Tree) and value.head == NUMBER:
             return self._tensor(written, isinstance(value.args[0], int))
-        if not isinstance(value, tuple | list) or not any(
-            isinstance(v, list) for v in value
-        ):
+        if not isinstance(value, tuple | list):
+            return written
+        if not any(isinstance(v, list) for v in value):
             return written
         # Lists of indices are tensors.
         items = [

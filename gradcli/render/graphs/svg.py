@@ -142,13 +142,10 @@ def opened(
 def place_scene(scene: Scene) -> Placed:
     """Return places for the boxes of a scene; raise ImportError if igraph is
     missing."""
-    return place(
-        [(box.width, box.height) for box in scene.boxes],
-        [
-            Line(link.start, link.end, link.width, label_width(link.hint(scene.boxes)))
-            for link in scene.links
-        ],
-    )
+    sizes = [(box.width, box.height) for box in scene.boxes]
+    hints = [label_width(link.hint(scene.boxes)) for link in scene.links]
+    links = zip(scene.links, hints, strict=True)
+    return place(sizes, [Line(e.start, e.end, e.width, hint) for e, hint in links])
 
 
 def style(theme: Theme, heat: Heat | None, printed: bool = False) -> str:
