@@ -247,9 +247,8 @@ class _Compiler:
         left, right = yield self._values((first, second))
         self._binary(result, (left, right), signs[0][0], node.span, signs[0][1])
         with self.maybe():
-            for (_, at), (sign, following), other in zip(
-                signs, signs[1:], others, strict=False
-            ):
+            pairs = zip(signs, signs[1:], others, strict=False)
+            for (_, at), (sign, following), other in pairs:
                 self.jump_on(False, result, done, at)
                 left, (right,) = right, (yield self._values((other,)))
                 self._binary(result, (left, right), sign, node.span, following)

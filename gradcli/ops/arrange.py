@@ -91,9 +91,8 @@ def rotation_dims(shape: Shape, dims: Sizes) -> tuple[int, int]:
     refuse(len(shape) < 2, "expected total dims >= 2, but got total dims = {}",
            len(shape))
     a, b = (dim_of(shape, d) for d in asked)
-    if a == b:
-        raise ShapeError("expected rotation dims to be different, but got dim0 = "
-                         f"{asked[0]} and dim1 = {asked[1]}")
+    refuse(a == b, "expected rotation dims to be different, but got dim0 = {} and "
+           "dim1 = {}", *asked)
     return a, b
 
 

@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 
 from .checks import (
     PIECE,
-    ShapeError,
     ValueRangeError,
     check_size,
     demand_multiple,
@@ -283,11 +282,10 @@ def check_operands(x: Array, weight: Array, bias: Array | None, groups: int,
     refuse(wide[0] % groups, "Given groups={}, expected weight to be divisible by {} "
            "at dimension 0, but got weight of size [{}] instead", groups, groups, wide)
     wanted = wide[0] if transposed else wide[1] * groups
-    if sizes[1] != wanted:
-        words = f"Given transposed={groups}" if transposed else f"Given groups={groups}"
-        raise ShapeError(
-            f"{words}, weight of size {wide}, expected input{sizes} to have {wanted} "
-            f"channels, but got {sizes[1]} channels instead")
+    refuse(sizes[1] != wanted, "Given {}={}, weight of size {}, expected input{} to "
+           "have {} channels, but got {} channels instead",
+           "transposed" if transposed else "groups", groups, wide, sizes, wanted,
+           sizes[1])
     outputs = wide[1] * groups if transposed else wide[0]
     given = [outputs] if bias is None else list(bias.shape)
     refuse(given != [outputs], "Given {}weight of size {}, expected bias to be "

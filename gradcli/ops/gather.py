@@ -162,10 +162,8 @@ row("as_index.beside", query=True, formula="values", internal=True,
 def src_part(xp: Namespace, src: Array, index: Array) -> Array:
     """Return the leading part of ``src`` that has the shape of ``index``."""
     at = xp.as_index(index)
-    if at.ndim != src.ndim or any(n > m for n, m in zip(at.shape, src.shape,
-                                                        strict=True)):
-        raise ShapeError(f"Expected index {list(at.shape)} to be no larger than src "
-                         f"{list(src.shape)}")
+    refuse(at.ndim != src.ndim or any(map(int.__gt__, at.shape, src.shape)), "Expected "
+           "index {} to be no larger than src {}", list(at.shape), list(src.shape))
     for dim, n in enumerate(at.shape):
         if n < src.shape[dim]:
             src = xp.call("slice.Tensor", src, dim, 0, n)

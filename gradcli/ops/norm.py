@@ -172,9 +172,8 @@ def matrix_norm(call: Call, x: Array, ord: float | str = "fro",
     of a column or row, or a norm of its singular values, according to ``ord``."""
     demand_rank("linalg.matrix_norm", x, 2)
     dims = (dim,) if isinstance(dim, int) else dim
-    if len(dims) != 2:
-        raise ShapeError("linalg.matrix_norm: dim must be a 2-tuple. Got "
-                         + " ".join(map(str, dims)))
+    refuse(len(dims) != 2, "linalg.matrix_norm: dim must be a 2-tuple. Got {}",
+           " ".join(map(str, dims)))
     summed, left = (dim_of(x.shape, d) for d in dims)
     if ord == "fro":
         return vector_norm(call, x, 2, (summed, left), keepdim)
@@ -233,9 +232,8 @@ def between_rows(xp: Namespace, a: Array, b: Array) -> Array:
     of a, rows of b, columns)."""
     for name, m in (("X1", a), ("X2", b)):
         demand_rank(f"cdist: {name}", m, 2)
-    if a.shape[-1] != b.shape[-1]:
-        raise ShapeError("X1 and X2 must have the same number of columns. "
-                         f"X1: {a.shape[-1]} X2: {b.shape[-1]}")
+    refuse(a.shape[-1] != b.shape[-1], "X1 and X2 must have the same number of "
+           "columns. X1: {} X2: {}", a.shape[-1], b.shape[-1])
     batch = broadcast_shape(a.shape[:-2], b.shape[:-2])
     shape = (*batch, a.shape[-2], b.shape[-2], a.shape[-1])
     return (xp.expand(xp.unsqueeze(a, -2), shape)
@@ -329,9 +327,8 @@ of_wide("pdist.default", formula="norm(x[i] - x[j], p), i < j",
 def pdist(call: Call, input: Array, p: float = 2.0) -> Array:
     demand_rank("pdist", input, 2, 2)
     refuse(p < 0, "pdist only supports non-negative p values", kind=ValueRangeError)
-    if input.shape[0] > 10**4:
-        raise KindError(f"pdist of {input.shape[0]} rows has too many pairs; use cdist "
-                        "on parts of them")
+    refuse(input.shape[0] > 10**4, "pdist of {} rows has too many pairs; use cdist on "
+           "parts of them", input.shape[0], kind=KindError)
     return call("pdist.default", call("contiguous", input), p)
 
 

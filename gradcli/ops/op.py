@@ -575,9 +575,8 @@ def plain_values(entry: Composite) -> list[str]:
     have no derivative."""
     kinds = plain_types(entry)
     either = {*entry.operands, *entry.either.split()}
-    return [
-        name for name, kind in kinds.items() if kind is not str and name not in either
-    ]
+    named = [name for name, kind in kinds.items() if kind is not str]
+    return [name for name in named if name not in either]
 
 
 PLAIN: Final = (float, int, bool, str)

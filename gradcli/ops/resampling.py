@@ -382,9 +382,7 @@ def smoothed(way: Way, filter_of: Callable[[float], float], reach: int) -> Line:
     return Line(spots, weights)
 
 
-Filter = Callable[[Way], Line]
-
-FILTERS: dict[str, Filter] = {
+FILTERS: dict[str, Callable[[Way], Line]] = {
     "nearest": partial(nearest, middle=0.0),
     "nearest-exact": partial(nearest, middle=0.5),
     "linear": linear, "bilinear": linear, "trilinear": linear,

@@ -519,9 +519,8 @@ def polylog_slope(xp: Namespace, y: object, x: Array, s: int) -> Array:
            case((3,), low=-0.019, high=0.019, s=-1)],
     not_finite={"nan": "its argument is above 1"}, tame=("0",))
 def polylog_of(xp: Namespace, x: Array, s: float) -> Array:
-    if abs(s) > MAX_ORDER or s != int(s):
-        raise ArgumentError(f"polylog(s, x) needs an integer s from {-MAX_ORDER} to "
-                            f"{MAX_ORDER}, not {s}")
+    refuse(abs(s) > MAX_ORDER or s != int(s), "polylog(s, x) needs an integer s from "
+           "{} to {}, not {}", -MAX_ORDER, MAX_ORDER, s, kind=ArgumentError)
     return xp.polylog(int(s), x)
 
 

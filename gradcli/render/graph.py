@@ -206,8 +206,8 @@ def _branches(node: NodeView, prefix: str, depth: int) -> list[_Branch]:
     """Return the node's edges in reverse, so that a stack gives the first one first."""
     count = len(node.next_functions)
     edges = enumerate(_edges(node), 1)
-    return [(child, label, prefix, nr == count, depth)
-            for nr, (child, label) in edges][::-1]  # fmt: skip
+    found = [(child, label, prefix, nr == count, depth) for nr, (child, label) in edges]
+    return found[::-1]
 
 
 def _described(node: NodeView, tagged: bool, nr: int) -> list[Part]:

@@ -220,6 +220,5 @@ def _of_order(question: Question, order: int, require: str | None) -> int:
         )
 
     verified = found.verified if checked else lambda: None
-    return show_checked(
-        [lines()], verified, require, judged, found.labels, "derivatives"
-    )
+    labels = found.labels
+    return show_checked([lines()], verified, require, judged, labels, "derivatives")

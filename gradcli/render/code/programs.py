@@ -183,9 +183,8 @@ class Page:
             return tree.args[0].head in (NAME, NUMBER)
         if tree.head == "getitem" and not tree.ndim:
             return len(below(tree)) == 1 and tree.args[0].head == NAME
-        return tree.head in (NAME, NUMBER, FILLED) or (
-            tree.head == LITERAL and tree.size <= 2
-        )
+        small = tree.head == LITERAL and tree.size <= 2
+        return small or tree.head in (NAME, NUMBER, FILLED)
 
 
 @dataclass(frozen=True, slots=True)
