@@ -12,7 +12,7 @@ by `jvp` and the partials. Both give the same numbers. Whoever needs a Jacobian 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import prod
@@ -22,6 +22,7 @@ from ..engine.backward import grad
 from ..engine.errors import NOT_SCALAR, GradError
 from ..engine.forward import jvp
 from ..engine.jacobian import (
+    MIN_SPARSE_ROWS,
     Block,
     TooManyEntries,
     columns_of,
@@ -31,7 +32,6 @@ from ..engine.jacobian import (
 from ..engine.modes import no_grad
 from ..engine.record import call
 from ..engine.tensor import Tensor, ones_for, unrecorded, zeros_for
-from .again import asked_again
 
 Mode: TypeAlias = Literal["auto", "rev", "fwd"]
 
@@ -77,7 +77,7 @@ def hessian(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Block]]:
     """
     found = None
     if _together([output], inputs, False):
-        found = asked_again(output, inputs, gradient, MAX_ENTRIES)
+        found = _planned(output, inputs, gradient, MAX_ENTRIES)
     return found or structured(gradient(output, inputs), inputs, most=MAX_ENTRIES)
 
 
@@ -201,7 +201,7 @@ def structured(
             [Block.of(t, y, x) for t, x in zip(row, inputs, strict=True)]
             for row, y in zip(found, outputs, strict=True)
         ]
-    planned = [asked_again(y, inputs, itself, most, forward) for y in outputs]
+    planned = [_planned(y, inputs, itself, most, forward) for y in outputs]
     known = [*chain(*filter(None, planned))]
     if len(known) == len(outputs):
         return known
@@ -214,6 +214,21 @@ def structured(
 def itself(y: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
     """Return the value itself, whose derivatives are asked for."""
     return [y]
+
+
+def _planned(
+    y: Tensor,
+    inputs: Sequence[Tensor],
+    outputs: Callable[[Tensor, Sequence[Tensor]], list[Tensor]],
+    most: int | None,
+    forward: bool = False,
+) -> list[list[Block]] | None:
+    """Return the blocks by a plan for graphs of this structure, if there is one."""
+    if max([x.numel() for x in inputs], default=0) < MIN_SPARSE_ROWS:
+        return None
+    from .again import asked_again
+
+    return asked_again(y, inputs, outputs, most, forward)
 
 
 def _together(

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, cast
 
 from ..ops.basis import SLOW, UFUNCS
 from ..ops.checks import LIMIT, broadcast_shape, check_size, count_of
 from ..ops.index import check_bounds
-from ..ops.types import Index, Sizes, Sliding
+from ..ops.types import Index, Shape, Sizes, Sliding
 from .errors import ValueRangeError
 from .factors import Factors
 from .namespace import Namespace
@@ -207,10 +208,10 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
     def _has_lines(self, x: Raw, dim: Dims, longest: int) -> bool:
         """Return whether a reduction is along many short lines, for each of which NumPy
         needs as long as for a reduction of its own."""
-        last = (x.ndim - 1,)
-        alone = dim if isinstance(dim, tuple) else (dim,)
-        lies = self.device == "cpu" and is_wide_array(x) and x.flags.c_contiguous
-        return bool(lies and alone == last and 1 < x.shape[-1] <= longest)
+        if dim != (x.ndim - 1,) and dim != x.ndim - 1:
+            return False
+        lies = x.flags.c_contiguous and self.device == "cpu" and is_wide_array(x)
+        return bool(lies and 1 < x.shape[-1] <= longest)
 
     def prod(self, x: Raw, dim: Dims = None, keepdim: bool = False) -> Raw:
         return self.np.prod(x, axis=_axes(dim), keepdims=keepdim)
@@ -316,8 +317,11 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         return self.np.concatenate(tensors, axis=dim)
 
     def stack(self, tensors: Sequence[Raw], dim: int = 0) -> Raw:
-        check_join(tensors)
-        return self.np.stack(tensors, axis=dim)
+        shape = tensors[0].shape
+        if dim or not shape or any(t.shape != shape for t in tensors):
+            check_join(tensors)
+            return self.np.stack(tensors, axis=dim)
+        return self.cat(tensors).reshape((len(tensors), *shape))
 
     def flip(self, x: Raw, dims: Dims) -> Raw:
         return self.np.flip(x, _axes(dims))
@@ -493,6 +497,9 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         y += x
         return y
 
+    def writing(self, like: Raw) -> tuple[Any, Callable[[Shape], Any]]:
+        return self.np, partial(self.np.empty, dtype=like.dtype)
+
     def is_finite(self, x: Raw) -> bool:
         return not self.waits and bool(self.np.all(self.np.isfinite(x)))
 
@@ -569,7 +576,9 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
 
 def check_join(tensors: Sequence[Raw]) -> None:
     """Raise an error if tensors are larger together than allowed."""
-    check_size((sum([t.size for t in tensors]),))
+    size = sum([t.size for t in tensors])
+    if size > LIMIT.entries:
+        check_size((size,))
 
 
 def check_product(a: Sequence[int], b: Sequence[int]) -> None:

@@ -102,10 +102,10 @@ def library() -> _Bound | None:
 
 def _is_wide(a: Raw, b: Raw) -> bool:
     return bool(
-        a.dtype == b.dtype == np.float32
-        and a.ndim == b.ndim == 2
-        and WIDE * a.shape[0] <= b.shape[1]
+        a.ndim == b.ndim == 2
         and a.shape[1] >= MIN_INNER_OF_WIDE
+        and WIDE * a.shape[0] <= b.shape[1]
+        and a.dtype == b.dtype == np.float32
         and b.flags.f_contiguous
         and a.flags.c_contiguous
     )

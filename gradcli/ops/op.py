@@ -289,6 +289,8 @@ class Op(Entry, kw_only=True):
                tuple, one cotangent per input. If several outputs carry a gradient,
                ``g`` has one entry for each; where no cotangent arrived it is None,
                so that no term is computed from it, or zeros if ``returns`` is MANY
+    together   the rules of ``vjp`` in one, where they share work: it is given flags,
+               which of their results are ``wanted``, behind ``xp``, and lists them
     jvp        LINEAR, MULTILINEAR, TRANSPOSED (the default of rows with a vjp), or,
                for rows that save nothing,
                ``(xp, t, y, *inputs, **params)`` with ``t`` a tuple, a tangent per
@@ -336,6 +338,7 @@ class Op(Entry, kw_only=True):
     partials: tuple[Partial | float | None, ...] | None = None
     masks: bool = False
     vjp: Vjps | None = None
+    together: Formula | None = None
     jvp: Jvp | Marker | None = None
     variadic: bool = False
     saves: str | tuple[str, ...] | None = None
@@ -509,6 +512,17 @@ def smooth(name: str, slope: Partial, **facts: Any) -> None:
 
     fwd.__module__ = slope.__module__
     row(name, fwd=fwd, partials=(slope,), **(usual | facts))
+
+
+def jointly(rule: Formula, count: int, fixed: int = 0) -> Rules:
+    """Return the fields of a row whose rules for ``count`` inputs are ``together`` in
+    ``rule``; ``fixed`` further inputs have none."""
+
+    def alone(slot: int) -> Formula:
+        wanted = [each == slot for each in range(count)]
+        return lambda xp, *given, **params: rule(xp, wanted, *given, **params)[slot]
+
+    return {"together": rule, "vjp": (*map(alone, range(count)), *(None,) * fixed)}
 
 
 of_numbers = partial(row, refuses=TRUTHS)

@@ -24,9 +24,18 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..engine.arrays import ArrayNamespace
-from ..engine.beside import Beside, Made, give_operators, holds, whole
+from ..engine.beside import (
+    BASIS,
+    Beside,
+    Made,
+    give_operators,
+    holds,
+    left_to_base,
+    whole,
+)
 from ..engine.raw import Params, Raw
 from ..ops.types import Shape
+from .columns import is_elementwise
 from .plan import needed
 from .tracing import Function, Trace, Untraceable, Value
 
@@ -120,9 +129,14 @@ give_operators(Recorded)
 
 
 class Recording(Beside, of=Recorded):
-    """The namespace of arrays whose calls are recorded, over that of ``base``."""
+    """The namespace of arrays whose calls are recorded, over that of ``base``.
+
+    ``careful``: calls are made again even if no result needs them, as long as they may
+    raise an error that depends on entries.
+    """
 
     writeable = False
+    careful = False
 
     def __init__(self, base: ArrayNamespace, trace: Trace) -> None:
         super().__init__(base)
@@ -136,7 +150,17 @@ class Recording(Beside, of=Recorded):
         return Recorded(raw, self, Value(nr))
 
     def other(self, name: str, args: tuple[Any, ...], kwargs: Params) -> Any:
-        return self.made(self.of_base(name), args, kwargs)
+        found = self.made(self.of_base(name), args, kwargs)
+        if is_elementwise(name):
+            return found
+        if self.careful:
+            self.trace.asked += [x.value for x in _inside(found)]
+        if isinstance(found, Recorded):
+            given = [*args, *kwargs.values()]
+            chosen = [x for each in given for x in _inside(each) if x.dtype.kind != "f"]
+            if chosen:  # the size may be theirs to say, as a mask's is
+                self.known(found, _shape_of)
+        return found
 
     def calling(self, function: Function, *args: Any) -> Any:
         """Return what a function of arrays gives; it is a step if one is recorded."""
@@ -179,6 +203,30 @@ class Recording(Beside, of=Recorded):
             return self.made(np.full, (tuple(shape), value, x.dtype), {})
         like = x.data if isinstance(x, Recorded) else x
         return self.base.new_full(like, shape, value)
+
+
+OWN = {*vars(Recording), "ones_like", "plus", "symbolic", "zeros_like"}
+"""Names that are not left to arrays: ``plus`` would write over its operand, which may
+be a constant here, or be read again."""
+
+LAYOUT = {"geometry", "is_contiguous", "is_viewable"}
+"""Functions that ask how entries lie in memory, which is the same in each replay."""
+
+MEMORY = {
+    "address", "apart", "array", "array_itself", "in_parts", "later", "seen", "settle",
+}  # fmt: skip
+"""Functions that make no call on entries."""
+
+
+def _handed_on(name: str) -> Any:
+    """Return a method that makes a call of the namespace of arrays."""
+    if name in LAYOUT:
+        return lambda self, x, *args: getattr(self.base, name)(x.data, *args)
+    return lambda self, *args, **kwargs: self.other(name, args, kwargs)
+
+
+for _name in (BASIS & {*dir(Beside)}) - MEMORY - OWN:
+    setattr(Recording, _name, left_to_base(_name, _handed_on(_name)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,10 +326,15 @@ class Replay:
         """
         held = self._registers.copy()
         held[: self._inputs] = arrays
-        for function, pick, nr, drop in self._calls:
-            held[nr] = function(*pick(held))
-            for old in drop:
-                held[old] = None
+        try:
+            for function, pick, nr, drop in self._calls:
+                held[nr] = function(*pick(held))
+                for old in drop:
+                    held[old] = None
+        except Departed:
+            raise
+        except Exception as error:
+            raise Departed from error  # a fresh computation says it in its own words
         return [
             held[at] if own and held[at].base is None else np.array(held[at])
             for at, own in zip(self._results, self._owned, strict=True)
@@ -294,11 +347,24 @@ class Replay:
 
 
 def _only(read: list[int]) -> Picker:
-    return lambda held: tuple([held[at] for at in read])
+    if not read:
+        return lambda held: ()
+    (at,) = read
+    return lambda held: (held[at],)
 
 
 def _cast(x: Raw, dtype: Any) -> Raw:
     return x.astype(dtype)
+
+
+def _inside(value: Any) -> list[Recorded]:
+    """Return the arrays of a recording in an argument."""
+    parts = value if isinstance(value, tuple | list) else (value,)
+    return [part for part in parts if isinstance(part, Recorded)]
+
+
+def _shape_of(x: Raw) -> Shape:
+    return x.shape
 
 
 def _item(x: Raw) -> Any:

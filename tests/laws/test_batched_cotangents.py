@@ -87,8 +87,7 @@ def test_a_batch_of_tangents_is_pushed_as_each_alone(
 def test_a_derivative_asked_for_again_is_that_of_the_new_numbers(
     at: tuple[str, int], forward: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (blocks, again):
-        monkeypatch.setattr(module, "MIN_SPARSE_ROWS", 1)
+    monkeypatch.setattr(blocks, "MIN_SPARSE_ROWS", 1)
     monkeypatch.setattr(batch, "FULL", 2)
     spot = draw(OPS[at[0]], at[1])
     shapes = [spot.case.inputs[i] for i in spot.free]
