@@ -9,7 +9,6 @@ has no form for many rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, suppress
 from gc import collect
 from typing import Any, NamedTuple
@@ -20,7 +19,7 @@ from ..autograd.blocks import derivatives
 from ..engine import NUMPY, Tensor
 from ..engine.dtypes import default_dtype
 from ..engine.errors import EngineError
-from ..engine.parts import cores
+from ..engine.parts import cores, share_out
 from ..engine.raw import Host, Raw
 from ..traces.columns import Apart, Columns
 from .errors import LIMIT_REACHED, MORE_MEMORY, NO_MEMORY, ProgramError
@@ -29,14 +28,16 @@ from .prepare import Prepared
 from .process import is_out_of_memory
 from .run import Session
 
-MAX_ROWS_TOGETHER = 1 << 13
-"""Largest number of rows of one run, small enough for the processor's cache."""
+MAX_ROWS_TOGETHER = 1 << 14
+MIN_ROWS_OF_THREADS = 1 << 12
+"""Largest number of rows of one run, small enough for the processor's cache; smallest
+number of those that are shared out to threads, as each step holds Python's lock."""
 
 MIN_ROWS_TOGETHER = 4
 """Smallest number of rows that are run together; fewer take less time one by one."""
 
 MAX_STEPS_IN_THREADS = 100_000
-"""Largest number of steps that a thread other than the main one runs in loops."""
+"""Largest number of steps in loops of a run beside others, which none can interrupt."""
 
 
 class Ways(NamedTuple):
@@ -72,10 +73,13 @@ class Rows:
         count: the number of rows.
         whole: the names of the inputs whose arrays all rows share.
         failed: a dict that errors are added to by row number; the results of these rows
-            are NaN. None: the first error is raised.
+            are NaN. None: the error of the first row that fails is raised.
         each: a context that is entered for each run, of several rows or of one.
         first: do not run the rows after the first one that fails.
         kind: what is computed beside the values, as `derivatives` has it.
+
+    Raises:
+        ProgramError: the program cannot be run at any row.
     """
 
     def __init__(
@@ -93,12 +97,14 @@ class Rows:
         self._prepared = prepared
         self._of = of
         self._whole = whole
-        self._failed = failed
+        self._raised = failed is None
+        self._failed = {} if failed is None else failed
         self._each = each or nullcontext()
-        self._first = first
-        self._xp = Columns(NUMPY) if prepared.factory.xp is NUMPY else None
-        self._session: Session | None = None
+        self._first = first or self._raised
+        self._session = Session(prepared, of)
+        self._is_alike = prepared.factory.xp is NUMPY
         self._results: list[Host] = []
+        self._most = MAX_ROWS_TOGETHER
         self.ways = Ways(count)
 
     def run(self) -> tuple[Tensor, list[Tensor]]:
@@ -107,66 +113,77 @@ class Rows:
         Raises:
             ProgramError: the program fails at a row, and ``failed`` is None.
         """
-        factory, count = self._prepared.factory, self.ways.rows
-        starts = range(0, count, MAX_ROWS_TOGETHER)
-        rows = np.arange(count)
-        waiting = [rows[start : start + MAX_ROWS_TOGETHER] for start in starts][::-1]
+        factory = self._prepared.factory
+        waiting = [np.arange(self.ways.rows)]
         with default_dtype(factory.dtype), np.errstate(all="ignore"):
             while waiting:
-                waiting += reversed(self._run(waiting.pop()))
-                if self.ways.runs == 1 and len(waiting) > 1 and not self.ways.alone:
-                    waiting = self._in_threads(waiting)
+                groups = [part for rows in waiting for part in self._parts(rows)]
+                found, waiting = self._beside(groups), []
+                for nr, rows in enumerate(groups):
+                    waiting += self._run(rows, found.get(nr))
+        if self._raised and self._failed:
+            raise self._failed[min(self._failed)]
         if not self._results:
             wanted = sum(given.requires_grad for given in self._prepared.inputs)
             self._make_room([np.nan] * (1 + wanted ** (1 + (self._kind == "hessian"))))
         value, *grads = (Tensor(each, factory.xp) for each in self._results)
         return value, [*grads]
 
-    def _in_threads(self, waiting: list[Host]) -> list[Host]:
-        """Run groups of rows on all cores; return the groups that could not be run."""
-        threads = min(cores(), len(waiting))
+    def _parts(self, rows: Host) -> list[Host]:
+        """Return rows in equal groups that are small enough, one for each thread."""
+        count = -(-len(rows) // self._most)
+        if len(rows) >= 2 * MIN_ROWS_OF_THREADS:
+            count = -(-count // cores()) * cores()
+        return np.array_split(rows, count) if count > 1 else [rows] * count
+
+    def _beside(self, groups: Sequence[Host]) -> dict[int, list[Raw] | Exception]:
+        """Return the results of large groups by number, run on all cores, or errors."""
+        found: dict[int, list[Raw] | Exception] = {}
+        large = [n for n, rows in enumerate(groups) if len(rows) >= MIN_ROWS_OF_THREADS]
+        threads = min(cores(), len(large)) if self._is_alike else 1
         if threads < 2:
-            return waiting
+            return found
+
+        def work(nr: int) -> None:
+            with np.errstate(all="ignore"):
+                try:
+                    found[nr] = self._found(groups[nr], True, MAX_STEPS_IN_THREADS)
+                except Exception as error:
+                    found[nr] = error
+
+        share_out(large, work, threads)
         self.ways = self.ways._replace(threads=threads)
-        left = []
-        with ThreadPoolExecutor(threads) as pool:
-            tried = pool.map(self._tried, waiting)
-            for rows, found in zip(waiting, tried, strict=True):
-                if found is None:
-                    left.append(rows)
-                else:
-                    self._keep_all(rows, found)
-        return left
+        return found
 
-    def _tried(self, rows: Host) -> list[Raw] | None:
-        """Return the results of rows that a thread runs together; None if that fails or
-        takes too many steps: only the main thread can be interrupted."""
-        with np.errstate(all="ignore"):
-            try:
-                return self._found(self._xp, rows, MAX_STEPS_IN_THREADS)
-            except Exception:
-                return None
-
-    def _run(self, rows: Host) -> Sequence[Host]:
-        if self._first and self._failed:
+    def _run(
+        self, rows: Host, found: list[Raw] | Exception | None = None
+    ) -> Sequence[Host]:
+        """Keep the results of rows, which were ``found`` or are computed here; return
+        the groups that they are to be run in instead."""
+        if self._first and self._failed and rows[0] > min(self._failed):
             return ()
-        if self._xp is None or len(rows) < MIN_ROWS_TOGETHER:
+        if not self._is_alike or len(rows) < MIN_ROWS_TOGETHER:
             return self._one_by_one(rows)
         try:
-            with self._each:
-                found = self._found(self._xp, rows)
+            if isinstance(found, Exception) and _apart(found):
+                raise found
+            if not isinstance(found, list):
+                with self._each:
+                    found = self._found(rows, True)
         except Exception as error:
             return self._parted(rows, error)
-        self._keep_all(rows, found)
+        self.ways = self.ways._replace(runs=self.ways.runs + 1)
+        self._keep(rows, found)
         return ()
 
     def _parted(self, rows: Host, error: Exception) -> Sequence[Host]:
         """Return the groups that rows are to be run in, after a run of all failed with
         an error; rows that cannot be run in groups are run one by one here."""
-        apart: BaseException | None = error
-        while apart is not None and not isinstance(apart, Apart):
-            apart = apart.__cause__ or apart.__context__
+        apart = _apart(error)
         if apart is not None:
+            if apart.crowded:
+                self._most = min(self._most, len(rows) // 2)
+                return (rows,)
             if apart.groups:
                 return [rows[group] for group in apart.groups]
             span, source = getattr(error, "span", None), getattr(error, "source", "")
@@ -175,35 +192,35 @@ class Rows:
         elif not isinstance(error, ProgramError) or error.exit_status != LIMIT_REACHED:
             middle = len(rows) // 2
             with suppress(Exception), self._each:
-                self._found(None, rows[0])
+                self._found(rows[0])
                 return rows[:middle], rows[middle:]
         return self._one_by_one(rows)
 
     def _one_by_one(self, rows: Host) -> Sequence[Host]:
         for row in rows.tolist():
-            if self._first and self._failed:
+            if self._first and self._failed and row > min(self._failed):
                 break
             self.ways = self.ways._replace(alone=self.ways.alone + 1)
             try:
                 with self._each:
-                    self._keep(row, self._found(None, row))
+                    self._keep(row, self._found(row))
             except Exception as error:
-                told = _told(error)
-                if self._failed is None or told is None:
+                told = error if self._raised else _told(error)
+                if told is None:
                     raise
                 self._failed[row] = told
-            lost = (self._failed or {}).get(row)
-            if lost is not None and lost.code == "E403":
-                collect()  # frees the values of the failed run, which are in a cycle
+                if getattr(told, "code", "") == "E403":
+                    collect()  # frees the values of the failed run, which are in a cycle
         return ()
 
     def _found(
-        self, xp: Columns | None, rows: Any, max_steps: int = MAX_STEPS
+        self, rows: Any, together: bool = False, max_steps: int = MAX_STEPS
     ) -> list[Raw]:
-        """Return the value and the gradients at several rows, run on columns of ``xp``,
-        or at one row if ``xp`` is None."""
+        """Return the value and the gradients at several rows, run ``together`` on
+        columns, or at one row."""
         prepared = self._prepared
-        home: Any = prepared.factory.xp if xp is None else xp
+        xp = Columns(NUMPY) if together else None
+        home: Any = xp or prepared.factory.xp
         raws = {
             name: x.raw if name in self._whole else x.raw[rows]
             for name, x in prepared.environment.items()
@@ -212,8 +229,8 @@ class Rows:
             alone = [name for name in raws if name not in self._whole]
             raws |= {name: xp.column(raws[name]) for name in alone}
         leaves = prepared.leaves(home, raws)
+        session = self._session
         if xp is None:
-            session = self._session = self._session or Session(prepared, self._of)
             session.rebind(leaves)
         else:
             linked = prepared.on(leaves, prepared.factory.on(xp))
@@ -225,12 +242,8 @@ class Rows:
             )
             raise ProgramError("E596", message, hint="add .sum(), or take an entry")
         wanted = [leaves[i.name] for i in prepared.inputs if i.requires_grad]
-        return [y.raw, *(g.raw for g in derivatives(self._kind, y, wanted))]
-
-    def _keep_all(self, rows: Host, found: Sequence[Raw]) -> None:
-        assert self._xp is not None
-        self.ways = self.ways._replace(runs=self.ways.runs + 1)
-        self._keep(rows, [self._xp.spread(raw, len(rows)) for raw in found])
+        found = [y.raw, *(g.raw for g in derivatives(self._kind, y, wanted))]
+        return found if xp is None else [xp.spread(raw, len(rows)) for raw in found]
 
     def _keep(self, rows: Any, found: Sequence[Raw]) -> None:
         if not self._results:
@@ -248,6 +261,13 @@ class Rows:
                 getattr(each, "dtype", factory.dtype),
             )
             self._results.append(factory.xp.np.full(shape, np.nan, dtype))
+
+
+def _apart(error: BaseException | None) -> Apart | None:
+    """Return the error of rows that go different ways that caused an error, if any."""
+    while error is not None and not isinstance(error, Apart):
+        error = error.__cause__ or error.__context__
+    return error
 
 
 def _told(error: Exception) -> ProgramError | None:

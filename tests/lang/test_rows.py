@@ -36,7 +36,7 @@ PROGRAMS = {
 
 @pytest.fixture(autouse=True)
 def _few_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(together, "MAX_ROWS_TOGETHER", 128)
+    monkeypatch.setattr(together, "MAX_ROWS_TOGETHER", 150)
 
 
 def columns(program: Compiled, count: int = COUNT) -> dict[str, Any]:
