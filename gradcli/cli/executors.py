@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import (
     BrokenExecutor,
     CancelledError,
+    Executor,
     Future,
     ThreadPoolExecutor,
 )
@@ -26,6 +27,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import zip_longest
+from math import nan
 from os import getpid
 from signal import SIG_DFL, SIG_IGN, SIGINT, SIGTERM, signal
 from typing import Any, NamedTuple
@@ -37,7 +39,7 @@ from ..lang.compiled import Compiled
 from ..lang.errors import ProgramError
 from ..lang.process import end_with
 from ..lang.rows import Ways
-from ..lang.text_tables import BadRow, Block, Points
+from ..lang.text_tables import SEPARATORS, BadRow, Block
 from ..render.columns import KINDS
 from .limits import rows
 from .problems import wrong
@@ -61,12 +63,22 @@ LOOK_SECONDS = 30
 """Time between two looks for a worker while a result is waited for, in seconds."""
 
 
-def _with_bad(name: str, column: Any, bad: Sequence[BadRow]) -> Any:
-    """Return a column with the cells of bad rows inserted, or NaN."""
+def _with_bad(column: Any, name: str, fill: Any, bad: Sequence[BadRow]) -> Any:
+    """Return a column with the cells of bad rows inserted, or with ``fill``."""
     at = [row.nr - before for before, row in enumerate(bad)]
-    fill = '""' if column.dtype == object else np.nan
     cells = [dict(row.cells).get(name, fill) for row in bad]
+    if column.dtype == object:
+        cells = [c if isinstance(c, str) else repr(c).removesuffix(".0") for c in cells]
     return np.insert(column, at, fill if column.ndim > 1 else cells, axis=0)
+
+
+def _without(column: Any, lost: Sequence[int]) -> Any:
+    """Return a column of an array, or of pyarrow, without some rows."""
+    if not hasattr(column, "filter"):
+        return np.delete(column, lost, axis=0)
+    kept = np.ones(len(column), dtype=bool)
+    kept[lost] = False
+    return column.filter(kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +127,7 @@ class Task:
         if stop and points.bad:
             bad = points.bad[0]
             error = ProgramError("E517", f"{bad.place}: {bad.reason}")
-            before = {name: c[: bad.nr] for name, c in points.columns.items()}
-            points = Points(before, ())
+            points = points.part(0, bad.nr)
         failed: dict[int, ProgramError] = {}
         with rows() as each:
             given = {name: points.columns[name] for name in self.given}
@@ -124,17 +135,21 @@ class Task:
                 given, self.shared, failed, each, first=stop, kind=self.kind
             )
         names = (*self.kept, *self.given)
-        columns = [points.columns[name] for name in names]
+        # A number of a text is written as it stands there.
+        texts = points.texts if self.suffix in SEPARATORS else {}
+        columns = [texts.get(name, points.columns[name]) for name in names]
         columns += [found.value, *found.grads.values()]
         lost = list(failed)
         if stop and failed:
             error = failed[min(failed)]
             lost = list(range(min(failed), points.rows))
-        if self.on_error == "nan":
-            pairs = zip_longest(names, columns, fillvalue="")
-            columns = [_with_bad(name, column, points.bad) for name, column in pairs]
-        elif lost:
-            columns = [np.delete(column, lost, axis=0) for column in columns]
+        if points.bad and self.on_error == "nan":
+            columns = [
+                _with_bad(column, name, '""' if name in self.kept else nan, points.bad)
+                for column, name in zip_longest(columns, names, fillvalue="")
+            ]
+        elif lost and self.on_error != "nan":
+            columns = [_without(column, lost) for column in columns]
         told: list[tuple[int | None, str]] = []
         if not stop:
             told += [(None, f"{bad.place}: {bad.reason}") for bad in points.bad]
@@ -147,18 +162,20 @@ class Task:
 
 class Workers(NamedTuple):
     """Workers of any kind: ``submit`` returns the future of an item's result, ``ahead``
-    how many items may be in progress while one is waited for, and ``lost`` the error
-    for a worker that was lost, or None while there are workers."""
+    how many items may be in progress while one is waited for, ``lost`` the error for a
+    worker that was lost, or None while there are workers, and ``begun`` the items, with
+    what can be done before their turn."""
 
     submit: Callable[[Any], Future[Any]]
     ahead: Callable[[], int]
     lost: Callable[[Exception], ProgramError | None] = lambda error: None
+    begun: Callable[[Iterable[Any]], Iterable[Any]] = iter
 
     def in_order(self, items: Iterable[object]) -> Iterator[Any]:
         """Yield the results of items, in their order."""
         waiting: deque[tuple[object, Future[Any]]] = deque()
         failure: ProgramError | None = None
-        rest = iter(items)
+        rest = iter(self.begun(items))
         while True:
             try:
                 item = next(rest)
@@ -210,6 +227,20 @@ def _begin(task: Callable[[Any], Any], parent: int) -> None:
     end_with(parent)
 
 
+def _read_ahead(blocks: Iterable[Block], threads: Executor) -> Iterator[Block]:
+    """Yield blocks, each of which is read while the one before is computed."""
+    begun: deque[Block] = deque()
+    try:
+        for block in blocks:
+            begun.append(block._replace(read=threads.submit(block).result))
+            if len(begun) > 1:
+                yield begun.popleft()
+    except ProgramError:
+        yield from begun
+        raise
+    yield from begun
+
+
 def _apply(item: object) -> object:
     return _task(item)
 
@@ -224,8 +255,13 @@ def workers(
     if address is None:
         ahead = cores() if held_back else 0
         with ThreadPoolExecutor(max(1, ahead)) as threads:
+
+            def read(blocks: Iterable[Block]) -> Iterator[Block]:
+                return _read_ahead(blocks, threads) if held_back else iter(blocks)
+
             computed, encoded = task.computed, task.encoded
-            yield Workers(lambda b: threads.submit(encoded, computed(b)), lambda: ahead)
+            submit = lambda b: threads.submit(encoded, computed(b))
+            yield Workers(submit, lambda: ahead, begun=read)
     elif address.startswith(LOCAL):
         number = address.removeprefix(LOCAL)
         if not number.isdigit() or not int(number):

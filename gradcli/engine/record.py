@@ -347,8 +347,8 @@ def _raw(op: Op, inputs: tuple[object, ...]) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _leading(a: Tensor, b: Tensor) -> Tensor:
-    """Return the operand in whose namespace both are computed with: a symbolic one, that
-    of the other operand of a number on the host, or one beside the other's arrays."""
+    """Return the operand in whose namespace both are computed with: a symbolic one, one
+    beside the other's arrays, or that of the other operand of a number on the host."""
     if present_namespace(a.xp) is present_namespace(b.xp):
         return b if a.xp.inference else a
     for one, other in ((a, b), (b, a)):

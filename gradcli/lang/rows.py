@@ -210,7 +210,7 @@ class Rows:
                     raise
                 self._failed[row] = told
                 if getattr(told, "code", "") == "E403":
-                    collect()  # frees the values of the failed run, which are in a cycle
+                    collect()  # frees the values of the failed run, in a cycle
         return ()
 
     def _found(

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from io import BytesIO, StringIO
+from sys import modules
 from typing import IO, Any
 
 import numpy as np
@@ -26,6 +27,9 @@ from ..lang.filesystem import FOLDER, packed, refusal, replacing, suffixes
 from ..lang.text_tables import TEXTS
 from ..views.numbers import flat_columns
 from .jsons import dumps
+
+MANY = 1 << 15
+"""Fewest numbers of a block that pyarrow is imported for."""
 
 
 class Columns:
@@ -50,9 +54,11 @@ class Columns:
     ) -> tuple[list[str], Any]:
         """Return names and rows in the file's format, from an array for each name."""
         names, arrays = flat_columns(names, columns)
-        if find_spec("pyarrow") and all(array.dtype == float for array in arrays):
-            return names, _by_arrow(arrays, cls.separator)
-        return names, _text(zip(*map(_cells, arrays), strict=True), cls.separator)
+        many = len(arrays) * len(arrays[0]) >= MANY or "pyarrow" in modules
+        found = _by_arrow(arrays, cls.separator) if many else None
+        if found is None:
+            found = _text(zip(*map(_cells, arrays), strict=True), cls.separator)
+        return names, found
 
     def write(self, encoded: tuple[list[str], Any]) -> None:
         """Append encoded rows."""
@@ -92,16 +98,32 @@ def _cells(array: Any) -> Iterator[str]:
     return (json.loads(c) if c[0] == '"' else c.replace("null", "") for c in array)
 
 
-def _by_arrow(arrays: Sequence[object], separator: str) -> bytes:
+def _by_arrow(arrays: Sequence[Any], separator: str) -> bytes | None:
+    """Return columns as text that pyarrow writes; None if it is not installed, or if a
+    cell needs quotation marks."""
+    if find_spec("pyarrow") is None:
+        return None
     import pyarrow as pa
     from pyarrow import csv
 
-    table = pa.table(list(map(pa.array, arrays)), [str(k) for k in range(len(arrays))])
+    columns = [
+        array if hasattr(array, "to_pylist")
+        else pa.array([*_cells(array)], pa.string()) if array.dtype == object
+        else pa.Array.from_buffers(
+            pa.float64(), len(array), [None, pa.py_buffer(np.ascontiguousarray(array))]
+        )
+        for array in arrays
+    ]  # fmt: skip
+    table = pa.table(columns, [str(k) for k in range(len(arrays))])
     text = BytesIO()
     options = csv.WriteOptions(
-        include_header=False, delimiter=separator, batch_size=max(1, table.num_rows)
-    )
-    csv.write_csv(table, text, options)
+        include_header=False, delimiter=separator, quoting_style="none",
+        batch_size=max(1, table.num_rows),
+    )  # fmt: skip
+    try:
+        csv.write_csv(table, text, options)
+    except pa.ArrowInvalid:
+        return None
     return text.getvalue()
 
 
