@@ -16,7 +16,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
-from io import BytesIO, StringIO
+from io import StringIO
 from sys import modules
 from typing import IO, Any
 
@@ -115,7 +115,7 @@ def _by_arrow(arrays: Sequence[Any], separator: str) -> bytes | None:
         for array in arrays
     ]  # fmt: skip
     table = pa.table(columns, [str(k) for k in range(len(arrays))])
-    text = BytesIO()
+    text = pa.BufferOutputStream()
     options = csv.WriteOptions(
         include_header=False, delimiter=separator, quoting_style="none",
         batch_size=max(1, table.num_rows),
@@ -124,7 +124,8 @@ def _by_arrow(arrays: Sequence[Any], separator: str) -> bytes | None:
         csv.write_csv(table, text, options)
     except pa.ArrowInvalid:
         return None
-    return text.getvalue()
+    encoded: bytes = text.getvalue()
+    return encoded
 
 
 class _Tabs(Columns):
