@@ -25,9 +25,9 @@ from concurrent.futures import (
 )
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.util import find_spec
 from itertools import zip_longest
-from math import nan
 from os import getpid
 from signal import SIG_DFL, SIG_IGN, SIGINT, SIGTERM, signal
 from typing import Any, NamedTuple
@@ -39,7 +39,7 @@ from ..lang.compiled import Compiled
 from ..lang.errors import ProgramError
 from ..lang.process import end_with
 from ..lang.rows import Ways
-from ..lang.text_tables import SEPARATORS, BadRow, Block
+from ..lang.text_tables import BadRow, Block, Points
 from ..render.columns import KINDS
 from .limits import rows
 from .problems import wrong
@@ -63,22 +63,12 @@ LOOK_SECONDS = 30
 """Time between two looks for a worker while a result is waited for, in seconds."""
 
 
-def _with_bad(column: Any, name: str, fill: Any, bad: Sequence[BadRow]) -> Any:
-    """Return a column with the cells of bad rows inserted, or with ``fill``."""
+def _with_bad(name: str, column: Any, bad: Sequence[BadRow]) -> Any:
+    """Return a column with the cells of bad rows inserted, or NaN."""
     at = [row.nr - before for before, row in enumerate(bad)]
+    fill = '""' if column.dtype == object else np.nan
     cells = [dict(row.cells).get(name, fill) for row in bad]
-    if column.dtype == object:
-        cells = [c if isinstance(c, str) else repr(c).removesuffix(".0") for c in cells]
     return np.insert(column, at, fill if column.ndim > 1 else cells, axis=0)
-
-
-def _without(column: Any, lost: Sequence[int]) -> Any:
-    """Return a column of an array, or of pyarrow, without some rows."""
-    if not hasattr(column, "filter"):
-        return np.delete(column, lost, axis=0)
-    kept = np.ones(len(column), dtype=bool)
-    kept[lost] = False
-    return column.filter(kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +117,8 @@ class Task:
         if stop and points.bad:
             bad = points.bad[0]
             error = ProgramError("E517", f"{bad.place}: {bad.reason}")
-            points = points.part(0, bad.nr)
+            before = {name: c[: bad.nr] for name, c in points.columns.items()}
+            points = Points(before, ())
         failed: dict[int, ProgramError] = {}
         with rows() as each:
             given = {name: points.columns[name] for name in self.given}
@@ -135,21 +126,17 @@ class Task:
                 given, self.shared, failed, each, first=stop, kind=self.kind
             )
         names = (*self.kept, *self.given)
-        # A number of a text is written as it stands there.
-        texts = points.texts if self.suffix in SEPARATORS else {}
-        columns = [texts.get(name, points.columns[name]) for name in names]
+        columns = [points.columns[name] for name in names]
         columns += [found.value, *found.grads.values()]
         lost = list(failed)
         if stop and failed:
             error = failed[min(failed)]
             lost = list(range(min(failed), points.rows))
-        if points.bad and self.on_error == "nan":
-            columns = [
-                _with_bad(column, name, '""' if name in self.kept else nan, points.bad)
-                for column, name in zip_longest(columns, names, fillvalue="")
-            ]
-        elif lost and self.on_error != "nan":
-            columns = [_without(column, lost) for column in columns]
+        if self.on_error == "nan":
+            pairs = zip_longest(names, columns, fillvalue="")
+            columns = [_with_bad(name, column, points.bad) for name, column in pairs]
+        elif lost:
+            columns = [np.delete(column, lost, axis=0) for column in columns]
         told: list[tuple[int | None, str]] = []
         if not stop:
             told += [(None, f"{bad.place}: {bad.reason}") for bad in points.bad]
@@ -227,7 +214,7 @@ def _begin(task: Callable[[Any], Any], parent: int) -> None:
     end_with(parent)
 
 
-def _read_ahead(blocks: Iterable[Block], threads: Executor) -> Iterator[Block]:
+def _read_ahead(threads: Executor, blocks: Iterable[Block]) -> Iterator[Block]:
     """Yield blocks, each of which is read while the one before is computed."""
     begun: deque[Block] = deque()
     try:
@@ -255,13 +242,10 @@ def workers(
     if address is None:
         ahead = cores() if held_back else 0
         with ThreadPoolExecutor(max(1, ahead)) as threads:
-
-            def read(blocks: Iterable[Block]) -> Iterator[Block]:
-                return _read_ahead(blocks, threads) if held_back else iter(blocks)
-
+            begun = partial(_read_ahead, threads) if held_back else iter
             computed, encoded = task.computed, task.encoded
             submit = lambda b: threads.submit(encoded, computed(b))
-            yield Workers(submit, lambda: ahead, begun=read)
+            yield Workers(submit, lambda: ahead, begun=begun)
     elif address.startswith(LOCAL):
         number = address.removeprefix(LOCAL)
         if not number.isdigit() or not int(number):

@@ -29,12 +29,15 @@ from .process import is_out_of_memory
 from .run import Session
 
 MAX_ROWS_TOGETHER = 1 << 14
-MIN_ROWS_OF_THREADS = 1 << 12
+MIN_ROWS_OF_THREADS = 1 << 13
 """Largest number of rows of one run, small enough for the processor's cache; smallest
 number of those that are shared out to threads, as each step holds Python's lock."""
 
 MIN_ROWS_TOGETHER = 4
 """Smallest number of rows that are run together; fewer take less time one by one."""
+
+MAX_GROUPS = 32
+"""Largest number of groups whose results are held until all of them are computed."""
 
 MAX_STEPS_IN_THREADS = 100_000
 """Largest number of steps in loops of a run beside others, which none can interrupt."""
@@ -104,7 +107,8 @@ class Rows:
         self._session = Session(prepared, of)
         self._is_alike = prepared.factory.xp is NUMPY
         self._results: list[Host] = []
-        self._most = MAX_ROWS_TOGETHER
+        share = -(-count // cores()) if count >= 2 * MIN_ROWS_OF_THREADS else count
+        self._most = max(1, min(MAX_ROWS_TOGETHER, share))
         self.ways = Ways(count)
 
     def run(self) -> tuple[Tensor, list[Tensor]]:
@@ -117,8 +121,12 @@ class Rows:
         waiting = [np.arange(self.ways.rows)]
         with default_dtype(factory.dtype), np.errstate(all="ignore"):
             while waiting:
-                groups = [part for rows in waiting for part in self._parts(rows)]
-                found, waiting = self._beside(groups), []
+                parts = [
+                    part for rows in waiting if len(rows)
+                    for part in np.array_split(rows, -(-len(rows) // self._most))
+                ]  # fmt: skip
+                groups, waiting = parts[:MAX_GROUPS], parts[MAX_GROUPS:]
+                found = self._beside(groups)
                 for nr, rows in enumerate(groups):
                     waiting += self._run(rows, found.get(nr))
         if self._raised and self._failed:
@@ -129,15 +137,9 @@ class Rows:
         value, *grads = (Tensor(each, factory.xp) for each in self._results)
         return value, [*grads]
 
-    def _parts(self, rows: Host) -> list[Host]:
-        """Return rows in equal groups that are small enough, one for each thread."""
-        count = -(-len(rows) // self._most)
-        if len(rows) >= 2 * MIN_ROWS_OF_THREADS:
-            count = -(-count // cores()) * cores()
-        return np.array_split(rows, count) if count > 1 else [rows] * count
-
     def _beside(self, groups: Sequence[Host]) -> dict[int, list[Raw] | Exception]:
-        """Return the results of large groups by number, run on all cores, or errors."""
+        """Return results of large groups by number, or that they go different ways, run
+        on all cores."""
         found: dict[int, list[Raw] | Exception] = {}
         large = [n for n, rows in enumerate(groups) if len(rows) >= MIN_ROWS_OF_THREADS]
         threads = min(cores(), len(large)) if self._is_alike else 1
@@ -149,7 +151,8 @@ class Rows:
                 try:
                     found[nr] = self._found(groups[nr], True, MAX_STEPS_IN_THREADS)
                 except Exception as error:
-                    found[nr] = error
+                    if _apart(error):
+                        found[nr] = error
 
         share_out(large, work, threads)
         self.ways = self.ways._replace(threads=threads)
@@ -165,13 +168,12 @@ class Rows:
         if not self._is_alike or len(rows) < MIN_ROWS_TOGETHER:
             return self._one_by_one(rows)
         try:
-            if isinstance(found, Exception) and _apart(found):
-                raise found
-            if not isinstance(found, list):
-                with self._each:
-                    found = self._found(rows, True)
+            with self._each:
+                found = found or self._found(rows, True)
         except Exception as error:
-            return self._parted(rows, error)
+            found = error
+        if isinstance(found, Exception):
+            return self._parted(rows, found)
         self.ways = self.ways._replace(runs=self.ways.runs + 1)
         self._keep(rows, found)
         return ()
@@ -221,13 +223,12 @@ class Rows:
         prepared = self._prepared
         xp = Columns(NUMPY) if together else None
         home: Any = xp or prepared.factory.xp
+        # A row alone has its own memory, which a program may look at.
+        column = xp.column if xp is not None else lambda raw: raw.copy()
         raws = {
-            name: x.raw if name in self._whole else x.raw[rows]
+            name: x.raw if name in self._whole else column(x.raw[rows])
             for name, x in prepared.environment.items()
         }
-        if xp is not None:
-            alone = [name for name in raws if name not in self._whole]
-            raws |= {name: xp.column(raws[name]) for name in alone}
         leaves = prepared.leaves(home, raws)
         session = self._session
         if xp is None:
@@ -237,9 +238,8 @@ class Rows:
             session = Session(linked, self._of, max_steps=max_steps)
         y = session()
         if y.numel() != 1 and self._kind in ("grad", "hessian"):
-            message = (
-                f"the value has shape {list(y.shape)}, and a gradient is of one number"
-            )
+            shape = list(y.shape)
+            message = f"the value has shape {shape}, and a gradient is of one number"
             raise ProgramError("E596", message, hint="add .sum(), or take an entry")
         wanted = [leaves[i.name] for i in prepared.inputs if i.requires_grad]
         found = [y.raw, *(g.raw for g in derivatives(self._kind, y, wanted))]
@@ -247,20 +247,17 @@ class Rows:
 
     def _keep(self, rows: Any, found: Sequence[Raw]) -> None:
         if not self._results:
-            self._make_room(
-                found if np.ndim(rows) == 0 else [part[0] for part in found]
-            )
+            several = np.ndim(rows) > 0
+            self._make_room([part[0] if several else part for part in found])
         for kept, part in zip(self._results, found, strict=True):
             kept[rows] = part
 
     def _make_room(self, like: Sequence[Any]) -> None:
         factory, count = self._prepared.factory, self.ways.rows
         for each in like:
-            shape, dtype = (
-                (count, *np.shape(each)),
-                getattr(each, "dtype", factory.dtype),
-            )
-            self._results.append(factory.xp.np.full(shape, np.nan, dtype))
+            dtype = getattr(each, "dtype", factory.dtype)
+            room = factory.xp.np.full((count, *np.shape(each)), np.nan, dtype)
+            self._results.append(room)
 
 
 def _apart(error: BaseException | None) -> Apart | None:

@@ -119,18 +119,10 @@ class Wanted(NamedTuple):
 
 
 class Points(NamedTuple):
-    """Rows of a table: the columns of the good rows by name, the bad rows, and columns
-    of numbers as a text table has them."""
+    """Rows of a table: the columns of the good rows by name, and the bad rows."""
 
     columns: dict[str, Any]
     bad: tuple[BadRow, ...]
-    texts: Mapping[str, Any] = {}
-
-    def part(self, start: int, stop: int, bad: tuple[BadRow, ...] = ()) -> Points:
-        """Return some of the good rows, with bad rows."""
-        columns = {name: c[start:stop] for name, c in self.columns.items()}
-        texts = {name: c[start:stop] for name, c in self.texts.items()}
-        return Points(columns, bad, texts)
 
     @property
     def rows(self) -> int:
@@ -168,11 +160,11 @@ class Block(NamedTuple):
         while begin < max(1, count):
             stop = start + size()
             end = count if stop >= points.rows else points.number(stop)
+            columns = {name: c[start:stop] for name, c in points.columns.items()}
             inside = (bad for bad in points.bad if begin <= bad.nr < end)
             bad = tuple(bad._replace(nr=bad.nr - begin) for bad in inside)
             share = self.size * end // max(1, count)
-            part = points.part(start, stop, bad)
-            yield Block(partial(Points, *part), share - told)
+            yield Block(partial(Points, columns, bad), share - told)
             start, begin, told = stop, max(1, end), share
 
 
@@ -300,10 +292,10 @@ def _end(text: bytes, *, quoted: bool) -> int:
     """Return where the last whole row of a text ends; if ``quoted``, a line break
     between quotation marks ends no row."""
     end = text.rfind(b"\n") + 1
-    inside = quoted and _is_open(text, end)
+    inside = quoted and b'"' in text and text.count(b'"', 0, end) % 2
     while inside and end:
         before = text.rfind(b"\n", 0, end - 1) + 1
-        inside ^= text.count(b'"', before, end) % 2 == 1
+        inside = (inside + text.count(b'"', before, end)) % 2
         end = before
     return end
 
@@ -386,67 +378,48 @@ def _rows(data: bytes, line: int, layout: Layout, what: str) -> Points:
         data = b"\n".join(b" ".join(line.split()) for line in data.split(b"\n"))
     quick = len(data) >= ARROW_BYTES or "pyarrow" in modules
     few = layout.cells < MAX_ARROW_COLUMNS and not layout.kept
-    if quick and few and not _is_open(data, len(data)) and find_spec("pyarrow"):
+    few = few and (b'"' not in data or data.count(b'"') % 2 == 0)
+    if quick and few and find_spec("pyarrow"):
         found = _by_arrow(data, layout)
         if found is not None:
-            return found
+            return Points(found, ())
     together = None if EXTREME_BYTES.search(data) else _floats
-    rows = [*_cut(data, line, layout, what)]
-    readers = _number, together, _json_text
-    points = _collected(rows, layout.numbers, layout.kept, readers)
-    bad = {row.nr for row in points.bad}
-    good = [cells for nr, (_, cells, _) in enumerate(rows) if nr not in bad]
-    return points._replace(
-        texts={
-            name: json_texts([cells[at] for cells in good], str.strip)
-            for name, at in layout.numbers.items()
-        }
+    rows = _cut(data, line, layout, what)
+    return _collected(
+        rows, layout.numbers, layout.kept, (_number, together, _json_text)
     )
 
 
-def _is_open(text: bytes, end: int) -> bool:
-    """Return whether the last quotation of a text up to ``end`` is not closed."""
-    return b'"' in text and text.count(b'"', 0, end) % 2 == 1
-
-
-def _by_arrow(data: bytes, layout: Layout) -> Points | None:
-    """Return the rows of a block, read by pyarrow; None if a row may be bad."""
+def _by_arrow(data: bytes, layout: Layout) -> dict[str, Floats] | None:
+    """Return the columns of a block, read by pyarrow; None if a row may be bad."""
     import pyarrow as pa
     from pyarrow import csv as arrow
 
     # Names may occur twice among the columns that are not read; numbers do not.
     read = [str(place) for place in layout.numbers.values()]
-    options = arrow.ReadOptions(
-        column_names=[str(nr) for nr in range(layout.cells)],
-        block_size=len(data) + 1,
-        use_threads=False,
-    )
-    bare, tables = data, []
-    for blank in {b" ", b"\t"} - {layout.mark.encode()}:
-        bare = bare.replace(blank, b"") if blank in bare else bare
     try:
-        # To cast texts to numbers would take an import of much more than is read here.
-        for kind, text in ((pa.string(), bare), (pa.float64(), data)):
-            table = arrow.read_csv(
-                BytesIO(text),
-                read_options=options,
-                parse_options=arrow.ParseOptions(delimiter=layout.mark),
-                convert_options=arrow.ConvertOptions(
-                    column_types=dict.fromkeys(read, kind),
-                    include_columns=read,
-                    null_values=[""],
-                ),
-            )
-            tables.append(dict(zip(layout.numbers, table.columns, strict=True)))
+        table = arrow.read_csv(
+            BytesIO(data),
+            read_options=arrow.ReadOptions(
+                column_names=[str(nr) for nr in range(layout.cells)],
+                block_size=len(data) + 1,
+                use_threads=False,
+            ),
+            parse_options=arrow.ParseOptions(delimiter=layout.mark),
+            convert_options=arrow.ConvertOptions(
+                column_types=dict.fromkeys(read, pa.float64()),
+                include_columns=read,
+                null_values=[""],
+            ),
+        )
     except pa.ArrowInvalid:
         return None
-    texts, numbers = tables
-    if any(column.null_count for column in numbers.values()):
+    if any(table[name].null_count for name in read):
         return None
-    found = {name: column.to_numpy() for name, column in numbers.items()}
+    found = {n: table[r].to_numpy() for n, r in zip(layout.numbers, read, strict=True)}
     # A number may be too small or too large for a float.
     extreme = any(not (c.all() and np.isfinite(c).all()) for c in found.values())
-    return None if extreme and EXTREME_BYTES.search(data) else Points(found, (), texts)
+    return None if extreme and EXTREME_BYTES.search(data) else found
 
 
 def _floats(cells: Sequence[str]) -> Floats:

@@ -28,7 +28,7 @@ from ..lang.text_tables import TEXTS
 from ..views.numbers import flat_columns
 from .jsons import dumps
 
-MANY = 1 << 15
+MANY_NUMBERS = 1 << 15
 """Fewest numbers of a block that pyarrow is imported for."""
 
 
@@ -54,11 +54,11 @@ class Columns:
     ) -> tuple[list[str], Any]:
         """Return names and rows in the file's format, from an array for each name."""
         names, arrays = flat_columns(names, columns)
-        many = len(arrays) * len(arrays[0]) >= MANY or "pyarrow" in modules
-        found = _by_arrow(arrays, cls.separator) if many else None
-        if found is None:
-            found = _text(zip(*map(_cells, arrays), strict=True), cls.separator)
-        return names, found
+        many = len(arrays) * len(arrays[0]) >= MANY_NUMBERS or "pyarrow" in modules
+        plain = many and all(array.dtype == float for array in arrays)
+        if plain and find_spec("pyarrow"):
+            return names, _by_arrow(arrays, cls.separator)
+        return names, _text(zip(*map(_cells, arrays), strict=True), cls.separator)
 
     def write(self, encoded: tuple[list[str], Any]) -> None:
         """Append encoded rows."""
@@ -98,32 +98,21 @@ def _cells(array: Any) -> Iterator[str]:
     return (json.loads(c) if c[0] == '"' else c.replace("null", "") for c in array)
 
 
-def _by_arrow(arrays: Sequence[Any], separator: str) -> bytes | None:
-    """Return columns as text that pyarrow writes; None if it is not installed, or if a
-    cell needs quotation marks."""
-    if find_spec("pyarrow") is None:
-        return None
+def _by_arrow(arrays: Sequence[Any], separator: str) -> bytes:
     import pyarrow as pa
     from pyarrow import csv
 
-    columns = [
-        array if hasattr(array, "to_pylist")
-        else pa.array([*_cells(array)], pa.string()) if array.dtype == object
-        else pa.Array.from_buffers(
-            pa.float64(), len(array), [None, pa.py_buffer(np.ascontiguousarray(array))]
-        )
-        for array in arrays
-    ]  # fmt: skip
-    table = pa.table(columns, [str(k) for k in range(len(arrays))])
+    whole = [pa.py_buffer(np.ascontiguousarray(array)) for array in arrays]
+    # To ask pyarrow for an array would take an import of NumPy's masked ones.
+    table = pa.table(
+        [pa.Array.from_buffers(pa.float64(), len(arrays[0]), [None, b]) for b in whole],
+        [str(k) for k in range(len(arrays))],
+    )
     text = pa.BufferOutputStream()
     options = csv.WriteOptions(
-        include_header=False, delimiter=separator, quoting_style="none",
-        batch_size=max(1, table.num_rows),
-    )  # fmt: skip
-    try:
-        csv.write_csv(table, text, options)
-    except pa.ArrowInvalid:
-        return None
+        include_header=False, delimiter=separator, batch_size=max(1, table.num_rows)
+    )
+    csv.write_csv(table, text, options)
     encoded: bytes = text.getvalue()
     return encoded
 

@@ -77,13 +77,9 @@ def flat_columns(
     names: Sequence[str], columns: Sequence[Any]
 ) -> tuple[list[str], list[Any]]:
     """Return columns with one number, or one text, in each row: for one whose rows have
-    several, ``name_0``, ``name_1``; a column of pyarrow stays as it is."""
+    several, ``name_0``, ``name_1``."""
     found: dict[str, Any] = {}
-    for name, each in zip(names, columns, strict=True):
-        if hasattr(each, "to_pylist"):
-            found[name] = each
-            continue
-        column = np.asarray(each)
+    for name, column in zip(names, map(np.asarray, columns), strict=True):
         for index in np.ndindex(column.shape[1:]):
             numbered = "_".join([name, *map(str, index)])
             array = column[(slice(None), *index)]
