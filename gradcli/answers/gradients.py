@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ..engine import Tensor
 from ..lang.errors import ProgramError
 from ..lang.run import Run, all_finite
+from ..records import Values
 from ..views.fields import HIDDEN, Shape
 from ..views.graph import GraphView, graph_of
 from ..views.numbers import Entries, Shown, shown
@@ -41,8 +42,7 @@ class OutputView:
     grad_fn: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class InputView:
+class InputView(Values):
     """An input.
 
     value          The value; null: too large where the gradient is in a file.
@@ -60,8 +60,7 @@ class InputView:
     grad: Shown | None
 
 
-@dataclass(frozen=True, slots=True)
-class GradView:
+class GradView(Values):
     """The output and the inputs with their gradients, without the verdicts."""
 
     program: str
@@ -78,8 +77,7 @@ class GradView:
         return tuple(i for i in self.inputs if i.requires_grad)
 
 
-@dataclass(frozen=True, slots=True)
-class Gradients:
+class Gradients(Values):
     """Gradients as tensors, for the check, and in plain numbers, for people.
 
     by_name    the gradient by each input; None: the output does not depend on it
@@ -174,8 +172,7 @@ def without(view: GradView, names: Container[str]) -> GradView:
     return replace(view, inputs=inputs)
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(Values):
     """Answer of `gradcli value`: the output without a gradient.
 
     program  The program's text.
@@ -193,8 +190,7 @@ def value(question: Question) -> Value:
     return Value(run.source, output_of(run))
 
 
-@dataclass(frozen=True, slots=True)
-class Orders:
+class Orders(Values):
     """The derivatives of one order by each input's name, with their labels, as
     ``d2y/dx2``; ``verified`` returns the verdicts of a check."""
 

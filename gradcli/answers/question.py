@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from sys import maxsize
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -33,6 +32,7 @@ from ..lang.run import (
     prepare,
 )
 from ..lang.syntax import Assign, Target, assigned_names, walk
+from ..records import Values
 
 if TYPE_CHECKING:
     from ..lang.factory import Factory
@@ -45,8 +45,7 @@ Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
 """Shapes by the name of the input."""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Values):
     """Question to a program: the program, its values, and how it is to be run.
 
     program      the program's text
@@ -69,7 +68,7 @@ class Question:
     values: tuple[Binding, ...] = ()
     of: str | None = None
     wrt: Sequence[str] | None = None
-    shapes: Shapes = field(default_factory=dict)
+    shapes: Mapping[str, tuple[int, ...]] = {}
     seed: int = 0
     strict: bool | None = False
     dtype: str = "float64"

@@ -12,7 +12,7 @@ by `jvp` and the partials. Both give the same numbers. Whoever needs a Jacobian 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import prod
@@ -22,6 +22,7 @@ from ..engine.backward import grad
 from ..engine.errors import NOT_SCALAR, GradError
 from ..engine.forward import jvp
 from ..engine.jacobian import (
+    MIN_SPARSE_ROWS,
     Block,
     TooManyEntries,
     columns_of,
@@ -74,7 +75,10 @@ def hessian(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Block]]:
         GradError: the output has more than one entry.
         TooManyEntries: the blocks together store more than `MAX_ENTRIES`.
     """
-    return structured(gradient(output, inputs), inputs, most=MAX_ENTRIES)
+    found = None
+    if _together([output], inputs, False):
+        found = _planned(output, inputs, gradient, MAX_ENTRIES)
+    return found or structured(gradient(output, inputs), inputs, most=MAX_ENTRIES)
 
 
 def hessian_product(
@@ -197,10 +201,34 @@ def structured(
             [Block.of(t, y, x) for t, x in zip(row, inputs, strict=True)]
             for row, y in zip(found, outputs, strict=True)
         ]
+    planned = [_planned(y, inputs, itself, most, forward) for y in outputs]
+    known = [*chain(*filter(None, planned))]
+    if len(known) == len(outputs):
+        return known
     if not forward:
         return [rows_of(y, inputs, most) for y in outputs]
     per_input = [columns_of(outputs, x, most) for x in inputs]
     return [[blocks[nr] for blocks in per_input] for nr in range(len(outputs))]
+
+
+def itself(y: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
+    """Return the value itself, whose derivatives are asked for."""
+    return [y]
+
+
+def _planned(
+    y: Tensor,
+    inputs: Sequence[Tensor],
+    outputs: Callable[[Tensor, Sequence[Tensor]], list[Tensor]],
+    most: int | None,
+    forward: bool = False,
+) -> list[list[Block]] | None:
+    """Return the blocks by a plan for graphs of this structure, if there is one."""
+    if max([x.numel() for x in inputs], default=0) < MIN_SPARSE_ROWS:
+        return None
+    from .again import asked_again
+
+    return asked_again(y, inputs, outputs, most, forward)
 
 
 def _together(

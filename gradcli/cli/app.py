@@ -59,6 +59,9 @@ def main() -> NoReturn:
         import gc
 
         gc.set_threshold(100_000, 50, 100)
+        from ..lang.process import with_room
+
+        with_room(run)
         status = run(sys.argv[1:])
     except KeyboardInterrupt:
         status = INTERRUPTED

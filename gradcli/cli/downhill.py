@@ -9,9 +9,10 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Mapping, Sequence
+from functools import partial
 from math import inf
 from time import monotonic
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from .. import optim
 from ..answers.descent import DescentView, StepLine, reached_views
@@ -82,10 +83,6 @@ class Downhill:
             raise ProgramError(
                 "E509", "--batch: no input is left to optimize", hint=UNCUT
             )
-        for given in self._moving:
-            own = given.tensor.raw
-            if not getattr(getattr(own, "flags", None), "writeable", True):
-                given.tensor.raw = own.copy()
         self._batches = None
         if cut:
             stream = self._run.prepared.factory.stream
@@ -93,12 +90,12 @@ class Downhill:
             shuffled = stream("--batch") if choice.shuffle else None
             self._batches = Batches(data, rows, shuffled)
         own = {} if choice.momentum is None else {"momentum": choice.momentum}
-        make = getattr(optim, self._kind.name)
-        tensors = [given.tensor for given in self._moving]
+        options = {"lr": self._lr, **self._kind.options, **own}
+        make = partial(getattr(optim, self._kind.name), **options)
+        session = Session(self._run.prepared, self._run.of, max_steps=sys.maxsize)
+        names = [given.name for given in self._moving]
         try:
-            self._optimizer: Any = make(
-                tensors, lr=self._lr, **self._kind.options, **own
-            )
+            self._descent = Descent(session, make, names, self._batches, self._on_step)
         except ValueError as error:
             hint = "see gradcli descend --help"
             raise wrong("E595", f"{choice.optimizer}: {error}", hint) from None
@@ -133,17 +130,12 @@ class Downhill:
         return Exit.INTERRUPTED
 
     def _descend(self) -> End:
-        session = Session(self._run.prepared, self._run.of, max_steps=sys.maxsize)
-        inputs = [given.tensor for given in self._moving]
-        descent = Descent(
-            session, self._optimizer, inputs, self._batches, self._on_step
-        )
         tolerance = self._choice.tolerance
         if self._bar is not None:
             before_exit.append(self._bar.stop)
         try:
             with self._run.explained(), once():
-                return descent.run(
+                return self._descent.run(
                     self._choice.steps, -inf if tolerance is None else tolerance
                 )
         finally:

@@ -6,10 +6,10 @@ made from the program and the point, without the engine's numbers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from ..lang.errors import ProgramError
+from ..records import Record
 from .output import form, note
 from .problems import typed, wrong
 
@@ -30,8 +30,7 @@ MAX_SHOWN_ENTRIES: Final = 12
 """Largest number of a cotangent's entries that are written out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Forms:
+class Forms(Record):
     """A group of options: the forms that are shown beside the numbers.
 
     --symbolic: Show the derivatives as formulas, in full (with -q: only them).

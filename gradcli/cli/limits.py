@@ -18,7 +18,6 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from os import environ
 from threading import current_thread, main_thread
 from time import monotonic, process_time
@@ -33,6 +32,7 @@ from ..lang.process import (
     relief,
     restore,
 )
+from ..records import Record
 from . import ending
 
 if TYPE_CHECKING:
@@ -99,8 +99,7 @@ Problem: TypeAlias = tuple[str, str, str]
 """The code, the message and the hint of an error."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Record):
     """The limits on seconds and bytes that the command line set."""
 
     seconds: float = MAX_SECONDS
@@ -124,7 +123,7 @@ class _Watch:
         self._bounded = False
         self._by_rows = self._in_row = False
         self._told = -CLEARING_SECONDS
-        self.spare: bytearray | None = None
+        self.spare: bytes | None = None
         self.renew()
         self.allow(MAX_LOADING_SECONDS)
 
@@ -138,7 +137,7 @@ class _Watch:
 
             self._ended = Event()
             self._watched = main_thread().ident
-            self.spare = bytearray(SPARE_BYTES)
+            self.spare = bytes(SPARE_BYTES)
             relief.append(self.free_memory)
             Thread(target=self._look, daemon=True).start()
         try:

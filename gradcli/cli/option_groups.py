@@ -6,9 +6,9 @@ work.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
+from ..records import Record
 from .options import Request, was_typed
 from .problems import typed, wrong
 from .sources import listed
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from ..answers.derivatives import Form
 
 
-@dataclass(frozen=True, slots=True)
-class Many:
+class Many(Record):
     """A group of options: where points come from, and where results go.
 
     --table FILE: Compute at every row of a table, whose columns are the inputs without
@@ -91,8 +90,7 @@ class Many:
             raise wrong("E590", message, "leave it out, or ask at one point")
 
 
-@dataclass(frozen=True, slots=True)
-class Matrices:
+class Matrices(Record):
     """A group of options: blocks with or without their zeros, and files of them.
 
     --sparse: Show every block by the coordinates and values of its entries, as large
@@ -119,8 +117,7 @@ class Matrices:
             raise wrong("E590", "--sparse leaves zeros out, --dense shows them", hint)
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Record):
     """A group of options: how to descend.
 
     --optimizer: The optimizer, as PyTorch has it.

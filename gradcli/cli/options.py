@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, is_dataclass
+from dataclasses import is_dataclass
 from functools import partial
 from importlib import import_module
 from inspect import Parameter, Signature, cleandoc, signature
@@ -31,6 +31,7 @@ from typer.core import TyperCommand
 from typer.main import get_command
 
 from ..lang.maxima import MAX_PROGRAM_BYTES
+from ..records import Record
 from ..render.line import Layout
 from . import anything_set
 from .limits import (
@@ -105,8 +106,7 @@ def _size(option: str) -> dict[str, Any]:
     return {"parser": partial(bytes_of, option=option), "show_default": False}
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Record):
     """The options and arguments that all commands on programs share.
 
     <words> EXPR [NAME=VALUE]...: The program and a value for each of its inputs. EXPR

@@ -10,7 +10,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from errno import EBADF, EDQUOT, EFBIG, EIO, ENOSPC
 from io import StringIO
 from typing import TYPE_CHECKING, TextIO
@@ -25,13 +24,12 @@ if TYPE_CHECKING:
     from ..render.writer import Writer
 
 
-@dataclass(slots=True)
 class Form:
     """The form that answers are printed in, set once for a command line: as one JSON
     object, or quietly, the numbers alone."""
 
-    json: bool = False
-    quiet: bool = False
+    json = False
+    quiet = False
 
     @property
     def bare(self) -> bool:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
-from pathlib import PurePath
 from typing import Any
 
 from ..lang import errors
@@ -163,6 +162,8 @@ def unknown_command(word: str, *others: str) -> ProgramError:
 
 def suffix_of(path: str, endings: Iterable[str], what: str = "picture") -> str:
     """Return the suffix of a file's name, which is to be one of the endings."""
+    from pathlib import PurePath
+
     suffix = PurePath(path).suffix.lower()
     if suffix not in endings:
         said = f"ends with {suffix!r}, which is no {what}"

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, cast
 
-from ..ops.basis import UFUNCS
+from ..ops.basis import SLOW, UFUNCS
 from ..ops.checks import LIMIT, broadcast_shape, check_size, count_of
 from ..ops.index import check_bounds
-from ..ops.types import Index, Sizes, Sliding
+from ..ops.types import Index, Shape, Sizes, Sliding
 from .errors import ValueRangeError
 from .factors import Factors
 from .namespace import Namespace
-from .parts import MIN_WORK_SPLIT, chosen, over_parts, product
+from .parts import MIN_WORK_SPLIT, chosen, on_threads, over_parts, product
 from .raw import MAX_NUMBER_OF_ALL_TYPES, Library, Raw, Run
 from .special_functions import SpecialFunctions, is_wide_array
 from .versions import apart, lend, owner
@@ -79,7 +80,9 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         self._solvers = solvers
         for name, theirs in UFUNCS.items():
             if not hasattr(type(self), name):
-                setattr(self, name, getattr(np, theirs))
+                run = getattr(np, theirs)
+                slow = device == "cpu" and name in SLOW
+                setattr(self, name, on_threads(run) if slow else run)
 
     def array(self, values: Raw) -> Raw:
         """Return a NumPy array as an array of this module."""
@@ -205,10 +208,10 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
     def _has_lines(self, x: Raw, dim: Dims, longest: int) -> bool:
         """Return whether a reduction is along many short lines, for each of which NumPy
         needs as long as for a reduction of its own."""
-        last = (x.ndim - 1,)
-        alone = dim if isinstance(dim, tuple) else (dim,)
-        lies = self.device == "cpu" and is_wide_array(x) and x.flags.c_contiguous
-        return bool(lies and alone == last and 1 < x.shape[-1] <= longest)
+        if dim != (x.ndim - 1,) and dim != x.ndim - 1:
+            return False
+        lies = x.flags.c_contiguous and self.device == "cpu" and is_wide_array(x)
+        return bool(lies and 1 < x.shape[-1] <= longest)
 
     def prod(self, x: Raw, dim: Dims = None, keepdim: bool = False) -> Raw:
         return self.np.prod(x, axis=_axes(dim), keepdims=keepdim)
@@ -314,8 +317,11 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         return self.np.concatenate(tensors, axis=dim)
 
     def stack(self, tensors: Sequence[Raw], dim: int = 0) -> Raw:
-        check_join(tensors)
-        return self.np.stack(tensors, axis=dim)
+        shape = tensors[0].shape
+        if dim or not shape or any(t.shape != shape for t in tensors):
+            check_join(tensors)
+            return self.np.stack(tensors, axis=dim)
+        return self.cat(tensors).reshape((len(tensors), *shape))
 
     def flip(self, x: Raw, dims: Dims) -> Raw:
         return self.np.flip(x, _axes(dims))
@@ -372,15 +378,24 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         return lend(held, self.np.lib.stride_tricks.as_strided(flat, shape, strides))
 
     def cells(self, x: Raw, windows: Sliding, counts: tuple[int, ...]) -> Raw:
-        """Return a copy of all windows, made in one call, so that no thread waits."""
+        """Return a copy of all windows, made in one call or two, so that no thread
+        waits: where rows of a window follow one another, the windows along the other
+        dimensions come first, of which the second call copies longer lines."""
         if self.device != "cpu" or not x.flags.c_contiguous:
             return super().cells(x, windows, counts)
-        steps, kernel = x.strides, windows.kernel
+        steps, kernel, make = x.strides, windows.kernel, self.np.ndarray
         moved = zip(steps[2:], windows.dilation, windows.stride, strict=True)
         within, along = zip(*[(s * d, s * n) for s, d, n in moved], strict=True)
         shape = (*x.shape[:2], *kernel, *counts)
         check_size(shape)
-        seen = self.np.ndarray(shape, x.dtype, x, 0, (*steps[:2], *within, *along))
+        if len(kernel) > 1 and kernel[0] > 1 and windows.stride[0] == 1:
+            lines = (*x.shape[:2], *kernel[1:], x.shape[2], *counts[1:])
+            ways = (*steps[:2], *within[1:], steps[2], *along[1:])
+            x = make(lines, x.dtype, x, 0, ways).copy()
+            row = 1 + len(kernel)
+            steps, along = x.strides, x.strides[row:]
+            within = (steps[row] * windows.dilation[0], *steps[2:row])
+        seen = make(shape, x.dtype, x, 0, (*steps[:2], *within, *along))
         return seen.reshape((*x.shape[:2], math.prod(kernel), *counts))
 
     # Reading and adding at positions.
@@ -482,6 +497,9 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         y += x
         return y
 
+    def writing(self, like: Raw) -> tuple[Any, Callable[[Shape], Any]]:
+        return self.np, partial(self.np.empty, dtype=like.dtype)
+
     def is_finite(self, x: Raw) -> bool:
         return not self.waits and bool(self.np.all(self.np.isfinite(x)))
 
@@ -558,7 +576,9 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
 
 def check_join(tensors: Sequence[Raw]) -> None:
     """Raise an error if tensors are larger together than allowed."""
-    check_size((sum([t.size for t in tensors]),))
+    size = sum([t.size for t in tensors])
+    if size > LIMIT.entries:
+        check_size((size,))
 
 
 def check_product(a: Sequence[int], b: Sequence[int]) -> None:

@@ -12,6 +12,7 @@ to the namespace of the arrays.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from functools import cache
 from math import prod
@@ -22,9 +23,11 @@ import numpy as np
 from ..ops.basis import ARITHMETIC
 from ..ops.shape import sizes_of
 from ..ops.types import Dims, Index, Shape
+from . import entries
 from .arrays import ArrayNamespace
 from .beside import Beside, Made
 from .devices import scipy
+from .entries import Entries, Part
 from .raw import Host, Library, Params, Raw, RawDtype, Run
 
 Rows: TypeAlias = "Batch | Raw"
@@ -43,11 +46,6 @@ class NotLinear(Exception):
 
 class TooLarge(Exception):
     """Signal that a dense matrix of a batch would have more than `MAX_ENTRIES`."""
-
-
-def is_sparse(matrix: object) -> bool:
-    """Return whether a matrix stores coordinates with its numbers."""
-    return hasattr(matrix, "indptr")
 
 
 class Batch(Made):
@@ -76,7 +74,7 @@ class Batch(Made):
 
     @property
     def sparse(self) -> bool:
-        return is_sparse(self.matrix)
+        return isinstance(self.matrix, Entries)
 
     @property
     def np(self) -> Library:
@@ -120,8 +118,7 @@ class Batch(Made):
         """Return as many rows of zeros of ``shape``, stored as these are."""
         size = prod(shape)
         if self.sparse:
-            made = type(self.matrix)((self.count, size), dtype=self.dtype)
-            return self.like(made, shape)
+            return self.like(self.matrix.like((), size), shape)
         self.demand_room(size)
         return self.like(self.np.zeros((self.count, size), self.dtype), shape)
 
@@ -144,26 +141,17 @@ class Batch(Made):
     def taken(self, positions: Raw) -> Batch:
         """Return the entries whose numbers are ``positions``."""
         flat = positions.ravel()
-        if not self.sparse:
-            self.demand_room(flat.size)
-            return self.like(self.matrix[:, flat], positions.shape)
-        count = np.arange(flat.size)
-        if flat.size == self.size and bool(np.all(flat == count)):
-            return self.reshape(positions.shape)
-        target = np.full(self.size, -1, dtype=np.int64)
-        target[flat] = np.arange(flat.size)
-        if flat.size <= self.size and int((target >= 0).sum()) == flat.size:
-            return self.like(
-                _renumbered(self.matrix, target, flat.size), positions.shape
-            )
-        return self._times(_choice(flat, self.size, self.dtype), positions.shape)
+        if self.sparse:
+            return settled(self.like(self.matrix.taken(flat), positions.shape))
+        self.demand_room(flat.size)
+        return self.like(self.matrix[:, flat], positions.shape)
 
     def put(self, positions: object, shape: Shape) -> Batch:
         """Return zeros of ``shape`` with each entry added at its position."""
         flat = self.np.broadcast_to(positions, self.shape).ravel()
         size = prod(shape)
         if self.sparse:
-            return self.like(_renumbered(self.matrix, flat, size), shape)
+            return self.like(self.matrix.put(flat, size), shape)
         self.demand_room(size)
         made = self.np.zeros((self.count, size), self.dtype)
         if self.np.unique(flat).size == flat.size:
@@ -184,31 +172,53 @@ class Batch(Made):
         """Return the entries times, or divided by, those of an array, broadcast."""
         if type(factor) in (int, float):
             factor = self.np.asarray(factor, self.dtype)  # infinite here if too large
-        shape = _shape_beside(self, factor)
-        wide = self.expanded(shape)
-        each: Any = self.np.broadcast_to(factor, shape).ravel()
+        wide, each = self._beside(factor)
         matrix = wide.matrix
-        if is_sparse(matrix):
-            safe = np.isfinite(each).all() and not (divide and (each == 0).any())
-            if safe:
-                entries = each[matrix.indices]
-                data = matrix.data / entries if divide else matrix.data * entries
-                parts = (data, matrix.indices, matrix.indptr)
-                made = type(matrix)(parts, shape=matrix.shape)
-                made.has_canonical_format = matrix.has_canonical_format
-                return self.like(made, shape)
+        if wide.sparse:
+            run = operator.truediv if divide else operator.mul
+            if wide.vanishes(each, divide):
+                at = matrix.at
+                made = matrix.valued(lambda p: run(p.values, at(each, p.columns)))
+                return self.like(made, wide.shape)
             matrix = wide.dense()
-        return self.like(matrix / each if divide else matrix * each, shape)
+        return self.like(matrix / each if divide else matrix * each, wide.shape)
+
+    def vanishes(self, each: Any, divide: bool) -> bool:
+        """Return whether an entry that is not stored stays zero if it is multiplied, or
+        divided, by those of an array. Where those are recorded, only columns without
+        an entry count: others show it in their values."""
+        if not isinstance(each, np.ndarray):
+            met = np.zeros(self.size, bool)
+            for part in self.matrix.parts:
+                met[part.columns] = True
+            if met.all():
+                return True
+            each = self.matrix.at(each, np.flatnonzero(~met))
+        found: bool = self.matrix.xp.calling(_keeps_zero, each, divide)
+        return found
 
     def where(self, mask: Any) -> Batch:
         """Return the batch with zeros where a mask is False."""
-        shape = _shape_beside(self, mask)
-        wide = self.expanded(shape)
-        each = self.np.broadcast_to(mask, shape).ravel()
+        wide, each = self._beside(mask)
+        matrix = wide.matrix
         if not wide.sparse:
-            return self.like(self.np.where(each, wide.matrix, 0), shape)
-        target = np.where(each, np.arange(each.size), -1)
-        return self.like(_renumbered(wide.matrix, target, each.size), shape)
+            return self.like(self.np.where(each, matrix, 0), wide.shape)
+        if isinstance(each, np.ndarray):
+            return self.like(matrix.kept(lambda part: each[part.columns]), wide.shape)
+        call, at = matrix.xp.calling, matrix.at
+        made = matrix.valued(
+            lambda part: call(np.where, at(each, part.columns), part.values, 0)
+        )
+        return self.like(made, wide.shape)
+
+    def _beside(self, other: Any) -> tuple[Batch, Any]:
+        """Return the batch, broadcast beside an array, and that array's entries."""
+        shape, xp = _shape_beside(self, other), self.__gradcli_namespace__.base
+        wide = (
+            other if getattr(other, "shape", ()) == shape else xp.expand(other, shape)
+        )
+        flat = wide if len(shape) == 1 else xp.reshape(wide, (prod(shape),))
+        return self.expanded(shape), flat
 
     def plus(self, other: Batch) -> Batch:
         """Return the sum with a batch of as many rows; shapes broadcast."""
@@ -221,9 +231,8 @@ class Batch(Made):
         if not b.sparse:
             return self.like(a.matrix + b.matrix, shape)
         total = a.matrix if a.own else a.matrix.copy()
-        terms = once(b.matrix)
-        rows = np.repeat(np.arange(b.count), np.diff(terms.indptr))
-        total[rows, terms.indices] += terms.data
+        rows, columns, values = b.matrix.joined().flat()
+        total[rows, columns] += values
         return self.like(total, shape)
 
     def summed(self, dims: tuple[int, ...], keepdim: bool) -> Batch:
@@ -286,21 +295,26 @@ class Batch(Made):
             return self.like(self.dense()).times_matrix(b)
         if lines == 1:
             self.demand_room(columns)
-            matrix = self.matrix
-            if matrix.nnz == self.count and (np.diff(matrix.indptr) == 1).all():
+            parts = self.matrix.parts
+            if len(parts) == 1 and np.array_equal(parts[0].rows, np.arange(self.count)):
                 # Each row has one entry, so rows of b are picked and scaled.
-                return self.like(b[matrix.indices] * matrix.data[:, None], shape)
-            return self.like(matrix @ b, shape)
+                _, picked, values = parts[0]
+                return self.like(b[picked] * values[:, None], shape)
+            return self.like(self.matrix.csr() @ b, shape)
         return self._lines_times(b, lines, shape)
 
     def _lines_times(self, b: Raw, lines: int, shape: Shape) -> Batch:
         """Return ``g @ b``, computed only for the lines that store an entry."""
         inner, columns = b.shape
-        coo = self.matrix.tocoo()
-        line = coo.row.astype(np.int64) * lines + coo.col // inner
+        rows, places, values = self.matrix.flat()
+        line = rows.astype(np.int64) * lines + places // inner
         held, row = np.unique(line, return_inverse=True)
-        make = type(self.matrix)
-        some = make((coo.data, (row, coo.col % inner)), shape=(held.size, inner)) @ b
+        some = (
+            scipy("sparse").csr_array(
+                (values, (row, places % inner)), shape=(held.size, inner)
+            )
+            @ b
+        )
         if held.size > FULL * self.count * lines:
             self.demand_room(lines * columns)
             made = np.zeros((self.count * lines, columns), some.dtype)
@@ -308,29 +322,23 @@ class Batch(Made):
             return self.like(made.reshape(self.count, -1), shape)
         column = (held % lines)[:, None] * columns + np.arange(columns)
         rows = np.repeat(held // lines, columns)
-        matrix = make(
-            (some.ravel(), (rows, column.ravel())), shape=(self.count, lines * columns)
-        )
-        return self.like(matrix, shape)
-
-    def _times(self, matrix: object, shape: Shape) -> Batch:
-        """Return the batch times a sparse matrix, as a batch of values of ``shape``."""
-        return settled(self.like(self.matrix @ matrix, shape))
+        part = Part(rows, column.ravel(), some.ravel())
+        return self.like(self.matrix.like([part], lines * columns), shape)
 
 
-def once(matrix: Any) -> Any:
-    """Return a sparse matrix with each entry stored once, in order."""
-    if matrix.has_canonical_format:
-        return matrix
-    made = matrix.copy()
-    made.sum_duplicates()
-    return made
+def _keeps_zero(factor: Host, divide: bool) -> bool:
+    """Return whether zero times a factor, or divided by it, is zero everywhere."""
+    return bool(np.isfinite(factor).all() and not (divide and (factor == 0).any()))
 
 
 def settled(g: Batch) -> Batch:
     """Return the batch, as a dense one if more than `FULL` of it is stored."""
     rows, columns = g.matrix.shape
-    return g.like(g.dense()) if g.matrix.nnz > FULL * rows * columns else g
+    if g.matrix.nnz <= FULL * rows * columns:
+        return g
+    matrix = g.matrix.joined()
+    thin = matrix.nnz <= FULL * rows * columns
+    return g.like(matrix) if thin else g.like(g.dense())
 
 
 def identity(
@@ -342,36 +350,14 @@ def identity(
     if not sparse:
         np_ = namespace.base.np
         return Batch(np_.eye(count, n, rows.start, like.dtype), shape, namespace)
-    csr_array = scipy("sparse").csr_array
-    ones = np.ones(count, like.dtype)
-    columns = np.arange(rows.start, rows.stop)
-    matrix = csr_array((ones, columns, np.arange(count + 1)), shape=(count, n))
-    return Batch(matrix, shape, namespace)
+    made = entries.identity(rows, n, like.dtype, namespace.base)
+    return Batch(made, shape, namespace)
 
 
 def _shape_beside(batch: Batch, other: Any) -> tuple[int, ...]:
     """Return the shape that a batch's value and an array or a number broadcast to."""
     shape: tuple[int, ...] = getattr(other, "shape", ())
     return np.broadcast_shapes(batch.shape, shape)
-
-
-def _renumbered(matrix: Any, target: Host | Raw, columns: int) -> object:
-    """Return a matrix whose columns are moved to ``target``, or dropped at -1."""
-    make = type(matrix)
-    indices = target[matrix.indices]
-    keep = indices >= 0
-    shape = (matrix.shape[0], columns)
-    if keep.all():
-        return make((matrix.data, indices, matrix.indptr), shape=shape)
-    starts = np.concatenate(([0], np.cumsum(keep)))[matrix.indptr]
-    return make((matrix.data[keep], indices[keep], starts), shape=shape)
-
-
-def _choice(flat: Raw, size: int, dtype: Any) -> object:
-    """Return the sparse matrix that moves entry ``flat[k]`` to entry ``k``."""
-    csr_array = scipy("sparse").csr_array
-    ones = np.ones(flat.size, dtype)
-    return csr_array((ones, (flat, np.arange(flat.size))), shape=(size, flat.size))
 
 
 def _moving(name: str) -> Run:
@@ -398,7 +384,7 @@ class BatchNamespace(Beside, of=Batch):
             raise NotLinear
         a, b = (
             value.where(chosen) if isinstance(value, Batch) else value
-            for value, chosen in ((a, mask), (b, self.np.logical_not(mask)))
+            for value, chosen in ((a, mask), (b, self.base.logical_not(mask)))
         )
         return a + b
 

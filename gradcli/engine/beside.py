@@ -94,7 +94,7 @@ class Beside(Namespace):
             if name in ARITHMETIC or (name[0] != "_" and hasattr(ArrayNamespace, name)):
                 own = getattr(cls, name)
                 if callable(own) and not hasattr(own, "whole"):
-                    setattr(cls, name, _left_to_base(name, own))
+                    setattr(cls, name, left_to_base(name, own))
 
     def __init__(self, base: ArrayNamespace) -> None:
         self.base = base
@@ -108,7 +108,7 @@ class Beside(Namespace):
         def others(self: Beside, *args: Any, **kwargs: Any) -> Any:
             return self.other(name, args, kwargs)
 
-        found = partial(_left_to_base(name, others), self)
+        found = partial(left_to_base(name, others), self)
         setattr(self, name, found)
         return found
 
@@ -172,7 +172,7 @@ class Beside(Namespace):
         return self.other("nextafter", (x, other), {})
 
 
-def _left_to_base(name: str, own: Run) -> Run:
+def left_to_base(name: str, own: Run) -> Run:
     """Return a method that runs ``own`` if an argument is of the namespace's kind."""
 
     @wraps(own)

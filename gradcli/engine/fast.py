@@ -362,7 +362,8 @@ def of_several(
         positions: the inputs that may be integers beside floats.
     """
     fwd, cls, slow = record.fwd, record.cls, record.general
-    (first, *_), slots = record.slots, record.slots
+    slots = record.slots
+    first = slots[0] if slots else 0
 
     def call(inputs: tuple[Any, ...], params: Params) -> Tensor:
         lead = inputs[first]
@@ -389,7 +390,8 @@ def of_several(
             y = own(fwd(xp, *saved, **params), saved)
         except Exception:
             return slow(inputs, params)
-        edges = [None if inputs[slot] is None else inputs[slot].edge for slot in slots]
+        given = [inputs[slot] for slot in slots] if slots else inputs
+        edges = [None if value is None else value.edge for value in given]
         if edges.count(None) == len(edges):
             return with_edge(y, xp, None)
         return with_edge(y, xp, cls.made(edges, xp, saved, y, params))

@@ -19,7 +19,7 @@ from ..ops import TRANSPOSED
 from ..ops.types import Array
 from .anomaly import ANOMALY
 from .backward import materialise
-from .batch import Batch, NotLinear, TooLarge, batches_over, identity, is_sparse, once
+from .batch import Batch, NotLinear, TooLarge, batches_over, identity
 from .custom import CustomNode
 from .devices import host, scipy
 from .errors import EngineError
@@ -34,6 +34,11 @@ from .walk import accumulate, added, among_outputs, between
 
 MIN_SPARSE_ROWS = 64
 """Fewest rows of a sparse matrix; with fewer a dense one is faster."""
+
+
+def is_sparse(matrix: object) -> bool:
+    """Return whether a matrix is one of SciPy's that stores places with its numbers."""
+    return hasattr(matrix, "indptr")
 
 
 class TooManyEntries(EngineError):
@@ -164,7 +169,7 @@ def columns_of(
 
     found: list[Any] = _in_halves(run, range(x.numel()), most)
     return [
-        Block(m if m is None else once(m.T.tocsr()) if is_sparse(m) else m.T, y, x)
+        Block(m.T.tocsr() if is_sparse(m) else None if m is None else m.T, y, x)
         for m, y in zip(found, outputs, strict=True)
     ]
 
@@ -326,7 +331,9 @@ def _matrix(g: Batch | None) -> object:
     """Return the matrix of a batch, with each entry stored once; None stays None."""
     if g is None:
         return None
-    return once(g.matrix) if g.sparse else g.matrix
+    if not g.sparse:
+        return g.matrix
+    return g.matrix.csr() if g.matrix.known else g.matrix
 
 
 def _npz(file: IO[bytes], block: Block) -> None:

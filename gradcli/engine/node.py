@@ -197,6 +197,9 @@ class Node(Inspectable):
         shapes, params = self.shapes, self.params
         pulled: list[Array | None] = []
         live = self.edges if edges is None else edges
+        if self.op.together is not None:
+            wanted = [edge is not None for edge in live]
+            return tuple(self.op.together(xp, wanted, g, y, *inputs, **params))
         for rule, slot, edge in zip(self.rules, self.slots, live, strict=True):
             if edge is None:
                 pulled.append(None)

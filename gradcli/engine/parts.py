@@ -13,16 +13,19 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from functools import cache
+from itertools import pairwise
 from threading import Lock
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy import dtype
 
 from .raw import Library, Raw, Run
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 MIN_WORK_SPLIT = 1 << 18
 """Largest number of multiplications for which the library itself uses one thread."""
@@ -30,6 +33,9 @@ MIN_WORK_SPLIT = 1 << 18
 MIN_WORK_OF_THREADS = 1 << 22
 """Fewest multiplications of a product on threads; fewer take less than 0.1 ms, and a
 wait for threads that cannot run takes many times as long."""
+
+MIN_ENTRIES_OF_THREADS = 1 << 15
+"""Fewest entries of an array whose slow functions are shared out to threads."""
 
 WIDE = 4
 MIN_INNER_OF_WIDE = 256
@@ -96,10 +102,10 @@ def library() -> _Bound | None:
 
 def _is_wide(a: Raw, b: Raw) -> bool:
     return bool(
-        a.dtype == b.dtype == np.float32
-        and a.ndim == b.ndim == 2
-        and WIDE * a.shape[0] <= b.shape[1]
+        a.ndim == b.ndim == 2
         and a.shape[1] >= MIN_INNER_OF_WIDE
+        and WIDE * a.shape[0] <= b.shape[1]
+        and a.dtype == b.dtype == np.float32
         and b.flags.f_contiguous
         and a.flags.c_contiguous
     )
@@ -192,9 +198,29 @@ def share_out(parts: Sequence[T], work: Callable[[T], None], most: int) -> None:
         some()
     finally:
         begun = [helper for helper in helpers if not helper.cancel()]
-        wait(begun)
+        for helper in begun:
+            helper.exception()
     for helper in begun:
         helper.result()
+
+
+def on_threads(function: Run) -> Run:
+    """Return a function of one array that is computed entry by entry, run on parts of
+    large arrays of doubles on all cores."""
+
+    def run(x: Any) -> Any:
+        if type(x) is not np.ndarray or x.size < MIN_ENTRIES_OF_THREADS:
+            return function(x)
+        if x.dtype != np.float64 or not x.flags.c_contiguous:
+            return function(x)
+        out, shares = np.empty_like(x), cores()
+        flat, into = x.reshape(-1), out.reshape(-1)
+        ends = np.linspace(0, x.size, 2 * shares + 1).astype(int).tolist()
+        parts = [slice(*each) for each in pairwise(ends)]
+        share_out(parts, lambda at: function(flat[at], out=into[at]), shares)
+        return out
+
+    return run
 
 
 def cores() -> int:
@@ -209,6 +235,8 @@ def _helped(work: Callable[[], None], count: int) -> list[Future[None]]:
     if count < 1:
         return []
     if not _pool:
+        from concurrent.futures import ThreadPoolExecutor
+
         _pool.append(ThreadPoolExecutor(max(threads(), cores()) - 1))
     try:
         return [_pool[0].submit(copy_context().run, work) for _ in range(count)]

@@ -158,10 +158,10 @@ class Recorder:
         lone = signature.inputs == 1 and op.returns == 1 and not op.variadic
         self.of_one = of_one(self) if lone and not self._is_choosy else None
         self.of_two = binary(self) if self.is_plain and not lone else None
-        together = bool(self.slots) and signature.inputs > 1 and op.returns == 1
+        several = op.variadic or (bool(self.slots) and signature.inputs > 1)
         self.of_several = (
             of_several(self, slots_of_positions(op))
-            if together and op.owns and not op.elementwise
+            if several and op.returns == 1 and op.owns and not op.elementwise
             else None
         )
         if op.fixed:

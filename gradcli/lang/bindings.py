@@ -9,11 +9,11 @@ the argument with carets under the part that is wrong.
 
 from collections.abc import Iterable
 
+from ..records import Record
 from .errors import ProgramError, Span
 from .excerpt import shortened
 from .lexicon import KEYWORDS
 from .maxima import MAX_ARGUMENT_QUOTE_CHARACTERS, MAX_NAME_CHARACTERS
-from .record import Record
 
 FILE = "@"
 """Sign at the beginning of a VALUE that names a file."""

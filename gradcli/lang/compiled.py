@@ -18,9 +18,10 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from ..engine import NUMPY, Tensor, grad, resolve
+from ..autograd.blocks import structured
+from ..engine import NUMPY, Tensor, resolve
 from ..engine.devices import cuda
-from ..engine.jacobian import rows_of
+from ..records import Record
 from .compiler import compile_program
 from .errors import ProgramError
 from .excerpt import enumerated
@@ -29,9 +30,8 @@ from .in_parts import InParts, Known, in_parts
 from .machine import Code
 from .parser import parse
 from .prepare import Input, Prepared, differentiated, input_names, unread
-from .record import Record
 from .rows import Rows, Ways
-from .run import Session
+from .run import Replays, Session
 
 Array = Any
 
@@ -126,7 +126,7 @@ def _rank(value: Any) -> int | None:
 
 class Reading:
     """A program's text, parsed and compiled for the names that have values; ``known``
-    are its traces that were made so far."""
+    and ``replays`` are its traces that were made so far."""
 
     def __init__(self, text: str, bound: Mapping[str, object]) -> None:
         program = parse(text, bound, lambda: {n: _rank(v) for n, v in bound.items()})
@@ -134,6 +134,7 @@ class Reading:
         self.names = input_names(program, bound)
         self.code: Code = compile_program(program)
         self.known: Known = {}
+        self.replays: dict[Hashable, Replays] = {}
 
 
 class Compiled:
@@ -190,9 +191,11 @@ class Compiled:
             cut = in_parts(point.prepared, self.reading(values).known)
         if isinstance(cut, InParts):
             return Gradients(point.back(cut.value), point.by_name(cut.grads))
-        y = point.run()
-        found = grad([y], list(point.wanted.values()))
-        return Gradients(point.back(y), point.by_name(found))
+        session = point.session(self.reading(values).replays)
+        value, raws = session.differentiate(list(point.wanted))
+        xp = point.prepared.factory.xp
+        found = [None if g is None else Tensor(g, xp) for g in raws]
+        return Gradients(point.back(Tensor(value, xp)), point.by_name(found))
 
     def jacobian(self, *, sparse: bool | None = False, **values: object) -> Jacobians:
         """Return the value and its Jacobian at a point.
@@ -207,7 +210,7 @@ class Compiled:
         """
         point = self._at(values)
         y = point.run()
-        blocks = rows_of(y, list(point.wanted.values()))
+        (blocks,) = structured([y], list(point.wanted.values()))
         by_name: dict[str, Array] = {}
         for name, block in zip(point.wanted, blocks, strict=True):
             kept = block.sparse if sparse is None else sparse
@@ -310,7 +313,11 @@ class _Point:
     def run(self) -> Tensor:
         """Return the program's value, with the graph below it."""
         with np.errstate(all="ignore"):
-            return Session(self.prepared, self.of)()
+            return self.session()()
+
+    def session(self, known: dict[Hashable, Replays] | None = None) -> Session:
+        """Return the program with these values, to be run."""
+        return Session(self.prepared, self.of, known=known)
 
     def by_name(self, found: Sequence[Tensor | None]) -> dict[str, object]:
         """Return derivatives by input: tensors, arrays or numbers, like the inputs."""

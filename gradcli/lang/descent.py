@@ -4,12 +4,13 @@ Invariant: whenever a descent ends, the inputs hold the values at which the last
 reported loss was computed. A step evaluates the program once, except where the
 optimizer calls its closure several times.
 
-    descent = Descent(Session(prepared), SGD([w], lr=0.1), [w])
+    descent = Descent(Session(prepared), partial(SGD, lr=0.1), ["w"])
     end = descent.run(100)
     end.reached.number, end.reached.loss, end.stopped       # 100, 1.2e-9, "steps"
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate, pairwise
 from math import hypot, inf, isfinite, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,13 +18,14 @@ import numpy as np
 
 from ..engine import Tensor
 from ..engine.errors import EngineError
+from ..records import Record
 from .errors import ProgramError
-from .record import Record
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
     from ..engine.raw import Host
+    from .run import Session
 
 
 STILL_STEPS = 10
@@ -117,29 +119,38 @@ class Descent:
     """A minimisation of a program, step by step.
 
     Args:
-        program: a `gradcli.lang.run.Session`, which returns the loss at the inputs'
-            present values.
-        optimizer: an optimizer, which changes the inputs by their gradients.
-        inputs: the leaves that the optimizer changes.
+        program: the program, which gives the loss at the inputs' present values.
+        make: a function from a list of one tensor to an optimizer that moves it; its
+            entries are those of all inputs.
+        names: the inputs that are moved.
         batches: the batches of data, one for each step; None: all data in each step.
         on_step: called with each step, before the next one is taken.
     """
 
     def __init__(
         self,
-        program: Any,
-        optimizer: Any,
-        inputs: Sequence[Tensor],
+        program: "Session",
+        make: Callable[[list[Tensor]], Any],
+        names: Sequence[str],
         batches: Batches | None = None,
         on_step: Callable[[Step], None] = lambda step: None,
     ) -> None:
         self._program = program
-        self._optimizer = optimizer
-        self._inputs = inputs
+        self._names = names
+        environment = program.prepared.environment
+        inputs = [environment[name] for name in names]
+        xp = inputs[0].xp
+        whole = xp.np.concatenate([x.raw.reshape(-1) for x in inputs])
+        ends = accumulate([0, *[x.numel() for x in inputs]])
+        self._places = [slice(*each) for each in pairwise(ends)]
+        for x, at in zip(inputs, self._places, strict=True):
+            x.raw = whole[at].reshape(x.shape)
+        self._moved = Tensor(whole, xp, requires_grad=True)
+        self._optimizer = make([self._moved])
         self._batches = batches
         self._on_step = on_step
         self._reached: Step | None = None
-        self._values: list[object] = []
+        self._values: Any = None
         self._fresh: Tensor | None = None
 
     def run(self, steps: int, tolerance: float = -inf) -> End:
@@ -174,8 +185,7 @@ class Descent:
             if step.grad_norm <= tolerance:
                 return self._end(step, "tolerance")
             self._optimizer.step(self._closure)
-            pairs = zip(self._inputs, self._values, strict=True)
-            if any((x.raw != before).any() for x, before in pairs):
+            if (self._moved.raw != self._values).any():
                 moved = number + 1
             elif number - moved >= STILL_STEPS and self._batches is None:
                 return End(step._replace(number=moved), "still")
@@ -197,14 +207,20 @@ class Descent:
     def _evaluate(self, number: int) -> Step:
         """Compute gradients at the present inputs; return the loss and their norm."""
         self._fresh = loss = self._differentiated()
-        lengths = [_length(x.grad) for x in self._inputs if x.grad is not None]
+        assert self._moved.grad is not None
+        gradient = self._moved.grad.raw
+        lengths = [_length(gradient[at]) for at in self._places]
         return Step(number, float(loss.item()), hypot(*lengths))
 
     def _differentiated(self) -> Tensor:
-        self._optimizer.zero_grad()
-        loss: Tensor = self._program()
-        loss.backward()
-        return loss
+        loss, found = self._program.differentiate(self._names)
+        xp, parts = self._moved.xp, zip(found, self._places, strict=True)
+        flat = [
+            xp.np.zeros(at.stop - at.start) if g is None else g.reshape(-1)
+            for g, at in parts
+        ]
+        self._moved.grad = Tensor(xp.np.concatenate(flat), xp)
+        return Tensor(loss, xp)
 
     def _closure(self) -> Tensor:
         """Return the loss, after its gradients are computed; the first call in a step
@@ -213,18 +229,17 @@ class Descent:
         return self._differentiated() if loss is None else loss
 
     def _report(self, step: Step) -> None:
-        self._values = [x.raw.copy() for x in self._inputs]
+        self._values = self._moved.raw.copy()
         self._reached = step
         self._on_step(step)
 
     def _restored(self, stopped: str, lost: Step | Exception | None = None) -> End:
-        for x, raw in zip(self._inputs, self._values, strict=False):
-            x.raw = raw
+        if self._values is not None:
+            self._moved.raw[...] = self._values
         return End(self._reached, stopped, lost)
 
 
-def _length(gradient: Tensor) -> float:
-    flat = gradient.raw.reshape(-1)
+def _length(flat: Any) -> float:
     square = float(flat.dot(flat))
     if isfinite(square):
         return sqrt(square)

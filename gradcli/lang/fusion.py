@@ -15,6 +15,7 @@ import numpy as np
 
 from ..engine.parts import cores
 from ..engine.raw import Raw
+from ..records import Values
 from ..traces.tiles import parts
 from .excerpt import Span, locate
 
@@ -36,8 +37,7 @@ def in_the_way(arrays: Sequence[Raw]) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class Fused:
+class Fused(Values):
     """A region that runs forward and backward part by part.
 
     text       the region's text in the program
@@ -56,8 +56,7 @@ class Fused:
     threads: int
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(Values):
     """A reason why the program, or the rest of it, does not run part by part; it has no
     place if the reason is in the numbers."""
 

@@ -19,6 +19,7 @@ from contextlib import AbstractContextManager, suppress
 from types import EllipsisType, FrameType, NoneType
 from typing import Any, NamedTuple
 
+from ..records import Record
 from . import plain
 from .errors import MORE_MEMORY, NO_MEMORY, ProgramError
 from .excerpt import Span
@@ -26,7 +27,6 @@ from .lexicon import CALLS_LEFT_OUT
 from .maxima import MAX_STEPS
 from .plain import NUMBERS, Number, described
 from .process import is_out_of_memory, relieve
-from .record import Record
 from .suggest import did_you_mean
 from .syntax import Note
 

@@ -27,6 +27,7 @@ from ..engine import Tensor, resolve
 from ..engine.dtypes import default_dtype
 from ..engine.errors import DeviceError
 from ..ops.checks import LimitError, check_size
+from ..records import Record
 from .bindings import Binding
 from .compiler import compile_program
 from .errors import MORE_MEMORY, NO_MEMORY, ProgramError, Span
@@ -37,7 +38,6 @@ from .maxima import MAX_LIST_DEPTH, MAX_SHOWN_NAMES
 from .nested import EXTREME, Floats, array_of
 from .parser import parse, put_right
 from .process import relieve
-from .record import Record
 from .suggest import did_you_mean, other_reading
 from .syntax import Evaluate, Literal, Name, Program, free_names, read_names, walk
 from .tensor_library import CONSTANTS, TensorLibrary, is_function

@@ -135,6 +135,17 @@ def heard(kind: type[BaseException], again: Callable[[], None]) -> Iterator[None
         sys.unraisablehook = before
 
 
+SLOTS = 1 << 14
+"""Size of a frame beside which those of a deep import fit, in values."""
+
+
+def with_room(function: Any) -> None:
+    """Enlarge a function's frame, so that it and the frames of what is called lie in
+    one piece of memory: at the edge of a usual piece, of 16 KB, a call maps the next
+    one and a return unmaps it, a thousand times while NumPy is imported."""
+    function.__code__ = function.__code__.replace(co_stacksize=SLOTS)
+
+
 LOOK_SECONDS = 0.1
 """Time between two checks that the parent process still runs, in seconds."""
 

@@ -16,8 +16,8 @@ from functools import cache
 from types import GeneratorType
 from typing import Any, NamedTuple, TypeVar, cast, get_args, get_type_hints
 
+from ..records import Record
 from .errors import Span
-from .record import Record
 
 
 class Node(Record):

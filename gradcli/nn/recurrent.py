@@ -14,12 +14,16 @@ import inspect
 import math
 import warnings
 from collections.abc import Sequence
+from functools import partial
+from itertools import accumulate
 from typing import Any
 
-from ..engine.raw import Params
-from ..engine.record import call
+from ..engine.dtypes import float32
+from ..engine.raw import Params, Run
+from ..engine.record import apply, call
 from ..engine.signatures import constructor, new_class
 from ..engine.tensor import Tensor
+from ..ops import OPS
 from . import functional as F
 from . import init
 from .declare import add_parameters, head, saying
@@ -31,34 +35,36 @@ State = tuple[Tensor, ...]
 """The state of a cell: (h,), or (h, c)."""
 
 Weights = Sequence[Any]
-"""Weight of the input, of the state, their biases or None, the state's projection."""
+"""Weight of the state, its bias or None, the state's projection if there is one."""
 
 
 def plain_step(x: Tensor, state: State, weights: Weights, squash: str) -> State:
-    """Compute ``squash(W x + b + U h + c)``."""
-    (h,), (w, u, b, c) = state, weights[:4]
-    return (call(squash, F.linear(x, w, b) + F.linear(h, u, c)),)
+    """Compute ``squash(U h + c + x)``."""
+    (h,), (u, c) = state, weights[:2]
+    return (call(squash, F.linear(h, u, c) + x),)
 
 
 def lstm_step(x: Tensor, state: State, weights: Weights, squash: str) -> State:
     """Step Hochreiter and Schmidhuber's cell with forget gates; project h if wanted."""
-    (h, cell), (w, u, b, c) = state, weights[:4]
-    gates = F.linear(x, w, b) + F.linear(h, u, c)
-    enter, forget, new, leave = gates.chunk(4, -1)
+    (h, cell), (u, c) = state, weights[:2]
+    enter, forget, new, leave = _gates(F.linear(h, u, c) + x, 4)
     cell = forget.sigmoid() * cell + enter.sigmoid() * new.tanh()
     h = leave.sigmoid() * cell.tanh()
-    return (h if len(weights) == 4 else F.linear(h, weights[4])), cell
+    return (h if len(weights) == 2 else F.linear(h, weights[2])), cell
 
 
 def gru_step(x: Tensor, state: State, weights: Weights, squash: str) -> State:
     """Step Cho's gated unit, with the reset gate behind the state's weight."""
-    (h,), (w, u, b, c) = state, weights[:4]
-    of_x, of_h = F.linear(x, w, b), F.linear(h, u, c)
-    reset, update, new = of_x.chunk(3, -1)
-    reset_h, update_h, new_h = of_h.chunk(3, -1)
-    keep = (update + update_h).sigmoid()
-    fresh = (new + (reset + reset_h).sigmoid() * new_h).tanh()
-    return (fresh + keep * (h - fresh),)
+    (h,), (u, c) = state, weights[:2]
+    reset, update, new = _gates(x, 3)
+    reset_h, update_h, new_h = _gates(F.linear(h, u, c), 3)
+    opened = (reset_h + reset).sigmoid()
+    keep, fresh = (update_h + update).sigmoid(), (new + new_h * opened).tanh()
+    return ((h - fresh) * keep + fresh,)
+
+
+def _gates(x: Tensor, count: int) -> Any:
+    return call("split.unsafe", x, x.shape[1] // count, 1)
 
 
 STEPS = {"RNN": plain_step, "LSTM": lstm_step, "GRU": gru_step}
@@ -121,8 +127,8 @@ class RNNCellBase(_Recurrent):
             state = tuple([part.unsqueeze(0) if one else part for part in parts])
         for part in state:
             _demand_size(part, shape, "state")
-        weights = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
-        found = self._step(x, state, weights)
+        x = F.linear(x, self.weight_ih, self.bias_ih)
+        found = self._step(x, state, (self.weight_hh, self.bias_hh))
         found = tuple([part.squeeze(0) for part in found]) if one else found
         return found if count == 2 else found[0]
 
@@ -218,34 +224,41 @@ class RNNBase(_Recurrent):
         packed = input if isinstance(input, PackedSequence) else None
         data = input if packed is None else packed.data
         several, batched = self.kind == "LSTM", packed is not None or data.ndim == 3
-        turned = packed is None and batched and self.batch_first
+        turned = packed is None and self.batch_first
+        if not batched:
+            data = data.unsqueeze(0 if turned else 1)
         if turned:
             data = data.transpose(0, 1)
-        elif not batched:
-            data = data.unsqueeze(1)
         _demand_size(data, (*data.shape[:-1], self.input_size), "input")
         sizes = None if packed is None else packed.batch_sizes.tolist()
         given = hx if hx is None or several else (hx,)
         if packed is not None:
             given = _in_order(given, packed.sorted_indices)
-        states = self._states(
-            data, sizes[0] if sizes else data.shape[1], given, batched
-        )
+        parts = self._states(data, sizes[0] if sizes else data.shape[1], given, batched)
+        whole = several and packed is None and not self.proj_size and data.numel()
         out: Any
-        out, parts = self._layers(data, states, sizes)
+        if whole and data.dtype == float32:
+            states = [[part[at] for part in parts] for at in range(parts[0].shape[0])]
+            out, parts = self._layers(data.contiguous(), states, self._whole)
+        else:
+            pairs = zip(*[part.unbind(0) for part in parts], strict=True)
+            run = partial(self._stepped, sizes=sizes)
+            out, parts = self._layers(data, list(pairs), run)
+        if turned:
+            # PyTorch turns an LSTM's output anew and the others' in place.
+            out = call("transpose" if several else "transpose_.inside", out, 0, 1)
         if packed is not None:
             parts = _in_order(parts, packed.unsorted_indices)
             out = PackedSequence(out, *packed[1:])
         elif not batched:
-            out, parts = out.squeeze(1), [part.squeeze(1) for part in parts]
-        elif turned:
-            out = out.transpose(0, 1)
+            out = out.squeeze(0 if turned else 1)
+            parts = [part.squeeze(1) for part in parts]
         return out, tuple(parts) if several else parts[0]
 
     def _states(
         self, input: Tensor, items: int, given: Any, batched: bool
-    ) -> list[State]:
-        """Return the state that each layer and direction begins with."""
+    ) -> list[Tensor]:
+        """Return the states that all layers and directions begin with, part by part."""
         count, last = len(self._all_weights), self.proj_size or self.hidden_size
         sizes = (last, self.hidden_size) if self.kind == "LSTM" else (last,)
         shapes = [(count, items, size) for size in sizes]
@@ -255,39 +268,55 @@ class RNNBase(_Recurrent):
             parts = [part if batched else part.unsqueeze(1) for part in given]
         for part, shape in zip(parts, shapes, strict=True):
             _demand_size(part, shape, "state")
-        return list(zip(*[part.unbind(0) for part in parts], strict=True))
+        return parts
 
     def _layers(
-        self, out: Tensor, states: list[State], sizes: list[int] | None = None
+        self, out: Tensor, states: Sequence[Sequence[Tensor]], run: Run
     ) -> tuple[Tensor, list[Tensor]]:
         """Return the last layer's outputs, and the last states of all layers and
         directions, part by part.
 
         Args:
-            sizes: how many sequences last to each step, of packed ones.
+            run: ``run(x, state, weights, backwards)`` runs one layer one way.
         """
         last: list[State] = []
         directions = 2 if self.bidirectional else 1
         weights = self.all_weights
         for first in range(0, len(weights), directions):
-            steps = out.unbind(0) if sizes is None else call("split", out, sizes, 0)
             ways = []
             for at in range(first, first + directions):
-                backwards = at > first
-                seen, state = self._along(steps, states[at], weights[at], backwards)
-                ways.append(call("stack" if sizes is None else "cat", seen, 0))
+                seen, state = run(out, states[at], weights[at], at > first)
+                ways.append(seen)
                 last.append(state)
             out = call("cat", ways, -1) if self.bidirectional else ways[0]
             if self.dropout and self.training and first + directions < len(weights):
                 out = F.dropout(out, self.dropout)
-        return out, [call("stack", part, 0) for part in zip(*last, strict=True)]
+        kinds = zip(*last, strict=True)
+        return out, [apply(OPS["stack.default"], parts, {"dim": 0}) for parts in kinds]
 
-    def _along(
-        self, steps: Sequence[Tensor], first: State, given: Weights, backwards: bool
-    ) -> tuple[list[Tensor], State]:
-        """Run one layer one way; of packed sequences fewer last to later steps."""
-        biases = given[2:4] if self.bias else (None, None)
-        weights = [*given[:2], *biases, *given[4 if self.bias else 2 :]]
+    def _whole(
+        self, x: Tensor, state: State, given: Weights, backwards: bool
+    ) -> tuple[Tensor, State]:
+        """Run one layer of LSTM cells one way, as one node."""
+        w, u = given[:2]
+        biases = given[2:] or (call("new_zeros", u, u.shape[:1]),) * 2
+        given = (x, w, u, *biases, *state)
+        found = apply(OPS["lstm.layer"], given, {"reverse": backwards})
+        return found[0], found[1:3]
+
+    def _stepped(
+        self, x: Tensor, first: State, given: Weights, backwards: bool,
+        sizes: Sequence[int] | None,
+    ) -> tuple[Tensor, State]:  # fmt: skip
+        """Run one layer one way, step by step, on inputs that are projected at once.
+
+        Args:
+            sizes: how many sequences last to each step, of packed ones.
+        """
+        b, c = given[2:4] if self.bias else (None, None)
+        weights = [given[1], c, *given[4 if self.bias else 2 :]]
+        of_x = F.linear(x, given[0], b)
+        steps: Any = of_x.unbind(0) if sizes is None else _pieces(of_x, sizes)
         order = steps[::-1] if backwards else steps
         state, seen, ended = first, [], []
         if backwards and order[0].shape[0] < first[0].shape[0]:
@@ -305,12 +334,19 @@ class RNNBase(_Recurrent):
         if ended:
             kinds = zip(state, *reversed(ended), strict=True)
             state = tuple([call("cat", parts, 0) for parts in kinds])
-        return seen[::-1] if backwards else seen, state
+        seen = seen[::-1] if backwards else seen
+        whole: Tensor = call("stack" if sizes is None else "cat", seen, 0)
+        return whole, state
 
     extra_repr = saying(
         "{input_size}, {hidden_size}", proj_size=0, num_layers=1, bias=True,
         batch_first=False, dropout=0.0, bidirectional=False,
     )  # fmt: skip
+
+
+def _pieces(x: Tensor, sizes: Sequence[int]) -> list[Tensor]:
+    starts = accumulate(sizes, initial=0)
+    return [call("narrow", x, 0, *each) for each in zip(starts, sizes, strict=False)]
 
 
 def _in_order(parts: Any, order: Tensor | None) -> Any:

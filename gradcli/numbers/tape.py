@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -27,6 +26,7 @@ import numpy as np
 from ..engine.raw import Host, Run
 from ..ops.exact import Exact
 from ..ops.types import Dims, Shape
+from ..records import Values
 from . import decided
 from .balls import LEAVES, LINEAR, ZERO, Ball, to_float
 from .decided import Deciding, Extreme
@@ -151,8 +151,7 @@ class Dots(Block):
         return np.concatenate([left.reshape(-1), right.reshape(-1)])
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(Values):
     """A term with the attributes that a row's bounds read of an argument."""
 
     tape: Tape

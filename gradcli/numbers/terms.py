@@ -21,11 +21,11 @@ pass without recursion; terms never change.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
 from ..ops.basis import ARITHMETIC, NEUTRAL
+from ..records import Values
 from .balls import START_BITS, Ball, apply, ball, is_infinite, is_nan, text, to_float
 from .decided import Deciding, bounds_of
 from .system import RELATIONS, Number, is_float
@@ -79,8 +79,7 @@ class Term:
         return f"<{self.name}({inside}) = {text(self.value, 6)}>"
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Values):
     """A comparison decided at the point; what is proved holds where it holds, too. Its
     relation is strict unless both sides are equal, as they are in a tie (``==``)."""
 
@@ -89,8 +88,7 @@ class Decision:
     right: Term
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Values):
     """A term that was picked among others, and the decisions that picked it."""
 
     term: Term

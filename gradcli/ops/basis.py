@@ -33,6 +33,9 @@ UFUNCS: Final[Mapping[str, str]] = {
 }  # fmt: skip
 """Names in NumPy and CuPy of functions, by the table's name."""
 
+SLOW: Final = ("sin", "cos")
+"""Functions that NumPy computes one double after the other, in some 7 ns."""
+
 SPECIAL: Final[Mapping[str, str]] = {
     "erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "digamma": "digamma",
     "sigmoid": "expit", "logsigmoid": "log_expit", "ndtri": "ndtri",

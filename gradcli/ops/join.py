@@ -36,7 +36,7 @@ from .checks import (
     refuse,
 )
 from .index import along, as_view
-from .op import LINEAR, MANY, PACKED, VIEW, Formula, case, function, row
+from .op import LINEAR, MANY, PACKED, SHARED, VIEW, Formula, case, function, row
 from .shape import sum_to
 from .types import Array, Call, Namespace, Nested, Outputs, Shape, Sizes
 
@@ -346,12 +346,13 @@ split = partial(row, returns=MANY, jvp=LINEAR, formula="[a, b, ...] = x",
                 vjp=(lambda xp, g, y, x, dim=0, **_: xp.cat(g, dim),))
 
 
-@split("split.Tensor", memory=VIEW,
-    cases=[case((5, 2), split_size=2), case((2, 6), split_size=3, dim=-1),
-           case((3,), split_size=5)])
-def _split(xp: Namespace, x: Array, split_size: int, dim: int = 0) -> tuple[Array, ...]:
-    d = some_dim(x, dim, "split")
-    return pieces(xp, x, d, even_sizes(x.shape[d], split_size))
+for _name, _node, _memory in (("Tensor", "SplitBackward0", VIEW),
+                              ("unsafe", "UnsafeSplitBackward0", SHARED)):
+    split(f"split.{_name}", node=_node, memory=_memory,
+        fwd=lambda xp, x, split_size, dim=0: pieces(
+            xp, x, d := some_dim(x, dim, "split"), even_sizes(x.shape[d], split_size)),
+        cases=[case((5, 2), split_size=2), case((2, 6), split_size=3, dim=-1),
+               case((3,), split_size=5)])
 
 
 @split("split_with_sizes", memory=VIEW, doc="Pieces of given sizes along a dimension.",

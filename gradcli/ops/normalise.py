@@ -25,7 +25,7 @@ from .checks import (
     demand_shape,
     refuse,
 )
-from .op import PACKED, RESULT, Fixed, Rule, Rules, case, function, of_floats
+from .op import PACKED, RESULT, Fixed, Rule, Rules, case, function, jointly, of_floats
 from .shape import sum_to
 from .types import Array, Call, Dims, Namespace, Sizes
 
@@ -96,22 +96,16 @@ def affine_rules(normal_of: Callable[..., Normal], fixed: int = 0) -> Rules:
         normal_of: ``(xp, x, *fixed, **params)`` returns the normalisation of ``x``.
         fixed: the number of further inputs, which have no gradient.
     """
-    def by_x(xp: Namespace, g: Array, y: Array, x: Array, weight: Array, bias: Array,
-             *rest: object, **how: object) -> Array:
+    def rules(xp: Namespace, wanted: Sequence[bool], g: Array, y: Array, x: Array,
+              weight: Array, bias: Array, *rest: object, **how: object
+              ) -> list[Array | None]:
         normal = normal_of(xp, x, *rest, **how)
-        _, jacobian = normal.values()
-        return jacobian(scaled(g, normal.of(weight)))
+        hat, jacobian = normal.values() if wanted[0] or wanted[1] else (x, normal.of)
+        return [jacobian(scaled(g, normal.of(weight))) if wanted[0] else None,
+                shaped(xp, normal.gather(g * hat), weight) if wanted[1] else None,
+                shaped(xp, normal.gather(g), bias) if wanted[2] else None]
 
-    def by_weight(xp: Namespace, g: Array, y: Array, x: Array, weight: Array,
-                  bias: Array, *rest: object, **how: object) -> Array:
-        normal = normal_of(xp, x, *rest, **how)
-        return shaped(xp, normal.gather(g * normal.values()[0]), weight)
-
-    def by_bias(xp: Namespace, g: Array, y: Array, x: Array, weight: Array, bias: Array,
-                *rest: object, **how: object) -> Array:
-        return shaped(xp, normal_of(xp, x, *rest, **how).gather(g), bias)
-
-    return {"vjp": (by_x, by_weight, by_bias, *(None,) * fixed)}
+    return jointly(rules, 3, fixed)
 
 
 of_layers = partial(of_floats, one_type=True, memory=PACKED)
@@ -125,23 +119,17 @@ def lengths(xp: Namespace, v: Array, dim: int) -> tuple[Array, tuple[int, ...]]:
     return xp.sqrt(xp.sum(xp.square(v), dims, True)), dims
 
 
-def weight_norm_by_v(xp: Namespace, g: Array, y: Array, v: Array, length: Array,
-                     dim: int = 0) -> Array:
+def weight_norm_rules(xp: Namespace, wanted: Sequence[bool], g: Array, y: Array,
+                      v: Array, length: Array, dim: int = 0) -> list[Array]:
     n, dims = lengths(xp, v, dim)
-    hat = v / n
-    return length / n * (g - hat * xp.sum(g * hat, dims, True))
-
-
-def weight_norm_by_length(xp: Namespace, g: Array, y: Array, v: Array, length: Array,
-                          dim: int = 0) -> Array:
-    n, dims = lengths(xp, v, dim)
-    return xp.sum(g * v, dims, True) / n
+    along = xp.sum(g * v, dims, True) / n
+    return [length / n * (g - v / n * along), along]
 
 
 # Salimans, Kingma 2016, arXiv:1602.07868, equation 3.
 of_layers("weight_norm_interface.default",
     fwd=lambda xp, v, length, dim=0: v * (length / lengths(xp, v, dim)[0]),
-    vjp=(weight_norm_by_v, weight_norm_by_length),
+    **jointly(weight_norm_rules, 2),
     cases=[case((3, 4), (3, 1)), case((2, 3, 2), (2, 1, 1)),
            case((3, 4), (1, 4), dim=1)], saves="v length")
 

@@ -18,10 +18,10 @@ function that ``@row(...)`` or ``@function(...)`` decorates.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial, wraps
 from typing import Any, Final, Never, ParamSpec, TypeAlias, TypeVar
 
+from ..records import Record, Values, replace
 from .checks import UnknownSlope
 from .families import Table
 from .types import Jvp, Partial, Shape, Vjps
@@ -126,8 +126,7 @@ def unknown_slope(name: str) -> Formula:
     return partial
 
 
-@dataclass(frozen=True, slots=True)
-class Fixed:
+class Fixed(Values):
     """A case's input given by value: an index, a mask, a target."""
 
     value: object
@@ -137,8 +136,7 @@ Sample = Shape | Fixed | None
 """An input of a case: a shape to draw, a fixed value, or None for an absent input."""
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Values):
     """One input on which the laws are run.
 
     ``inputs`` holds a shape per input (a tuple of ints) or a ``Fixed`` value; entries
@@ -170,8 +168,7 @@ RESULT: Final = -1
 """Number that stands for a row's output where its inputs are numbered from 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Values):
     """The single node that PyTorch records for a row's reverse rule in a second pass;
     its edges lead to the cotangent and to the other operands of the rule.
 
@@ -196,8 +193,13 @@ class Rule:
     whole: bool = True
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Entry:
+class Named(Record):
+    """An entry of the table: its name."""
+
+    name: str
+
+
+class Entry(Named, kw_only=True):
     """Facts about a public function other than its formula.
 
     name       public name, or ``base.Overload`` (PyTorch's overload name) where a
@@ -238,32 +240,31 @@ class Entry:
     family     the heading under which it is listed: its module, or a part of that
     """
 
-    name: str
-    cases: Sequence[Case] = field(default=(), kw_only=True)
-    doc: str = field(default="", kw_only=True)
-    formula: str = field(default="", kw_only=True)
-    kink: str = field(default="", kw_only=True)
-    slope: str = field(default="", kw_only=True)
-    aliases: Sequence[str] = field(default=(), kw_only=True)
-    also: Sequence[str] = field(default=(), kw_only=True)
-    star: str | None = field(default=None, kw_only=True)
-    internal: bool = field(default=False, kw_only=True)
-    special: str = field(default="", kw_only=True)
-    ours: bool = field(default=False, kw_only=True)
-    in_place: bool | None = field(default=None, kw_only=True)
-    casts: bool = field(default=False, kw_only=True)
-    not_finite: Mapping[str, str] = field(default_factory=dict, kw_only=True)
-    tame: Sequence[str] = field(default=(), kw_only=True)
-    domain: str = field(default="", kw_only=True)
-    bounds: Formula | None = field(default=None, kw_only=True)
-    overflows: bool = field(default=False, kw_only=True)
-    roundings: int | None = field(default=None, kw_only=True)
-    inner_roundings: int = field(default=0, kw_only=True)
-    literal: bool = field(default=False, kw_only=True)
-    further: str = field(default="", kw_only=True)
-    of_number: str = field(default="", kw_only=True)
-    sym: Formula | None = field(default=None, kw_only=True)
-    family: str = field(default="", kw_only=True)
+    cases: Sequence[Case] = ()
+    doc: str = ""
+    formula: str = ""
+    kink: str = ""
+    slope: str = ""
+    aliases: Sequence[str] = ()
+    also: Sequence[str] = ()
+    star: str | None = None
+    internal: bool = False
+    special: str = ""
+    ours: bool = False
+    in_place: bool | None = None
+    casts: bool = False
+    not_finite: Mapping[str, str] = {}
+    tame: Sequence[str] = ()
+    domain: str = ""
+    bounds: Formula | None = None
+    overflows: bool = False
+    roundings: int | None = None
+    inner_roundings: int = 0
+    literal: bool = False
+    further: str = ""
+    of_number: str = ""
+    sym: Formula | None = None
+    family: str = ""
 
     @property
     def base(self) -> str:
@@ -271,8 +272,7 @@ class Entry:
         return self.name.partition(".")[0]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Op(Entry):
+class Op(Entry, kw_only=True):
     """A row of the table.
 
     node       PyTorch's node name, by default that of `node_of`; None: the row has no
@@ -289,6 +289,8 @@ class Op(Entry):
                tuple, one cotangent per input. If several outputs carry a gradient,
                ``g`` has one entry for each; where no cotangent arrived it is None,
                so that no term is computed from it, or zeros if ``returns`` is MANY
+    together   the rules of ``vjp`` in one, where they share work: it is given flags,
+               which of their results are ``wanted``, behind ``xp``, and lists them
     jvp        LINEAR, MULTILINEAR, TRANSPOSED (the default of rows with a vjp), or,
                for rows that save nothing,
                ``(xp, t, y, *inputs, **params)`` with ``t`` a tuple, a tangent per
@@ -336,6 +338,7 @@ class Op(Entry):
     partials: tuple[Partial | float | None, ...] | None = None
     masks: bool = False
     vjp: Vjps | None = None
+    together: Formula | None = None
     jvp: Jvp | Marker | None = None
     variadic: bool = False
     saves: str | tuple[str, ...] | None = None
@@ -395,7 +398,6 @@ Rules: TypeAlias = dict[str, Any]
 """Fields shared by rows whose rules are alike, by name; see `Op`."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Composite(Entry):
     """A public function written in terms of others.
 
@@ -412,8 +414,8 @@ class Composite(Entry):
     """
 
     build: Formula = absent
-    operands: Sequence[str] = field(default=(), kw_only=True)
-    either: str = field(default="", kw_only=True)
+    operands: Sequence[str] = ()
+    either: str = ""
 
 
 Given = ParamSpec("Given")
@@ -510,6 +512,17 @@ def smooth(name: str, slope: Partial, **facts: Any) -> None:
 
     fwd.__module__ = slope.__module__
     row(name, fwd=fwd, partials=(slope,), **(usual | facts))
+
+
+def jointly(rule: Formula, count: int, fixed: int = 0) -> Rules:
+    """Return the fields of a row whose rules for ``count`` inputs are ``together`` in
+    ``rule``; ``fixed`` further inputs have none."""
+
+    def alone(slot: int) -> Formula:
+        wanted = [each == slot for each in range(count)]
+        return lambda xp, *given, **params: rule(xp, wanted, *given, **params)[slot]
+
+    return {"together": rule, "vjp": (*map(alone, range(count)), *(None,) * fixed)}
 
 
 of_numbers = partial(row, refuses=TRUTHS)

@@ -11,27 +11,15 @@ gradient.
 
 from __future__ import annotations
 
-from .checks import (
-    EngineError,
-    demand_rank,
-    demand_shape,
-    holds,
-    refuse,
-)
+from collections.abc import Sequence
+
+from .checks import EngineError, demand_rank, demand_shape, holds, refuse
 from .linalg import check_system, filled_up, oriented, system_rules
-from .op import FIRST, PACKED, Fixed, case, function, of_wide, row
+from .op import FIRST, PACKED, Fixed, case, function, jointly, of_wide, row
 from .products import identity, turned
 from .reduce import added
 from .shape import sum_to
-from .types import (
-    Array,
-    Call,
-    Cotangents,
-    Namespace,
-    Operand,
-    Outputs,
-    Vjp,
-)
+from .types import Array, Call, Cotangents, Namespace, Operand, Outputs
 
 # fmt: off
 
@@ -81,30 +69,23 @@ function("linalg.solve_triangular",
                 case((3, 3), (2, 3), upper=False, left=False, make="spd")])
 
 
-def old_rule(slot: int) -> Vjp:
-    """Return the reverse rule of ``triangular_solve`` for b (0) or a (1)."""
-    def rule(xp: Namespace, g: Cotangents, y: Outputs, b: Array, a: Array,
-             upper: bool = True, transpose: bool = False, unitriangular: bool = False
-             ) -> Array | None:
-        gx, gcopy = g
-        ga = None if gcopy is None else sum_to(xp, gcopy, a.shape)
-        if gx is None:
-            return ga if slot else None
+def old_rules(xp: Namespace, wanted: Sequence[bool], g: Cotangents, y: Outputs,
+              b: Array, a: Array, upper: bool = True, transpose: bool = False,
+              unitriangular: bool = False) -> list[Array | None]:
+    (gx, ga), gb = g, None
+    if gx is not None:
         gb = again(xp, a, gx, upper, True, unitriangular, not transpose)
-        if not slot:
-            return sum_to(xp, gb, b.shape)
         found = -xp.matmul(gb, turned(xp, y[0]))
-        found = triangle(xp, turned(xp, found) if transpose else found, upper,
-                         unitriangular)
-        found = sum_to(xp, found, a.shape)
-        return found if ga is None else found + ga
-
-    return rule
+        found = turned(xp, found) if transpose else found
+        found = triangle(xp, found, upper, unitriangular)
+        ga = found if ga is None else found + ga
+    return [part if part is None else sum_to(xp, part, x.shape)
+            for part, x in ((gb, b), (ga, a))]
 
 
 @of_wide("triangular_solve", returns=2, carries=2, formula="inverse(triu(a)) @ b, a",
     doc="The solution x of a @ x = b for the upper or the lower triangle of a, and a "
-        "copy of a.", one_type=True, vjp=(old_rule(0), old_rule(1)),
+        "copy of a.", one_type=True, **jointly(old_rules, 2),
     cases=[case((3, 2), (3, 3), make="spd"),
            case((2, 3, 1), (3, 3), upper=False, make="spd"),
            case((3, 1), (3, 3), transpose=True, unitriangular=True, make="spd")],

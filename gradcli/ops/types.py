@@ -153,11 +153,13 @@ class Namespace(Protocol):
     Only functions with results other than one array are declared here; every other name
     is a function of the basis or of the table, and takes the parameters given there.
 
-    ``symbolic`` means that entries are expressions, ``precise`` that they have more
-    digits than floats, ``waits`` that reading their values waits for a device.
+    ``symbolic`` means that entries are expressions, ``plain`` that they are numbers in
+    arrays, ``precise`` that they have more digits than floats, ``waits`` that reading
+    their values waits for a device.
     """
 
     symbolic: bool
+    plain: bool
     precise: bool
     waits: bool
 
@@ -167,6 +169,7 @@ class Namespace(Protocol):
     def call(self, name: str, /, *args: object, **kwargs: object) -> Result: ...
     def as_index(self, index: object, /) -> Positions: ...
     def is_finite(self, x: Array, /) -> bool: ...
+    def writing(self, like: Array, /) -> tuple[Any, Callable[[Shape], Any]]: ...
     def geometry(self, x: Array, /) -> Geometry: ...
     def argmax(
         self, x: Array, dim: int | None = None, keepdim: bool = False

@@ -10,6 +10,7 @@ its output directly, without a copy.
 
 from __future__ import annotations
 
+import operator
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from functools import partial
@@ -218,7 +219,7 @@ def _round(
         reads = tuple(map(place, step.operands))
         if step.function in ROUNDED:
             let_go(nr)
-        if step.entries:
+        if step.entries and step.dtype is not None:
             size = step.dtype.itemsize
             if nr not in written:
                 if not free[size]:
@@ -281,7 +282,7 @@ def needed(
 
     Three kinds of steps are left out, which changes no bit of a result: steps that no
     result needs, steps that repeat another on the same operands, and products of a
-    computed value with 1 (they change a signalling NaN alone, which no step computes).
+    value with 1 (they change a signalling NaN alone, which no step computes).
 
     Args:
         trace: the steps that were run.
@@ -297,13 +298,13 @@ def needed(
         if step.function is constant:
             same[here] = operands[0]
             continue
-        found = _unchanged(step, kept)
+        found = _unchanged(trace, step, kept)
         if found is None:
             found = seen.setdefault(step.key(), here)
         if found == here:
             kept[nr] = step
         same[here] = found
-    results = [w.value if isinstance(w, Sample) else w for w in wanted]
+    results = [getattr(w, "value", w) for w in wanted]
     results = [same.get(r, r) if isinstance(r, Value) else r for r in results]
     waiting = [r for r in results if isinstance(r, Value)]
     read: set[int] = set()
@@ -315,19 +316,34 @@ def needed(
     return {nr: step for nr, step in kept.items() if nr in read}, results
 
 
-def _unchanged(step: Step, kept: dict[int, Step]) -> Value | None:
-    """Return the other factor if a step multiplies a computed value by 1, else None."""
-    if step.function is not np.multiply or step.options:
-        return None
-    for one, other in (step.operands, step.operands[::-1]):
+NEUTRAL_ONES = {
+    np.multiply: (0, 1), operator.mul: (0, 1),
+    np.divide: (1,), operator.truediv: (1,), operator.pow: (1,),
+}  # fmt: skip
+"""Functions of two operands, and the places of an operand 1 that changes nothing."""
+
+
+def _unchanged(trace: Trace, step: Step, kept: dict[int, Step]) -> Value | None:
+    """Return the other operand if a step multiplies a value by 1, divides it by 1 or
+    raises it to 1, without a change of its shape or dtype, else None."""
+    for place in NEUTRAL_ONES.get(step.function, ()):
+        one, other = step.operands[place], step.operands[1 - place]
         number = one.number if isinstance(one, Uniform) else one
-        if isinstance(number, Value) or not isinstance(other, Value) or number != 1:
-            continue
-        made = kept.get(other.nr)
-        if made is not None and (made.dtype, made.entries) == (
-            step.dtype,
-            step.entries,
+        if isinstance(number, np.ndarray) and not any(number.strides):
+            number = number[(0,) * number.ndim]  # one number, broadcast
+        if (
+            isinstance(number, Value | str)
+            or getattr(number, "ndim", False)
+            or number != 1
         ):
+            continue
+        if not isinstance(other, Value) or step.options:
+            continue
+        if other.nr in kept:
+            told = kept[other.nr].dtype, kept[other.nr].shape
+        else:
+            told = trace.given.get(other.nr, (None, None))
+        if told == (step.dtype, step.shape):
             return other
     return None
 

@@ -30,7 +30,7 @@ from ..ops.basis import ARITHMETIC, SPECIAL, UFUNCS
 from ..ops.types import Dims, Shape
 from .columns import is_elementwise
 
-Function: TypeAlias = Callable[..., Raw]
+Function: TypeAlias = Callable[..., Any]
 """The function that a step calls on its operands."""
 
 
@@ -66,20 +66,25 @@ Operand: TypeAlias = Value | Uniform | Raw | np.generic | float | None
 class Step(NamedTuple):
     """One operation: the function that is called, its operands and its options.
 
-    entries  True: the result is an array; False: it is one number
+    dtype, shape  those of the result; None: it is no array
     """
 
     function: Function
     operands: tuple[Operand, ...]
     options: tuple[tuple[str, object], ...]
-    dtype: RawDtype
-    entries: bool
+    dtype: RawDtype | None
+    shape: Shape | None
+
+    @property
+    def entries(self) -> bool:
+        """True if the result is an array, False if it is one number."""
+        return bool(self.shape)
 
     def key(self) -> Hashable:
         """Return a key; steps with equal keys compute the same."""
         operands = tuple([constant_key(o) for o in self.operands])
         options = tuple([(name, str(option)) for name, option in self.options])
-        return self.function, operands, options, self.dtype.str, self.entries
+        return self.function, operands, options, str(self.dtype), self.entries
 
 
 def constant_key(operand: Operand) -> Hashable:
@@ -88,24 +93,35 @@ def constant_key(operand: Operand) -> Hashable:
         return operand
     if isinstance(operand, Uniform):
         return Uniform, constant_key(operand.number), operand.stretched
+    if isinstance(operand, tuple | list):
+        return type(operand), tuple([constant_key(part) for part in operand])
+    if isinstance(operand, slice):
+        ends = operand.start, operand.stop, operand.step
+        return slice, tuple([constant_key(end) for end in ends])
+    if getattr(operand, "ndim", 0):
+        return id(operand)
     return type(operand), np.asarray(operand).dtype.str, np.asarray(operand).tobytes()
 
 
 class Trace:
     """The steps that were run, in order.
 
-    shape    the shape of the arrays
+    shape    the shape of the arrays, where all have one
     inputs   the number of inputs, which are the first values
     known    the number of entries that are known of each array
     steps    the steps, one for each value that is not an input
+    given    by number the dtype and the shape of an input, where they are known
+    asked    the values of the steps that compare what is read with what was read
     refused  the reason why the program cannot be traced; empty: it can be traced
     """
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: Shape = ()) -> None:
         self.shape = shape
         self.inputs = 0
         self.known = 0
         self.steps: list[Step] = []
+        self.given: dict[int, tuple[RawDtype, Shape]] = {}
+        self.asked: list[Value] = []
         self.refused = ""
 
     def input(self, sample: Raw, xp: Samples) -> Sample:
@@ -124,12 +140,12 @@ class Trace:
         function: Function,
         operands: tuple[Operand, ...],
         options: Mapping[str, object],
-        result: Raw,
+        result: Any,
     ) -> Value:
         """Add a step, and return its value."""
         given = tuple(sorted(options.items()))
-        entries = np.ndim(result) > 0
-        self.steps.append(Step(function, operands, given, result.dtype, entries))
+        told = getattr(result, "dtype", None), getattr(result, "shape", None)
+        self.steps.append(Step(function, operands, given, *told))
         return Value(self.inputs + len(self.steps) - 1)
 
 

@@ -42,6 +42,7 @@ from ..numbers.rounding import (
     Roundings,
     least_normal,
 )
+from ..records import Values
 from .process.budget import Budget, OutOfTime
 from .process.job import (
     CERTIFIED,
@@ -83,8 +84,7 @@ MAX_RELATIVE_ERROR_OF_ORDERS: Final = 1e-6
 """Largest relative error of a derivative of higher order that is certified."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Values):
     """A true number, and the number that the engine's rules give for it.
 
     rule  the ball that the rules give; None: they do not run on balls

@@ -18,7 +18,7 @@ PACKAGE = Path(__file__).parents[2] / "gradcli"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 _TABLE = {"engine", "ops"}
-_ENGINE = {"autograd", *_TABLE}
+_ENGINE = {"autograd", "traces", *_TABLE}
 _NUMBERS = {"lang", *_ENGINE}
 _VERIFY = {"numbers", *_NUMBERS}
 _VIEWS = {"verify", *_VERIFY}
@@ -29,14 +29,14 @@ _ANSWERS = {"python", *_PYTHON}
 MAY_KNOW = {
     "ops": set(),
     "engine": {"ops"},
-    "autograd": _TABLE,
+    "autograd": {"traces", *_TABLE},
     "nn": _ENGINE,
     "distributions": _TABLE,
     "optim": {"nn", *_ENGINE},
     "utils": _ENGINE,
     "stubs": {"distributions", "utils", "optim", "nn", *_ENGINE},
     "traces": _TABLE,
-    "lang": {"traces", *_ENGINE},
+    "lang": _ENGINE,
     "numbers": _NUMBERS,
     "verify": _VERIFY,
     "views": _VIEWS,

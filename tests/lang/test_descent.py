@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import hypot, inf, isclose, sqrt
 from typing import Any
 
@@ -120,19 +121,16 @@ def test_each_round_is_shuffled_anew_by_the_seed_alone() -> None:
 # going down
 
 
-class Counted:
-    """A program that counts how often it is run."""
+class Counted(Session):
+    """A program that counts how often it is differentiated."""
 
-    def __init__(self, program: Session, fails: Callable[[int], None] | None = None):
-        self.runs = 0
-        self.program = program
-        self.fails = fails or (lambda run: None)
-        self.rebind = program.rebind
+    runs = 0
+    fails: Callable[[int], None] = staticmethod(lambda run: None)
 
-    def __call__(self) -> Tensor:
+    def differentiate(self, names: Sequence[str]) -> tuple[Any, list[Any]]:
         self.runs += 1
         self.fails(self.runs)
-        return self.program()
+        return super().differentiate(names)
 
 
 def went(
@@ -142,11 +140,12 @@ def went(
     tolerance = options.pop("tolerance", -inf)
     prepared = made(source, *arguments)
     inputs = leaves(prepared)
-    program = Counted(Session(prepared), fails)
+    program = Counted(prepared)
+    program.fails = fails or program.fails
     told: list[Step] = []
-    descent = Descent(
-        program, optimizer(inputs, **options), inputs, on_step=told.append
-    )
+    names = [given.name for given in prepared.inputs]
+    make = partial(optimizer, **options)
+    descent = Descent(program, make, names, on_step=told.append)
     return descent.run(steps, tolerance), told, inputs, program
 
 
@@ -218,12 +217,10 @@ def test_the_gradient_s_length_does_not_overflow() -> None:
 
 def test_with_batches_the_last_loss_is_that_of_all_rows() -> None:
     prepared = made("((w - x)**2).mean()", "w=0", "x=[1,2,3,10]", wrt=["w"])
-    (w,) = leaves(prepared)
     x = prepared.inputs[1].tensor
     told: list[Step] = []
-    descent = Descent(
-        Session(prepared), SGD([w], lr=0.0), [w], Batches({"x": x}, 2), told.append
-    )
+    make = partial(SGD, lr=0.0)
+    descent = Descent(Session(prepared), make, ["w"], Batches({"x": x}, 2), told.append)
     end = descent.run(4)
     assert [step.loss for step in told] == [2.5, 54.5, 2.5, 54.5, 28.5]
     assert end.reached == told[-1]

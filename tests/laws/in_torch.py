@@ -129,6 +129,7 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     "squeeze.default": lambda x, dim: x.squeeze(),
     "bilinear.trilinear": lambda a, w, b: torch.einsum("ni,kij,nj->nk", a, w, b),
     "einsum.default": lambda xs, equation: torch.einsum(equation, *xs),
+    "split.unsafe": lambda x, split_size, dim=0: torch.unsafe_split(x, split_size, dim),
     "select.backward": of_input_sizes(aten.select_backward),
     "slice.backward": lambda g, input_sizes, dim, start, end, step: pulled(
         lambda x: aten.slice(x, dim, start, end, step), input_sizes, g),

@@ -77,7 +77,8 @@ class Mutant:
 
     def op(self) -> Op:
         """The spoilt row, under another name, so that its nodes are made afresh."""
-        return replace(OPS[self.row], name=f"{self.row} with {self}", **self.changes())
+        fields = {"name": f"{self.row} with {self}", "together": None}
+        return replace(OPS[self.row], **fields, **self.changes())
 
     def _spoilt(self, rule: Any) -> Any:
         if self.site:

@@ -6,7 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gradcli.autograd.blocks import pull
+from gradcli.autograd import again
+from gradcli.autograd.blocks import gradient, itself, pull
 from gradcli.engine import NUMPY, Tensor, batch
 from gradcli.engine import jacobian as blocks
 from gradcli.engine.forward import jvp
@@ -15,7 +16,7 @@ from gradcli.engine.record import call
 from gradcli.ops import OPS
 from tests.grouped import by_row
 
-from .draw import draw, ident, spots
+from .draw import draw, draw_array, generator, ident, spots
 from .measure import outputs_of
 
 ALIKE = {"rtol": 1e-12, "atol": 1e-13}
@@ -79,6 +80,32 @@ def test_a_batch_of_tangents_is_pushed_as_each_alone(
             np.testing.assert_allclose(
                 block.dense().raw, by_columns(mixed(out), x), **ALIKE
             )
+
+
+@pytest.mark.parametrize("forward", [False, True], ids=["rev", "fwd"])
+@by_row("at", spots(), ident)
+def test_a_derivative_asked_for_again_is_that_of_the_new_numbers(
+    at: tuple[str, int], forward: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "MIN_SPARSE_ROWS", 1)
+    monkeypatch.setattr(batch, "FULL", 2)
+    spot = draw(OPS[at[0]], at[1])
+    shapes = [spot.case.inputs[i] for i in spot.free]
+    for nr in range(4):
+        rng = generator(at, nr)
+        new = [draw_array(rng, shape, spot.case) for shape in shapes]
+        leaves, y = spot.run(new if nr else None)
+        for out in outputs_of(y):
+            for value, make in ((mixed(out), itself), ((out * out).sum(), gradient)):
+                given = value, leaves, make, None, forward
+                for row, z in zip(
+                    again.asked_again(*given) or [], make(value, leaves), strict=False
+                ):
+                    for block, x in zip(row, leaves, strict=True):
+                        (fresh,) = columns_of([z], x) if forward else rows_of(z, [x])
+                        np.testing.assert_allclose(
+                            block.dense().raw, fresh.dense().raw, **ALIKE
+                        )
 
 
 @by_row("at", spots(), ident)

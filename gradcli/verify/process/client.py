@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -60,9 +59,12 @@ class Checker:
         """Return a checker whose process is being started; raise `OSError` if none
         starts."""
         from os import environ, getpid
+        from os.path import dirname, realpath
         from subprocess import DEVNULL, PIPE, Popen
 
-        root = str(Path(__file__).resolve().parents[3])
+        from ... import __file__ as package
+
+        root = dirname(dirname(realpath(package)))
         # Linear algebra gets one thread, because more would only reserve memory.
         environment = {**environ, "OPENBLAS_NUM_THREADS": "1"}
         process = Popen(

@@ -14,7 +14,7 @@ import json
 from array import array
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, is_dataclass, replace
+from dataclasses import asdict, is_dataclass, replace
 from itertools import product
 from math import prod
 from types import NoneType
@@ -27,6 +27,8 @@ from typing import (
     get_origin,
     get_type_hints,
 )
+
+from ...records import Values
 
 MAX_FORM_CHARACTERS: Final = 60
 """Largest length, in characters, of a formula that is shown with a verdict."""
@@ -75,14 +77,12 @@ def timed_out(seconds: float) -> str:
     return f"{TIME_OUT} after {seconds:g} s"
 
 
-class Told:
-    """Base of dataclasses that are written as JSON and read back."""
-
-    __slots__ = ()
+class Told(Values):
+    """Base of records that are written as JSON and read back."""
 
     def to_json(self) -> str:
         text = lambda value: b64encode(value).decode("ascii")
-        return json.dumps(asdict(self), default=text)  # type: ignore[call-overload]
+        return json.dumps(asdict(self), default=text)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -107,8 +107,7 @@ def decoded(kind: object, value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Values):
     """An array of numbers: its shape, and the numbers in C order.
 
     data    the numbers as bytes of float64
@@ -134,8 +133,7 @@ class Block:
         return array("d", self.data).tolist()
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(Values):
     """One free name of the program.
 
     claim    the engine's numbers; None: its derivative is not asked for. For a gradient
@@ -160,7 +158,6 @@ def entry_name(name: str, index: Sequence[int]) -> str:
     return f"{name}[{','.join(map(str, index))}]" if index else name
 
 
-@dataclass(frozen=True, slots=True)
 class Job(Told):
     """A program, a point, and the engine's numbers to be checked there.
 
@@ -186,8 +183,7 @@ class Job(Told):
         return Verification.nothing(self, "")
 
 
-@dataclass(frozen=True, slots=True)
-class InputVerdict:
+class InputVerdict(Values):
     """A verdict on one input's derivative, with its evidence.
 
     max_error    the largest relative error of the engine's numbers; None: not known
@@ -225,7 +221,6 @@ class Answer(Told):
     seconds spent, and whether it is done. ``PARTS`` names the field with the parts.
     """
 
-    __slots__ = ()
     PARTS: ClassVar[str]
 
     def ended(self, reason: str, seconds: float | None = None) -> Self:
@@ -240,7 +235,6 @@ class Answer(Told):
         return replace(answer, **{self.PARTS: parts}, seconds=spent, done=True)  # type: ignore[no-any-return]
 
 
-@dataclass(frozen=True, slots=True)
 class Verification(Answer):
     """The verdicts on all inputs, their weakest, and the conditions they hold under."""
 

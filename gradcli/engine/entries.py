@@ -1,0 +1,230 @@
+"""Sparse matrices: the places of their entries, and the values at these places.
+
+Invariant: the places are arrays of integers and never depend on a value. Several
+entries may stand at one place; they count as their sum. Values are arrays, or arrays of
+a recording: then the places are those of every matrix that a replay computes. A sum is
+the parts of both; parts at the same places are added up at once.
+
+    a = identity(range(3), 3, np.float64, xp)
+    a.scaled(lambda columns: x[columns]).toarray()      # x on the diagonal
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .devices import scipy
+from .raw import Host, Raw
+
+MAX_PARTS = 8
+"""Largest number of parts of a matrix; more are joined to one."""
+
+
+class Part(NamedTuple):
+    """Entries: their rows, their columns, and their values."""
+
+    rows: Host
+    columns: Host
+    values: Any
+
+
+class Entries:
+    """A matrix of ``shape`` that is the sum of parts, whose values are of ``xp``."""
+
+    __slots__ = ("dtype", "parts", "shape", "xp")
+
+    def __init__(
+        self, parts: Iterable[Part], shape: tuple[int, int], dtype: Any, xp: Any
+    ) -> None:
+        self.parts = tuple([part for part in parts if part.rows.size])
+        self.shape = shape
+        self.dtype = self.parts[0].values.dtype if self.parts else dtype
+        self.xp = xp
+
+    def like(self, parts: Iterable[Part], columns: int | None = None) -> Entries:
+        """Return a matrix of other parts, with as many rows."""
+        shape = self.shape if columns is None else (self.shape[0], columns)
+        return Entries(parts, shape, self.dtype, self.xp)
+
+    @property
+    def nnz(self) -> int:
+        """Return how many entries are stored."""
+        return sum(part.rows.size for part in self.parts)
+
+    @property
+    def known(self) -> bool:
+        """Return whether all values are arrays, and none is recorded."""
+        return all(isinstance(part.values, np.ndarray) for part in self.parts)
+
+    @property
+    def T(self) -> Entries:
+        """Return the matrix with rows and columns in each other's place."""
+        parts = [Part(part.columns, part.rows, part.values) for part in self.parts]
+        return Entries(parts, self.shape[::-1], self.dtype, self.xp)
+
+    def valued(self, change: Callable[[Part], Any]) -> Entries:
+        """Return the matrix with other values at the same places."""
+        return self.like([part._replace(values=change(part)) for part in self.parts])
+
+    def astype(self, dtype: Any) -> Entries:
+        return self.valued(lambda part: part.values.astype(dtype))
+
+    def __neg__(self) -> Entries:
+        return self.valued(lambda part: -part.values)
+
+    def at(self, values: Any, places: Host) -> Any:
+        """Return values at places; the values themselves where those are all."""
+        if places.size == values.shape[0] and bool((places == _count(places)).all()):
+            return values
+        if isinstance(values, np.ndarray) and not any(values.strides):
+            return np.broadcast_to(values[:1].reshape(()), places.shape)
+        return self.xp.calling(np.take, values, places)
+
+    def some(self, part: Part, which: Host) -> Part:
+        """Return some of the entries of a part."""
+        values = self.at(part.values, which)
+        return Part(part.rows[which], part.columns[which], values)
+
+    def kept(self, keep: Callable[[Part], Host]) -> Entries:
+        """Return the entries for which a function of their part is true."""
+        found = [(part, keep(part)) for part in self.parts]
+        return self.like([
+            part if chosen.all() else self.some(part, np.flatnonzero(chosen))
+            for part, chosen in found
+        ])  # fmt: skip
+
+    def taken(self, flat: Host) -> Entries:
+        """Return the matrix of the columns ``flat``, which may repeat a column."""
+        size = self.shape[1]
+        target = np.full(size, -1)
+        target[flat] = _count(flat)
+        if flat.size <= size and int((target >= 0).sum()) == flat.size:
+            there = self.kept(lambda part: target[part.columns] >= 0)
+            return there.put(target, flat.size)
+        order = np.argsort(flat, kind="stable")
+        counts = np.bincount(flat, minlength=size)
+        begins = np.cumsum(counts) - counts
+        made = []
+        for part in self.parts:
+            several = counts[part.columns]
+            which = np.repeat(_count(several), several)
+            nth = _count(which) - (np.cumsum(several) - several)[which]
+            chosen = self.some(part, which)
+            columns = order[begins[chosen.columns] + nth]
+            made.append(chosen._replace(columns=columns))
+        return self.like(made, flat.size)
+
+    def put(self, target: Host, columns: int) -> Entries:
+        """Return a matrix of ``columns`` with each column moved to its ``target``."""
+        parts = [part._replace(columns=target[part.columns]) for part in self.parts]
+        return self.like(parts, columns)
+
+    def __add__(self, other: Entries) -> Entries:
+        parts = list(self.parts)
+        for part in other.parts:
+            for nr, known in enumerate(parts):
+                if _same(known.rows, part.rows) and _same(known.columns, part.columns):
+                    parts[nr] = known._replace(values=known.values + part.values)
+                    break
+            else:
+                parts.append(part)
+        made = self.like(parts)
+        return made if len(parts) <= MAX_PARTS else made.joined()
+
+    def joined(self) -> Entries:
+        """Return the matrix as one part, each place once, row after row."""
+        if not self.parts:
+            return self
+        all_entries = self.flat()
+        rows, columns, values = all_entries
+        place = rows * np.int64(self.shape[1]) + columns
+        if (place[1:] > place[:-1]).all():
+            return self.like([all_entries])
+        order = np.argsort(place, kind="stable")
+        place = place[order]
+        if (place[1:] > place[:-1]).all():
+            moved = self.xp.calling(np.take, values, order)
+            return self.like([Part(rows[order], columns[order], moved)])
+        begins = np.flatnonzero(np.diff(place, prepend=-1))
+        several = np.diff(begins, append=place.size)
+        more = []
+        for nr in range(1, several.max()):
+            where = np.flatnonzero(several > nr)
+            more += [where, order[begins[where] + nr]]
+        first = order[begins]
+        total = self.xp.calling(_summed, values, first, *more)
+        return self.like([Part(rows[first], columns[first], total)])
+
+    def flat(self) -> Part:
+        """Return the entries of all parts, one after the other."""
+        if not self.parts:
+            return Part(_NONE, _NONE, np.zeros(0, self.dtype))
+        if len(self.parts) == 1:
+            return self.parts[0]
+        rows, columns, values = zip(*self.parts, strict=True)
+        together = self.xp.calling(lambda *parts: np.concatenate(parts), *values)
+        return Part(np.concatenate(rows), np.concatenate(columns), together)
+
+    def csr(self) -> Any:
+        """Return the matrix as a ``scipy.sparse.csr_array`` with each place once."""
+        whole = self.joined()
+        return whole.places().filled(np.ascontiguousarray(whole.flat().values))
+
+    def places(self) -> Places:
+        """Return the places of a matrix that is `joined`."""
+        rows, columns, _ = self.flat()
+        ends = np.cumsum(np.bincount(rows, minlength=self.shape[0]))
+        kind = np.int32 if max(*self.shape, columns.size) < 1 << 31 else np.int64
+        starts = np.concatenate(([0], ends))
+        return Places(columns.astype(kind), starts.astype(kind), self.shape)
+
+    def toarray(self) -> Raw:
+        """Return the matrix as an array with its zeros."""
+        found: Raw = self.csr().toarray()
+        return found
+
+
+class Places(NamedTuple):
+    """The places of entries, as a ``csr_array`` has them."""
+
+    indices: Host
+    starts: Host
+    shape: tuple[int, int]
+
+    def filled(self, values: Raw) -> Any:
+        """Return the ``csr_array`` with these values."""
+        held = values, self.indices.copy(), self.starts.copy()
+        made = scipy("sparse").csr_array(held, shape=self.shape)
+        made.has_canonical_format = True
+        return made
+
+
+_NONE = np.zeros(0, np.int64)
+
+
+def identity(rows: range, columns: int, dtype: Any, xp: Any) -> Entries:
+    """Return some rows of the identity matrix."""
+    count = len(rows)
+    ones = np.broadcast_to(np.ones((), dtype), (count,))
+    part = Part(np.arange(count), np.arange(rows.start, rows.stop), ones)
+    return Entries([part], (count, columns), dtype, xp)
+
+
+def _count(like: Host) -> Host:
+    return np.arange(like.size)
+
+
+def _same(a: Host, b: Host) -> bool:
+    return a is b or np.array_equal(a, b)
+
+
+def _summed(values: Raw, first: Host, *more: Host) -> Raw:
+    """Return the values at ``first``, with values added to some of them: ``more`` holds
+    in turns to which ones (each once) and the places of what is added."""
+    total = np.take(values, first)
+    for where, which in zip(more[::2], more[1::2], strict=True):
+        total[where] += values[which]
+    return total

@@ -1,0 +1,374 @@
+"""Recordings: the calls that a computation makes on arrays, to be made again on others.
+
+Invariant: whatever a computation learns of the entries (a truth value, a number, a
+position) is kept with the answer that it got. A replay asks again: with the same
+answers the computation would have made the same calls, so its results are those of a
+fresh computation, to the last bit; with another answer it raises `Departed`. What does
+not depend on an input is computed once, while recording.
+
+    trace = Trace()
+    xp = Recording(NUMPY, trace)
+    x = xp.input(np.linspace(0, 1, 5))
+    again = Replay(trace, [xp.sin(x) * 2])
+    again([np.linspace(1, 2, 5)])             # [sin of the new entries, times 2]
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..engine.arrays import ArrayNamespace
+from ..engine.beside import (
+    BASIS,
+    Beside,
+    Made,
+    give_operators,
+    holds,
+    left_to_base,
+    whole,
+)
+from ..engine.raw import Params, Raw
+from ..ops.types import Shape
+from .columns import is_elementwise
+from .plan import needed
+from .tracing import Function, Trace, Untraceable, Value
+
+Picker = Callable[[list[Any]], Any]
+
+
+class Departed(Exception):
+    """The error of a replay that gets another answer than the recording did."""
+
+
+class Recorded(Made):
+    """An array of a recording; ``value`` is its number there."""
+
+    __slots__ = ("data", "value")
+
+    def __init__(self, data: Any, xp: Recording, value: Value) -> None:
+        self.data = data
+        self.value = value
+        self.__gradcli_namespace__ = xp
+
+    @property
+    def shape(self) -> Shape:
+        found: Shape = self.data.shape
+        return found
+
+    @property
+    def dtype(self) -> Any:
+        return self.data.dtype
+
+    @property
+    def flags(self) -> Any:
+        return self.data.flags
+
+    @property
+    def T(self) -> Any:
+        return self._call(np.transpose)
+
+    def astype(self, dtype: Any, copy: bool = True) -> Any:
+        return self._call(_cast, np.dtype(dtype))
+
+    def copy(self, order: str = "C") -> Any:
+        return self._call(np.copy)
+
+    def item(self) -> Any:
+        """Return the only entry; a replay has to find the same."""
+        found: Any = self.__gradcli_namespace__.known(self, _item)
+        return found
+
+    def tolist(self) -> Any:
+        return self.__gradcli_namespace__.known(self, _tolist)
+
+    def all(self, axis: Any = None) -> Any:
+        return self._call(np.all, axis)
+
+    def any(self, axis: Any = None) -> Any:
+        return self._call(np.any, axis)
+
+    def min(self) -> Any:
+        return self._call(np.min)
+
+    def max(self) -> Any:
+        return self._call(np.max)
+
+    def __bool__(self) -> bool:
+        return bool(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    __index__ = __int__
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.__gradcli_namespace__.getitem(self, index)
+
+    def __array__(self, *args: object, **kwargs: object) -> NoReturn:
+        raise Untraceable("an array's memory is read")
+
+    __setitem__ = __array__
+
+    def _call(self, function: Function, *args: object) -> Any:
+        return self.__gradcli_namespace__.made(function, (self, *args), {})
+
+
+give_operators(Recorded)
+
+
+class Recording(Beside, of=Recorded):
+    """The namespace of arrays whose calls are recorded, over that of ``base``.
+
+    ``careful``: calls are made again even if no result needs them, as long as they may
+    raise an error that depends on entries.
+    """
+
+    writeable = False
+    careful = False
+
+    def __init__(self, base: ArrayNamespace, trace: Trace) -> None:
+        super().__init__(base)
+        self.trace = trace
+
+    def input(self, raw: Raw) -> Recorded:
+        """Return an array as a new input; add inputs before anything is computed."""
+        nr = self.trace.inputs
+        self.trace.inputs += 1
+        self.trace.given[nr] = raw.dtype, raw.shape
+        return Recorded(raw, self, Value(nr))
+
+    def other(self, name: str, args: tuple[Any, ...], kwargs: Params) -> Any:
+        found = self.made(self.of_base(name), args, kwargs)
+        if is_elementwise(name):
+            return found
+        if self.careful:
+            self.trace.asked += [x.value for x in _inside(found)]
+        if isinstance(found, Recorded):
+            given = [*args, *kwargs.values()]
+            chosen = [x for each in given for x in _inside(each) if x.dtype.kind != "f"]
+            if chosen:  # the size may be theirs to say, as a mask's is
+                self.known(found, _shape_of)
+        return found
+
+    def calling(self, function: Function, *args: Any) -> Any:
+        """Return what a function of arrays gives; it is a step if one is recorded."""
+        return (
+            self.made(function, args, {}) if holds(Recorded, args) else function(*args)
+        )
+
+    def made(self, function: Function, args: tuple[Any, ...], kwargs: Params) -> Any:
+        """Return what a function gives, as arrays of the recording."""
+        call, flat = laid_out(function, args, kwargs)
+        found = call(*[x.data if isinstance(x, Recorded) else x for x in flat])
+        operands = tuple([x.value if isinstance(x, Recorded) else x for x in flat])
+        if isinstance(found, np.ndarray | np.generic):
+            return Recorded(found, self, self.trace.add(call, operands, {}, found))
+        value = self.trace.add(call, operands, {}, found)
+        arrays = isinstance(found, tuple | list) and all(
+            isinstance(part, np.ndarray | np.generic) for part in found
+        )
+        if not arrays:
+            self._demand(value, found)
+            return found
+        pick, kind = operator.getitem, tuple if isinstance(found, tuple) else list
+        return kind([
+            Recorded(part, self, self.trace.add(pick, (value, nr), {}, part))
+            for nr, part in enumerate(found)
+        ])  # fmt: skip
+
+    def known(self, x: Recorded, read: Function) -> Any:
+        """Return what is read of an array, which every replay has to find again."""
+        found = read(x.data)
+        self._demand(self.trace.add(read, (x.value,), {}, found), found)
+        return found
+
+    def _demand(self, value: Value, answer: object) -> None:
+        self.trace.asked.append(self.trace.add(Demand(answer), (value,), {}, None))
+
+    @whole
+    def new_full(self, x: Any, shape: Shape, value: Any) -> Any:
+        if isinstance(value, Recorded):
+            return self.made(np.full, (tuple(shape), value, x.dtype), {})
+        like = x.data if isinstance(x, Recorded) else x
+        return self.base.new_full(like, shape, value)
+
+
+OWN = {*vars(Recording), "ones_like", "symbolic", "zeros_like"}
+"""Names that need no call of arrays."""
+
+LAYOUT = {"geometry", "is_contiguous", "is_viewable"}
+"""Functions that ask how entries lie in memory, which is the same in each replay."""
+
+MEMORY = {
+    "address", "apart", "array", "array_itself", "in_parts", "later", "seen", "settle",
+}  # fmt: skip
+"""Functions that make no call on entries."""
+
+
+def _handed_on(name: str) -> Any:
+    """Return a method that makes a call of the namespace of arrays."""
+    if name in LAYOUT:
+        return lambda self, x, *args: getattr(self.base, name)(x.data, *args)
+    return lambda self, *args, **kwargs: self.other(name, args, kwargs)
+
+
+for _name in (BASIS & {*dir(Beside)}) - MEMORY - OWN:
+    setattr(Recording, _name, left_to_base(_name, _handed_on(_name)))
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """A step that compares what is found with the answer that the recording got."""
+
+    answer: object
+
+    def __call__(self, found: object) -> None:
+        same = found == self.answer or (found != found and self.answer != self.answer)
+        if not same or type(found) is not type(self.answer):
+            raise Departed
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """A function that takes its arguments one after the other.
+
+    layout  for each argument the class and the length of a tuple or a list whose parts
+            are given in its place; None: it is given as it is
+    names   the names of the last arguments
+    """
+
+    function: Function
+    layout: tuple[tuple[type, int] | None, ...]
+    names: tuple[str, ...]
+
+    def __call__(self, *flat: Any) -> Any:
+        parts = iter(flat)
+        args = [
+            next(parts) if kind is None else kind[0](islice(parts, kind[1]))
+            for kind in self.layout
+        ]
+        first = len(args) - len(self.names)
+        named = dict(zip(self.names, args[first:], strict=True))
+        return self.function(*args[:first], **named)
+
+
+def laid_out(
+    function: Function, args: tuple[Any, ...], kwargs: Params
+) -> tuple[Function, list[Any]]:
+    """Return a function and its arguments, so that an array of a recording is never
+    inside of a tuple, a list or a dict."""
+    given = [*args, *kwargs.values()]
+    layout: list[tuple[type, int] | None] = []
+    flat: list[Any] = []
+    for each in given:
+        nested = isinstance(each, tuple | list) and holds(Recorded, each)
+        layout.append((type(each), len(each)) if nested else None)
+        flat += each if nested else [each]
+    if any(layout) or kwargs:
+        return Laid(function, tuple(layout), tuple(kwargs)), flat
+    return function, flat
+
+
+class Replay:
+    """The calls of a recording that results need, to be made on other arrays.
+
+    Args:
+        trace: the recording.
+        wanted: the results, arrays of the recording or constants.
+    """
+
+    def __init__(self, trace: Trace, wanted: Sequence[Any]) -> None:
+        steps, found = needed(trace, [*wanted, *trace.asked])
+        self._registers: list[Any] = [None] * (trace.inputs + len(trace.steps))
+        self._inputs = trace.inputs
+        places = {nr: nr for nr in range(trace.inputs)}
+        last: dict[int, int] = {}
+        for nr, step in steps.items():
+            last |= {o.nr: nr for o in step.operands if isinstance(o, Value)}
+        results = found[: len(wanted)]
+        kept = {r.nr for r in results if isinstance(r, Value)}
+        self._results = [self._place(r) for r in results]
+        self._owned = [isinstance(r, Value) and r.nr in steps for r in results]
+        self._calls = []
+        for nr, step in steps.items():
+            places[nr] = nr
+            read = [self._place(o) for o in step.operands]
+            ended = {o.nr for o in step.operands if isinstance(o, Value)} - kept
+            drop = tuple(n for n in ended if last[n] == nr)
+            pick: Picker = operator.itemgetter(*read) if len(read) > 1 else _only(read)
+            self._calls.append((step.function, pick, nr, drop))
+
+    def _place(self, operand: Any) -> int:
+        """Return the register that holds an operand: a value, or a constant."""
+        if isinstance(operand, Value):
+            return operand.nr
+        self._registers.append(operand)
+        return len(self._registers) - 1
+
+    def __call__(self, arrays: Sequence[Raw]) -> list[Any]:
+        """Return the results on other inputs, in memory of their own.
+
+        Raises:
+            Departed: the computation would make other calls.
+        """
+        held = self._registers.copy()
+        held[: self._inputs] = arrays
+        try:
+            for function, pick, nr, drop in self._calls:
+                held[nr] = function(*pick(held))
+                for old in drop:
+                    held[old] = None
+        except Departed:
+            raise
+        except Exception as error:
+            raise Departed from error  # a fresh computation says it in its own words
+        return [
+            held[at] if own and held[at].base is None else np.array(held[at])
+            for at, own in zip(self._results, self._owned, strict=True)
+        ]
+
+    @property
+    def steps(self) -> int:
+        """Return the number of calls that a replay makes."""
+        return len(self._calls)
+
+
+def _only(read: list[int]) -> Picker:
+    if not read:
+        return lambda held: ()
+    (at,) = read
+    return lambda held: (held[at],)
+
+
+def _cast(x: Raw, dtype: Any) -> Raw:
+    return x.astype(dtype)
+
+
+def _inside(value: Any) -> list[Recorded]:
+    """Return the arrays of a recording in an argument."""
+    parts = value if isinstance(value, tuple | list) else (value,)
+    return [part for part in parts if isinstance(part, Recorded)]
+
+
+def _shape_of(x: Raw) -> Shape:
+    return x.shape
+
+
+def _item(x: Raw) -> Any:
+    return x.item()
+
+
+def _tolist(x: Raw) -> Any:
+    return x.tolist()
