@@ -219,7 +219,7 @@ def _read_ahead(threads: Executor, blocks: Iterable[Block]) -> Iterator[Block]:
     begun: deque[Block] = deque()
     try:
         for block in blocks:
-            begun.append(block._replace(read=threads.submit(block).result))
+            begun.append(block._replace(read=threads.submit(block.read).result))
             if len(begun) > 1:
                 yield begun.popleft()
     except ProgramError:

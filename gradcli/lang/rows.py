@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass
 from gc import collect
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,9 +37,6 @@ number of those that are shared out to threads, as each step holds Python's lock
 
 MIN_ROWS_TOGETHER = 4
 """Smallest number of rows that are run together; fewer take less time one by one."""
-
-MAX_GROUPS = 32
-"""Largest number of groups whose results are held until all of them are computed."""
 
 MAX_STEPS_IN_THREADS = 100_000
 """Largest number of steps in loops of a run beside others, which none can interrupt."""
@@ -66,6 +65,7 @@ class Ways(NamedTuple):
         return Ways(rows, runs, threads, self.alone + more.alone, text)
 
 
+@dataclass
 class Rows:
     """The rows of a table, and the runs that compute them.
 
@@ -80,36 +80,28 @@ class Rows:
         each: a context that is entered for each run, of several rows or of one.
         first: do not run the rows after the first one that fails.
         kind: what is computed beside the values, as `derivatives` has it.
-
-    Raises:
-        ProgramError: the program cannot be run at any row.
     """
 
-    def __init__(
-        self,
-        prepared: Prepared,
-        of: str | None,
-        count: int,
-        whole: set[str],
-        failed: dict[int, ProgramError] | None = None,
-        each: AbstractContextManager[None] | None = None,
-        first: bool = False,
-        kind: str = "grad",
-    ) -> None:
-        self._kind = kind
-        self._prepared = prepared
-        self._of = of
-        self._whole = whole
-        self._raised = failed is None
-        self._failed = {} if failed is None else failed
-        self._each = each or nullcontext()
-        self._first = first or self._raised
-        self._session = Session(prepared, of)
-        self._is_alike = prepared.factory.xp is NUMPY
+    prepared: Prepared
+    of: str | None
+    count: int
+    whole: set[str]
+    failed: dict[int, ProgramError] | None = None
+    each: AbstractContextManager[None] | None = None
+    first: bool = False
+    kind: str = "grad"
+
+    def __post_init__(self) -> None:
+        self.ways, self._last = Ways(self.count), self.count
+        self._raised = self.failed is None
+        self._failed: dict[int, Any] = {} if self.failed is None else self.failed
+        self._each = self.each or nullcontext()
+        self._session = Session(self.prepared, self.of)
+        self._is_alike = self.prepared.factory.xp is NUMPY
         self._results: list[Host] = []
-        share = -(-count // cores()) if count >= 2 * MIN_ROWS_OF_THREADS else count
+        shared = self.count >= 2 * MIN_ROWS_OF_THREADS
+        share = -(-self.count // cores()) if shared else self.count
         self._most = max(1, min(MAX_ROWS_TOGETHER, share))
-        self.ways = Ways(count)
 
     def run(self) -> tuple[Tensor, list[Tensor]]:
         """Return the values and the gradients, with the rows as their first dimension.
@@ -117,29 +109,25 @@ class Rows:
         Raises:
             ProgramError: the program fails at a row, and ``failed`` is None.
         """
-        factory = self._prepared.factory
-        waiting = [np.arange(self.ways.rows)]
+        factory = self.prepared.factory
+        waiting = [np.arange(self.count)] if self.count else []
         with default_dtype(factory.dtype), np.errstate(all="ignore"):
             while waiting:
-                parts = [
-                    part for rows in waiting if len(rows)
-                    for part in np.array_split(rows, -(-len(rows) // self._most))
-                ]  # fmt: skip
-                groups, waiting = parts[:MAX_GROUPS], parts[MAX_GROUPS:]
-                found = self._beside(groups)
+                parts = (np.array_split(g, -(-len(g) // self._most)) for g in waiting)
+                groups = [*chain(*parts)]
+                found, waiting = self._beside(groups), []
                 for nr, rows in enumerate(groups):
                     waiting += self._run(rows, found.get(nr))
         if self._raised and self._failed:
-            raise self._failed[min(self._failed)]
+            raise self._failed[self._last]
         if not self._results:
-            wanted = sum(given.requires_grad for given in self._prepared.inputs)
-            self._make_room([np.nan] * (1 + wanted ** (1 + (self._kind == "hessian"))))
+            wanted = sum(given.requires_grad for given in self.prepared.inputs)
+            self._make_room([np.nan] * (1 + wanted ** (1 + (self.kind == "hessian"))))
         value, *grads = (Tensor(each, factory.xp) for each in self._results)
         return value, [*grads]
 
     def _beside(self, groups: Sequence[Host]) -> dict[int, list[Raw] | Exception]:
-        """Return results of large groups by number, or that they go different ways, run
-        on all cores."""
+        """Return what large groups give, run on all cores, by number."""
         found: dict[int, list[Raw] | Exception] = {}
         large = [n for n, rows in enumerate(groups) if len(rows) >= MIN_ROWS_OF_THREADS]
         threads = min(cores(), len(large)) if self._is_alike else 1
@@ -147,23 +135,20 @@ class Rows:
             return found
 
         def work(nr: int) -> None:
-            with np.errstate(all="ignore"):
-                try:
-                    found[nr] = self._found(groups[nr], True, MAX_STEPS_IN_THREADS)
-                except Exception as error:
-                    if _apart(error):
-                        found[nr] = error
+            try:
+                found[nr] = self._found(groups[nr], True, MAX_STEPS_IN_THREADS)
+            except Exception as error:
+                if _apart(error):
+                    found[nr] = error
 
         share_out(large, work, threads)
         self.ways = self.ways._replace(threads=threads)
         return found
 
-    def _run(
-        self, rows: Host, found: list[Raw] | Exception | None = None
-    ) -> Sequence[Host]:
+    def _run(self, rows: Host, found: Any) -> Sequence[Host]:
         """Keep the results of rows, which were ``found`` or are computed here; return
         the groups that they are to be run in instead."""
-        if self._first and self._failed and rows[0] > min(self._failed):
+        if rows[0] > self._last:
             return ()
         if not self._is_alike or len(rows) < MIN_ROWS_TOGETHER:
             return self._one_by_one(rows)
@@ -200,7 +185,7 @@ class Rows:
 
     def _one_by_one(self, rows: Host) -> Sequence[Host]:
         for row in rows.tolist():
-            if self._first and self._failed and row > min(self._failed):
+            if row > self._last:
                 break
             self.ways = self.ways._replace(alone=self.ways.alone + 1)
             try:
@@ -211,6 +196,8 @@ class Rows:
                 if told is None:
                     raise
                 self._failed[row] = told
+                if self.first or self._raised:
+                    self._last = min(self._last, row)
                 if getattr(told, "code", "") == "E403":
                     collect()  # frees the values of the failed run, in a cycle
         return ()
@@ -220,13 +207,13 @@ class Rows:
     ) -> list[Raw]:
         """Return the value and the gradients at several rows, run ``together`` on
         columns, or at one row."""
-        prepared = self._prepared
+        prepared = self.prepared
         xp = Columns(NUMPY) if together else None
         home: Any = xp or prepared.factory.xp
         # A row alone has its own memory, which a program may look at.
         column = xp.column if xp is not None else lambda raw: raw.copy()
         raws = {
-            name: x.raw if name in self._whole else column(x.raw[rows])
+            name: x.raw if name in self.whole else column(x.raw[rows])
             for name, x in prepared.environment.items()
         }
         leaves = prepared.leaves(home, raws)
@@ -235,14 +222,14 @@ class Rows:
             session.rebind(leaves)
         else:
             linked = prepared.on(leaves, prepared.factory.on(xp))
-            session = Session(linked, self._of, max_steps=max_steps)
+            session = Session(linked, self.of, max_steps=max_steps)
         y = session()
-        if y.numel() != 1 and self._kind in ("grad", "hessian"):
+        if y.numel() != 1 and self.kind in ("grad", "hessian"):
             shape = list(y.shape)
             message = f"the value has shape {shape}, and a gradient is of one number"
             raise ProgramError("E596", message, hint="add .sum(), or take an entry")
         wanted = [leaves[i.name] for i in prepared.inputs if i.requires_grad]
-        found = [y.raw, *(g.raw for g in derivatives(self._kind, y, wanted))]
+        found = [y.raw, *(g.raw for g in derivatives(self.kind, y, wanted))]
         return found if xp is None else [xp.spread(raw, len(rows)) for raw in found]
 
     def _keep(self, rows: Any, found: Sequence[Raw]) -> None:
@@ -253,7 +240,7 @@ class Rows:
             kept[rows] = part
 
     def _make_room(self, like: Sequence[Any]) -> None:
-        factory, count = self._prepared.factory, self.ways.rows
+        factory, count = self.prepared.factory, self.ways.rows
         for each in like:
             dtype = getattr(each, "dtype", factory.dtype)
             room = factory.xp.np.full((count, *np.shape(each)), np.nan, dtype)

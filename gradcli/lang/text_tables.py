@@ -43,7 +43,7 @@ BLOCK_BYTES = 1 << 21
 LISTENING_SECONDS = 0.2
 """Longest wait for a stream before Ctrl-C is handled, in seconds."""
 
-ARROW_BYTES = 1 << 17
+ARROW_BYTES = 1 << 19
 MAX_ARROW_COLUMNS = 1000
 """Smallest text that pyarrow is imported for, in bytes, and most columns for it."""
 
@@ -166,6 +166,12 @@ class Block(NamedTuple):
             share = self.size * end // max(1, count)
             yield Block(partial(Points, columns, bad), share - told)
             start, begin, told = stop, max(1, end), share
+
+
+def is_quick(size: int) -> bool:
+    """Return whether pyarrow is there, and worth its import for so many bytes."""
+    worth = size >= ARROW_BYTES or "pyarrow" in modules
+    return worth and find_spec("pyarrow") is not None
 
 
 def refused(code: str, message: str) -> ProgramError:
@@ -376,10 +382,9 @@ def _rows(data: bytes, line: int, layout: Layout, what: str) -> Points:
         data = layout.remark.sub(lambda m: m[0] if m[0][:1] == b'"' else b"", data)
     if layout.mark == " ":
         data = b"\n".join(b" ".join(line.split()) for line in data.split(b"\n"))
-    quick = len(data) >= ARROW_BYTES or "pyarrow" in modules
     few = layout.cells < MAX_ARROW_COLUMNS and not layout.kept
     few = few and (b'"' not in data or data.count(b'"') % 2 == 0)
-    if quick and few and find_spec("pyarrow"):
+    if few and is_quick(len(data)):
         found = _by_arrow(data, layout)
         if found is not None:
             return Points(found, ())
@@ -401,9 +406,7 @@ def _by_arrow(data: bytes, layout: Layout) -> dict[str, Floats] | None:
         table = arrow.read_csv(
             BytesIO(data),
             read_options=arrow.ReadOptions(
-                column_names=[str(nr) for nr in range(layout.cells)],
-                block_size=len(data) + 1,
-                use_threads=False,
+                column_names=[str(nr) for nr in range(layout.cells)]
             ),
             parse_options=arrow.ParseOptions(delimiter=layout.mark),
             convert_options=arrow.ConvertOptions(

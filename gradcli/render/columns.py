@@ -16,20 +16,16 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
-from io import StringIO
-from sys import modules
+from io import BytesIO, StringIO
 from typing import IO, Any
 
 import numpy as np
 
 from ..lang.errors import ProgramError
 from ..lang.filesystem import FOLDER, packed, refusal, replacing, suffixes
-from ..lang.text_tables import TEXTS
+from ..lang.text_tables import TEXTS, is_quick
 from ..views.numbers import flat_columns
 from .jsons import dumps
-
-MANY_NUMBERS = 1 << 15
-"""Fewest numbers of a block that pyarrow is imported for."""
 
 
 class Columns:
@@ -54,9 +50,8 @@ class Columns:
     ) -> tuple[list[str], Any]:
         """Return names and rows in the file's format, from an array for each name."""
         names, arrays = flat_columns(names, columns)
-        many = len(arrays) * len(arrays[0]) >= MANY_NUMBERS or "pyarrow" in modules
-        plain = many and all(array.dtype == float for array in arrays)
-        if plain and find_spec("pyarrow"):
+        plain = all(array.dtype == float for array in arrays)
+        if plain and is_quick(sum(array.nbytes for array in arrays)):
             return names, _by_arrow(arrays, cls.separator)
         return names, _text(zip(*map(_cells, arrays), strict=True), cls.separator)
 
@@ -102,19 +97,16 @@ def _by_arrow(arrays: Sequence[Any], separator: str) -> bytes:
     import pyarrow as pa
     from pyarrow import csv
 
-    whole = [pa.py_buffer(np.ascontiguousarray(array)) for array in arrays]
-    # To ask pyarrow for an array would take an import of NumPy's masked ones.
-    table = pa.table(
-        [pa.Array.from_buffers(pa.float64(), len(arrays[0]), [None, b]) for b in whole],
-        [str(k) for k in range(len(arrays))],
-    )
-    text = pa.BufferOutputStream()
+    table = pa.table({  # pa.array would import NumPy's masked arrays
+        str(k): pa.Array.from_buffers(pa.float64(), len(a), [None, pa.py_buffer(a)])
+        for k, a in enumerate(arrays)
+    })  # fmt: skip
+    text = BytesIO()
     options = csv.WriteOptions(
         include_header=False, delimiter=separator, batch_size=max(1, table.num_rows)
     )
     csv.write_csv(table, text, options)
-    encoded: bytes = text.getvalue()
-    return encoded
+    return text.getvalue()
 
 
 class _Tabs(Columns):

@@ -28,9 +28,7 @@ MAX_WAYS = 64
 """Largest number of groups that rows are put in by a number that is read."""
 
 MAX_ENTRIES = 1 << 24
-MIN_CROWDED_ROWS = 32
-"""Most entries that live at once in all columns of a namespace, and fewest rows for
-which more are refused."""
+"""Largest number of entries that all columns of a namespace have at once."""
 
 
 class Apart(Exception):
@@ -46,6 +44,11 @@ class Apart(Exception):
         self.groups, self.crowded = tuple(groups), crowded
 
 
+def _called(name: str) -> Run:
+    """Return a method that applies the function ``name`` of the namespace."""
+    return lambda x, dim=None: getattr(x.__gradcli_namespace__, name)(x, dim)
+
+
 class Column(Made):
     """An array of ``shape`` for each row; ``data`` has the rows in front."""
 
@@ -55,7 +58,7 @@ class Column(Made):
         self.data = data
         self.__gradcli_namespace__ = namespace
         namespace.entries += data.size
-        if namespace.entries > MAX_ENTRIES and self.rows >= MIN_CROWDED_ROWS:
+        if namespace.entries > MAX_ENTRIES:
             raise Apart(crowded=True)
 
     def __del__(self) -> None:
@@ -103,17 +106,8 @@ class Column(Made):
             raise Apart
         return first[0].tolist()
 
-    def all(self, axis: Any = None) -> Any:
-        return self.__gradcli_namespace__.all(self, axis)
-
-    def any(self, axis: Any = None) -> Any:
-        return self.__gradcli_namespace__.any(self, axis)
-
-    def min(self) -> Any:
-        return self.__gradcli_namespace__.amin(self)
-
-    def max(self) -> Any:
-        return self.__gradcli_namespace__.amax(self)
+    all, any = _called("all"), _called("any")
+    min, max = _called("amin"), _called("amax")
 
     def __bool__(self) -> bool:
         return bool(self.item())
