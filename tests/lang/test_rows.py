@@ -28,7 +28,7 @@ PROGRAMS = {
     "a matrix": "A = stack([stack([x, b]), stack([b, 2 + x*x])])\n"
     "inverse(A)[0, 1] + det(A)",
     "positions": "v = stack([x, b, x + b])\nv[argmax(v)]*b + sort(v).values[1]",
-    "lists of numbers beside": "outer(stack([x, b]), [1, 2]).sum()*dist([x, b], [1, 2])",
+    "lists of numbers beside": "outer([x, b], [1, 2]).sum()*dist([x, b], [1, 2])",
     "random numbers": "w = randn(3)\n(w*x).sum()*b + rand(1).sum()",
     "in place": "y = x*2\ny += b*x\ny*y",
     "without a gradient": "x.detach()*b",
@@ -70,22 +70,19 @@ def test_neither_threads_nor_the_size_of_groups_change_a_number(
         monkeypatch.setattr(together, "cores", lambda count=count: count)
         monkeypatch.setattr(traces, "MAX_ENTRIES", entries)
         found.append(program.table(given))
-    assert found[0].value.tobytes() == found[1].value.tobytes()
-    assert found[0].value.tobytes() == found[2].value.tobytes()
+    assert len({each.value.tobytes() for each in found}) == 1
     assert [each.ways.threads for each in found[:2]] == [1, 3]
-    assert found[2].ways.runs > 2 * found[1].ways.runs > found[2].ways.alone
+    assert found[2].ways.runs > found[1].ways.runs > found[2].ways.alone
 
 
 def test_rows_of_random_programs_have_the_numbers_that_they_have_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for seed in range(60):
+    for seed in range(40):
         program = random_program(seed, wild=False, dtype="float64", scalar=True)
-        first = {n: np.asarray(v) for n, v in program.inputs.items()}
-        given = {
-            n: np.stack([v * (1 + nr / 7) for nr in range(6)]) for n, v in first.items()
-        }
-        found = []
+        given, found = {}, []
+        for name, value in program.inputs.items():
+            given[name] = np.stack([np.asarray(value) * (1 + n / 7) for n in range(6)])
         for least in (4, 100):
             monkeypatch.setattr(together, "MIN_ROWS_TOGETHER", least)
             done = compile(program.text).at_rows(given, {}, {})
@@ -140,12 +137,14 @@ def test_what_all_rows_share_may_have_many_entries() -> None:
 
 
 def test_a_row_may_be_an_array() -> None:
-    program = compile("softmax(v*x, 0)[1]")
     rng = np.random.default_rng(1)
     given = {"v": rng.normal(size=(50, 4)), "x": rng.normal(size=50)}
-    found = program.table(given)
-    alone = program.grad(v=given["v"][3], x=given["x"][3])
-    np.testing.assert_allclose(found.grads["v"][3], alone.grads["v"], rtol=1e-14)
+    for text in ("softmax(v*x, 0)[1]", "as_strided(v, [2], [1], 0).sum()*x.item()"):
+        program = compile(text)
+        found = program.table(given)
+        alone = program.grad(v=given["v"][3], x=given["x"][3])
+        np.testing.assert_allclose(found.grads["v"][3], alone.grads["v"], rtol=1e-14)
+        np.testing.assert_allclose(found.value[3], alone.value, rtol=1e-14)
 
 
 def test_no_rows_give_no_numbers() -> None:
