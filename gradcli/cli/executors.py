@@ -141,10 +141,8 @@ class Task:
         if not stop:
             told += [(None, f"{bad.place}: {bad.reason}") for bad in points.bad]
             told += [(points.number(nr), e.message) for nr, e in failed.items()]
-        rows_done = points.rows + len(points.bad)
-        return Done(
-            columns, rows_done, tuple(told), error, block.size, found.ways or Ways(0)
-        )
+        count, ways = points.rows + len(points.bad), found.ways or Ways(0)
+        return Done(columns, count, tuple(told), error, block.size, ways)
 
 
 class Workers(NamedTuple):

@@ -390,9 +390,8 @@ def _rows(data: bytes, line: int, layout: Layout, what: str) -> Points:
             return Points(found, ())
     together = None if EXTREME_BYTES.search(data) else _floats
     rows = _cut(data, line, layout, what)
-    return _collected(
-        rows, layout.numbers, layout.kept, (_number, together, _json_text)
-    )
+    readers = _number, together, _json_text
+    return _collected(rows, layout.numbers, layout.kept, readers)
 
 
 def _by_arrow(data: bytes, layout: Layout) -> dict[str, Floats] | None:
@@ -488,17 +487,15 @@ def _collected(
             values = {name: text(cells[at]) for name, at in kept.items()}
             cell = {name: read(cells[at]) for name, at in numbers.items()}
             values |= {name: value for name, (value, why) in cell.items() if not why}
-            reason = next(
-                (f"{name} {why}" for name, (_, why) in cell.items() if why), ""
-            )
+            whys = (f"{name} {why}" for name, (_, why) in cell.items() if why)
+            reason = next(whys, "")
         if not reason:
             known = {name: list(np.shape(value)) for name, value in values.items()}
             shapes = shapes or known
             other = next((name for name in known if known[name] != shapes[name]), None)
             if other is not None:
-                reason = (
-                    f"{other} has shape {known[other]}, before it had {shapes[other]}"
-                )
+                now, before = known[other], shapes[other]
+                reason = f"{other} has shape {now}, before it had {before}"
         if reason:
             told = tuple((name, v) for name, v in values.items() if not np.ndim(v))
             bad.append(BadRow(nr, place, reason, told, code))

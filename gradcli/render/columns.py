@@ -27,6 +27,9 @@ from ..lang.text_tables import TEXTS, is_quick
 from ..views.numbers import flat_columns
 from .jsons import dumps
 
+Encoded = tuple[list[str], Any]
+"""The names of columns, and rows in the format of a file."""
+
 
 class Columns:
     """A file of columns that is being written, here as text with commas; rows may be
@@ -45,9 +48,7 @@ class Columns:
             self.file.write(_text([self.names], self.separator))
 
     @classmethod
-    def encoded(
-        cls, names: Sequence[str], columns: Sequence[Any]
-    ) -> tuple[list[str], Any]:
+    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> Encoded:
         """Return names and rows in the file's format, from an array for each name."""
         names, arrays = flat_columns(names, columns)
         plain = all(array.dtype == float for array in arrays)
@@ -55,7 +56,7 @@ class Columns:
             return names, _by_arrow(arrays, cls.separator)
         return names, _text(zip(*map(_cells, arrays), strict=True), cls.separator)
 
-    def write(self, encoded: tuple[list[str], Any]) -> None:
+    def write(self, encoded: Encoded) -> None:
         """Append encoded rows."""
         names, rows = encoded
         if not len(rows):
@@ -117,9 +118,7 @@ class _JsonLines(Columns):
     separator = ""
 
     @classmethod
-    def encoded(
-        cls, names: Sequence[str], columns: Sequence[Any]
-    ) -> tuple[list[str], Any]:
+    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> Encoded:
         cells = map(_json_cells, columns)
         keys = (dumps(name).replace("%", "%%") for name in names)
         line = "{" + ", ".join(f"{key}: %s" for key in keys) + "}\n"
@@ -157,9 +156,7 @@ class _Npy(Columns):
         self.end()
 
     @classmethod
-    def encoded(
-        cls, names: Sequence[str], columns: Sequence[Any]
-    ) -> tuple[list[str], Any]:
+    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> Encoded:
         names, arrays = flat_columns(names, columns)
         if any(array.dtype == object for array in arrays):
             hint = "leave out --keep, or write .csv, .jsonl or .parquet"
@@ -190,9 +187,7 @@ class _Parquet(Columns):
         self.writer = parquet.ParquetWriter(self.file, table.schema)
 
     @classmethod
-    def encoded(
-        cls, names: Sequence[str], columns: Sequence[Any]
-    ) -> tuple[list[str], Any]:
+    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> Encoded:
         import pyarrow as pa
 
         names, arrays = flat_columns(names, columns)
