@@ -260,8 +260,7 @@ def rows_of_rank(rank: int, refused: str) -> None:
                     make="distinct")])
 
     mean, parts = f"avg_pool{dims}", f"adaptive_avg_pool{dims}"
-    row(f"{mean}.default", node=f"AvgPool{title}Backward0", jvp=LINEAR, result=WHOLE,
-        refuses=refused,
+    row(f"{mean}.default", jvp=LINEAR, result=WHOLE, refuses=refused,
         saves="x", always_saves=True, memory=PACKED,
         rule=Rule(f"AvgPool{title}BackwardBackward0"), wide=True,
         formula="y[p] = mean(x[p*stride + k])",
@@ -294,9 +293,8 @@ def rows_of_rank(rank: int, refused: str) -> None:
                     kernel_size=(2, 3, 2)[:rank], stride=(1, 2, 2)[:rank],
                     padding=one)])
 
-    of_floats(f"{parts}.default", node=f"AdaptiveAvgPool{title}Backward0", jvp=LINEAR,
-        saves="x", always_saves=True,
-        memory=PACKED,
+    of_floats(f"{parts}.default", jvp=LINEAR, memory=PACKED, saves="x",
+        always_saves=True,
         rule=Rule(f"AdaptiveAvgPool{title}BackwardBackward0"), wide=True,
         doc="The mean of each of a given number of windows.",
         formula="y[p] = mean(x[window p])",
