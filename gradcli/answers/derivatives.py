@@ -18,6 +18,7 @@ from ..engine.devices import host
 from ..engine.jacobian import Block, TooManyEntries
 from ..lang.errors import ProgramError
 from ..lang.run import Run
+from ..records import Values
 from ..views.fields import FLAT, HIDDEN, IF_ANY, Device, DType, Shape
 from ..views.numbers import Shown, plain, shown
 from ..views.pattern import Pattern, colours_of, nothing_in, pattern_of
@@ -35,8 +36,7 @@ MIN_SPARSE_ENTRIES = 1 << 12
 """Number of entries of the smallest block that ``auto`` may show without its zeros."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(Values):
     """A block without its zeros.
 
     size       Rows and columns of the matrix, indices flattened in C order.
@@ -89,8 +89,7 @@ class BlockView:
         return self.inputs or (self.input,)
 
 
-@dataclass(frozen=True, slots=True)
-class Blocks:
+class Blocks(Values):
     """The blocks of a derivative, as the engine computed them.
 
     by       the blocks, by the names of their inputs

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ..lang.run import Input
+from ..records import Values
 from ..views.fields import HIDDEN, Device, DType, Shape
 from ..views.numbers import Plain, plain
 
 
-@dataclass(frozen=True, slots=True)
-class ReachedView:
+class ReachedView(Values):
     """An input that was moved, and the value it was moved to."""
 
     name: str
@@ -24,8 +24,7 @@ class ReachedView:
     value: Plain
 
 
-@dataclass(frozen=True, slots=True)
-class StepLine:
+class StepLine(Values):
     """One step of a descent, which is written on a line of its own.
 
     step       The number of steps taken.

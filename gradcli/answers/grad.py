@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias
 from ..diagnosis.not_finite import Trouble
 from ..lang.fusion import Fusion
 from ..lang.nested import nested
+from ..records import Values
 from ..verify.box import Place
 from ..views.fields import FLAT, HIDDEN, IF_ANY, Device, DType
 from ..views.numbers import Plain, flat, plain
@@ -39,8 +40,7 @@ Found: TypeAlias = Annotated[Any, "found"]
 """Numbers found at points, nested like a shape; None where none was found."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Values):
     """Proven bounds, and the extremes of the numbers that were found at points.
 
     lower  A lower bound of all numbers.
@@ -68,16 +68,14 @@ class Signed:
     changes_at: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Values):
     """An input's interval."""
 
     lower: Plain
     upper: Plain
 
 
-@dataclass(frozen=True, slots=True)
-class BoxRanges:
+class BoxRanges(Values):
     """The box and the range of the output.
 
     inputs  The intervals of the inputs.
@@ -95,8 +93,7 @@ class BoxRanges:
     close: bool
 
 
-@dataclass(frozen=True, slots=True)
-class GradDigits:
+class GradDigits(Values):
     """A gradient with many digits.
 
     grad_digits  With --digits: the gradient as decimal text.
@@ -105,8 +102,7 @@ class GradDigits:
     grad_digits: Texts
 
 
-@dataclass(frozen=True, slots=True)
-class Digits:
+class Digits(Values):
     """The output with many digits.
 
     digits  The number of digits.
@@ -187,8 +183,7 @@ class Grad:
     verification: Summary = field(default=Summary())
 
 
-@dataclass(frozen=True, slots=True)
-class Extras:
+class Extras(Values):
     """Results shown with the gradients; None for options that were not given."""
 
     precisely: Precisely | None = None

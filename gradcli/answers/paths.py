@@ -23,6 +23,7 @@ from numpy import errstate, unravel_index
 from ..engine import Port, Tensor, grad
 from ..lang.errors import ProgramError
 from ..ops.types import Array, Namespace
+from ..records import Values
 from ..views.factors import Factors
 from ..views.fields import FLAT, HIDDEN, Count, named
 from ..views.graph import GraphView, NodeView, graph_of, raw_partials
@@ -47,8 +48,7 @@ ROUNDING = {8: 2.0**-40, 4: 2.0**-11, 2: 2.0**-2}
 Ranking = Literal["exact", "estimated"]
 
 
-@dataclass(frozen=True, slots=True)
-class PathView:
+class PathView(Values):
     """One path.
 
     variables        The names of the values on the path.
@@ -73,8 +73,7 @@ class PathView:
     legs: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Cancellation:
+class Cancellation(Values):
     """Terms that are larger than their sum, at the entry where most is lost.
 
     entry    The index of the entry.
@@ -89,8 +88,7 @@ class Cancellation:
     ratio: float
 
 
-@dataclass(frozen=True, slots=True)
-class PathsView:
+class PathsView(Values):
     """The paths to one tensor, heaviest first; all of them or the heaviest alone.
 
     to            The value at which the paths end.

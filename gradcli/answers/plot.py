@@ -14,14 +14,14 @@ from typing import Annotated, Any, ClassVar, TypeAlias
 import numpy as np
 
 from ..engine.raw import Host
+from ..records import Values
 from ..views.fields import FLAT, named
 
 Numbers: TypeAlias = Annotated["np.ndarray[Any, np.dtype[Any]]", "value"]
 """An array, written as nested lists in an object."""
 
 
-@dataclass(frozen=True, slots=True)
-class KinkMark:
+class KinkMark(Values):
     """A place without a derivative on a curve.
 
     at     The value of the input there.

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
+from ..records import Values
 from ..views.fields import FLAT, IF_ANY, Verdict
 
 if TYPE_CHECKING:
@@ -20,8 +21,7 @@ Texts: TypeAlias = Annotated[str | list[Any] | None, "formulas"]
 """Formulas, nested like the numbers that they stand for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Values):
     """Verdict on one derivative, with its evidence.
 
     max_error       A proven bound on the relative error of the numbers.
@@ -37,8 +37,7 @@ class Checked:
     note: str | None = UNASKED
 
 
-@dataclass(frozen=True, slots=True)
-class Latex:
+class Latex(Values):
     """A formula in LaTeX.
 
     latex  With --latex: the formula as LaTeX; null: there is none.

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, combinations, starmap
 from typing import Any
@@ -30,6 +29,7 @@ import numpy as np
 
 from ..engine import Node
 from ..engine.walk import accumulate, added, inputs_first
+from ..records import Values
 from ..views.claims import Diagnosis
 from ..views.graph import raw_partials
 from ..views.survey import Path, Survey, below, met
@@ -99,8 +99,7 @@ def passing_over(start: object, end: object) -> Change:
     return lambda edge, total: [(end, total)] if edge is start else None
 
 
-@dataclass(frozen=True, slots=True)
-class Graph:
+class Graph(Values):
     """A recorded graph at one point, and the derivative by one input, true and given.
 
     rows   the cotangents of the outputs, by edge; the reverse pass is run from each
@@ -112,7 +111,7 @@ class Graph:
     end: Any
     true: Array
     given: Array
-    named: Mapping[str, Any] = field(default_factory=dict)
+    named: Mapping[str, Any] = {}
 
     @property
     def nodes(self) -> list[Any]:
@@ -323,8 +322,7 @@ _COMMON: dict[str, Callable[[Array], Array]] = {
 """Functions of a value that are often left out of a local gradient, by their texts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Values):
     """A factor that may be missing: its text, and its value in each sample.
 
     source  the text that it is the derivative of; None: it is a value of the program

@@ -12,7 +12,7 @@ one term or one subterm.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import product
@@ -38,6 +38,7 @@ from ..lang.syntax import (
     Unary,
     children,
 )
+from ..records import Values
 from ..verify.claims.text import Claim, ClaimsTask
 from ..views.claims import Diagnosis
 from .chain_rule import UNSPOKEN, candidates, times
@@ -58,8 +59,7 @@ MAX_SUBTERMS = 60
 _TIGHT = (Name, Literal, Call, MethodCall, Attribute, Index)
 
 
-@dataclass(frozen=True, slots=True)
-class Subterm:
+class Subterm(Values):
     """An expression inside a text, by its syntax node."""
 
     source: str

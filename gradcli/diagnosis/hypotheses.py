@@ -12,7 +12,6 @@ neither side of the pairs is zero throughout: zeros alone never count as a match
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, permutations
 from math import prod
@@ -20,6 +19,7 @@ from math import prod
 import numpy as np
 
 from ..engine.raw import Host
+from ..records import Values
 from ..views.claims import Diagnosis
 
 Array = Host
@@ -101,8 +101,7 @@ Seen = Callable[[Array, Array], "Pair | None"]
 this is the mistake; it returns None if the shapes rule the mistake out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hypothesis:
+class Hypothesis(Values):
     """A mistake that numbers may show, with its test and its sentences.
 
     cause        the kind of the mistake, in one word

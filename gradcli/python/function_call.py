@@ -15,7 +15,6 @@ though the engine records nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from inspect import Parameter, signature
 from typing import Any, Final, NoReturn, TypeVar
@@ -35,6 +34,7 @@ from ..nn.utils.stateless import functional_call
 from ..numbers.namespace import ObjectArray, ObjectNamespace
 from ..numbers.system import NoMeaning, has_many_digits
 from ..numbers.tape import TapeNamespace
+from ..records import Values
 from ..verify.subject import objects
 
 Found = TypeVar("Found")
@@ -46,8 +46,7 @@ NOTHING: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(Values):
     """A tensor given to each run: an argument, by its position, or a tensor of a
     module, by its name."""
 
@@ -60,8 +59,7 @@ class Slot:
         return self.given.requires_grad
 
 
-@dataclass(frozen=True, slots=True)
-class Both:
+class Both(Values):
     """A block of the Jacobian as backward gives it, and the true one; rows are the
     entries of all outputs."""
 

@@ -15,7 +15,7 @@ import runpy
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from inspect import Parameter
 from pathlib import Path
@@ -42,6 +42,7 @@ from ..lang.suggest import did_you_mean
 from ..nn.module import Module
 from ..nn.parameter import Parameter as ParameterTensor
 from ..ops.checks import EngineError
+from ..records import Values
 from .function_call import Call, Run, parameters_of
 from .torch_names import as_torch
 from .user_lines import words_of
@@ -55,8 +56,7 @@ NUMBERS: Final = (0.1, 1.0)
 WAY: Final = "write it as FILE.py:NAME, as in losses.py:Huber"
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Values):
     """A function, custom `Function` or module in a file.
 
     parameters  the parameters of its forward, without ``ctx``
@@ -67,8 +67,7 @@ class Target:
     parameters: Mapping[str, Parameter]
 
 
-@dataclass(frozen=True, slots=True)
-class Arguments:
+class Arguments(Values):
     """The arguments of a target, and the texts of those that were drawn, by
     name."""
 

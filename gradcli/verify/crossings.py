@@ -28,7 +28,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from math import isfinite
@@ -44,6 +44,7 @@ from ..numbers.namespace import ObjectNamespace
 from ..numbers.system import Number
 from ..numbers.terms import Term, Terms
 from ..ops import Op
+from ..records import Values
 from .formulas import shown
 from .process.budget import OutOfTime
 from .process.job import Job
@@ -89,8 +90,7 @@ HALVING_RATIOS: Final = (0.45, 0.55)
 Location = dict[int, Ball]
 
 
-@dataclass(frozen=True, slots=True)
-class Crossing:
+class Crossing(Values):
     """Two terms such that something is decided differently where they meet.
 
     op    the row that decides; None: a comparison of the program's own
@@ -216,8 +216,7 @@ def conventions(job: Job) -> dict[frozenset[str | None], str]:
 # where two terms meet
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Values):
     """A location, as a number for each entry, and its distance from the start."""
 
     moved: Mapping[int, Ball]

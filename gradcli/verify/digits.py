@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -27,6 +26,7 @@ from ..lang.parser import parse
 from ..numbers.balls import Ball, decimal, is_infinite, is_nan, working
 from ..numbers.namespace import ObjectArray, ObjectNamespace
 from ..numbers.system import Balls, Number, has_many_digits
+from ..records import Values
 from .process.job import Job
 from .subject import exact_output, objects
 
@@ -41,8 +41,7 @@ _NUMBER: Final = re.compile(r"\s*[+-]?(\d[\d_]*\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 _LIST: Final = re.compile(r"\s*\[[-+0-9.eE,\[\]\s]*\]\s*")
 
 
-@dataclass(frozen=True, slots=True)
-class Numerals:
+class Numerals(Values):
     """Numbers as text, in C order; ``unsettled``: some have fewer digits than asked."""
 
     shape: tuple[int, ...]
@@ -50,8 +49,7 @@ class Numerals:
     unsettled: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Precisely:
+class Precisely(Values):
     """The output and the gradient by each input, or None if no gradient reaches it.
 
     ``doubtful`` has the constants that are known to only 17 digits.

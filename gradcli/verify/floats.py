@@ -12,7 +12,6 @@ comes with the sum of the absolute values that were added up to it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Any, Final, Self
@@ -34,6 +33,7 @@ from ..numbers.expressions import (
 )
 from ..numbers.tape import Block, Column, Dots
 from ..ops.basis import ARITHMETIC
+from ..records import Values
 from .entries import NOTABLE_RELATIVE_ERROR, Entry, Report, at_most
 from .process.job import REFUTED
 from .subject import OnTape
@@ -159,8 +159,7 @@ class FloatPass:
 # how a claim differs from the pass
 
 
-@dataclass(frozen=True, slots=True)
-class Gaps:
+class Gaps(Values):
     """Distances of a claim's numbers from those of an independent pass in floats.
 
     relative  the distance divided by the number; infinite if that is not defined

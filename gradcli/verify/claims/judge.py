@@ -22,6 +22,7 @@ from ...engine.raw import Host
 from ...numbers.balls import to_float
 from ...numbers.expressions import Expressions
 from ...numbers.terms import Term
+from ...records import Values
 from ..formulas import indifferent, side_conditions
 from ..process.budget import Budget, OutOfTime
 from ..process.job import (
@@ -447,8 +448,7 @@ def shown(task: ClaimsTask, point: Point, sides: Sides) -> Counterexample:
     return Counterexample(inputs, entry, said, has, claimed.shape, true.shape)
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
+class Proof(Values):
     """The outcome of a proof, with the reason for a failure if it is known."""
 
     done: bool
