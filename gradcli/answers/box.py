@@ -26,9 +26,7 @@ from ..records import Values
 from .question import Question
 
 if TYPE_CHECKING:
-    from ..verify.box import Ranges
     from ..verify.box import Span as Interval
-    from ..verify.process.job import Job
 
 FORM: Final = "write --box NAME=LOWER..UPPER, as in --box x=0.1..0.2"
 
@@ -150,15 +148,6 @@ def tell_middles(question: Question, boxes: Sequence[Box]) -> None:
     """Tell the user the point that everything but the ranges is shown for."""
     point = ", ".join(printable(box.middle().argument) for box in boxes)
     question.tell(f"but for the ranges, shown at the middle of the box: {point}")
-
-
-def ranges_of(boxes: Sequence[Box], job: Job) -> Ranges:
-    """Return the ranges over the box, as narrow as the time for checks allows."""
-    from ..verify.box import ranges
-    from ..verify.process.budget import Budget
-    from ..verify.subject import program_of
-
-    return ranges(job, spans_of(boxes), program_of(job), Budget(job.seconds))
 
 
 def spans_of(boxes: Sequence[Box]) -> Mapping[str, Interval]:

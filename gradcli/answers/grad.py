@@ -20,9 +20,10 @@ from ..lang.fusion import Fusion
 from ..lang.nested import nested
 from ..records import Values
 from ..verify.box import Place
+from ..verify.box import ranges as ranges_over
 from ..views.fields import FLAT, HIDDEN, IF_ANY, Device, DType
 from ..views.numbers import Plain, flat, plain
-from .box import Box, ranges_of, spans_of
+from .box import Box, spans_of
 from .closed_forms import indices
 from .gradients import Gradients, GradView, InputView, OutputView
 from .verdicts import Checked, Formulas, Summary, Texts, by_name, checked, summary
@@ -230,7 +231,11 @@ def extras_of(
             found.view, None if given is None else plain(given.raw)
         )
     if boxes and job is not None:
-        ranges = ranges_of(boxes, job)
+        from ..verify.process.budget import Budget
+        from ..verify.subject import program_of
+
+        spans, budget = spans_of(boxes), Budget(job.seconds)
+        ranges = ranges_over(job, spans, program_of(job), budget)
     return Extras(precisely, conditioned, boxes, ranges)
 
 

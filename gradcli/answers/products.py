@@ -94,8 +94,25 @@ class Product:
     unasked: str | None = field(default=None, metadata=HIDDEN)
 
     def reworded(self, found: Verification) -> Verification:
-        """Return the verdicts on the moved program as verdicts on the product."""
-        return _of_parts(self, found)
+        """Return the verdicts on the moved program as verdicts on the product's parts,
+        with texts on the program itself."""
+        if self.command == "jacobian":
+            (part,) = self.products
+            verdicts = [replace(v, name=part.name) for v in found.inputs]
+        else:
+            of_input = {v.name: v for v in found.inputs}
+            verdicts = [_of_part(of_input[p.name], p.count) for p in self.products]
+        told = [
+            replace(v, closed_form=None, note=_unmoved(self, v.note or "") or None)
+            for v in verdicts
+        ]
+        return Verification.about(
+            told,
+            found.seconds,
+            side_conditions=tuple(_unmoved(self, c) for c in found.side_conditions),
+            kinks=tuple(_unmoved(self, kink) for kink in found.kinks),
+            done=found.done,
+        )
 
     def judged(self, verification: Verification | None) -> Product:
         """Return the answer with its verdicts."""
@@ -217,27 +234,6 @@ def _fresh(name: str, source: str) -> str:
     while name in source:
         name += "_"
     return name
-
-
-def _of_parts(asked: Product, found: Verification) -> Verification:
-    """Return the verdicts on the product's parts, with texts on the program itself."""
-    if asked.command == "jacobian":
-        (part,) = asked.products
-        verdicts = [replace(v, name=part.name) for v in found.inputs]
-    else:
-        of_input = {v.name: v for v in found.inputs}
-        verdicts = [_of_part(of_input[p.name], p.count) for p in asked.products]
-    told = [
-        replace(v, closed_form=None, note=_unmoved(asked, v.note or "") or None)
-        for v in verdicts
-    ]
-    return Verification.about(
-        told,
-        found.seconds,
-        side_conditions=tuple(_unmoved(asked, c) for c in found.side_conditions),
-        kinks=tuple(_unmoved(asked, kink) for kink in found.kinks),
-        done=found.done,
-    )
 
 
 def _of_part(verdict: InputVerdict, count: int) -> InputVerdict:

@@ -19,7 +19,7 @@ with the fewest wrong paths is taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain, combinations, starmap
@@ -32,7 +32,7 @@ from ..engine.walk import accumulate, added, inputs_first
 from ..records import Values
 from ..views.claims import Diagnosis
 from ..views.graph import raw_partials
-from ..views.survey import Path, Survey, below, met
+from ..views.survey import Path, Survey, below, largest, met
 from .evidence import Evidence, Sample, Texts
 from .hypotheses import (
     CLOSE,
@@ -40,7 +40,6 @@ from .hypotheses import (
     Pair,
     alike,
     constant_factor,
-    largest,
     number_text,
     same,
     simple_number,
@@ -87,11 +86,6 @@ def altered(seeds: Mapping[Any, Any], change: Change | None) -> dict[object, Any
         return below(edge, total) if sent is None else sent
 
     return accumulate(reversed(inputs_first(seeds)), seeds, pull, added)
-
-
-def blocking(parts: Collection[object]) -> Change:
-    """Return a change in which the edges ``parts`` send nothing on."""
-    return lambda edge, total: () if edge in parts else None
 
 
 def passing_over(start: object, end: object) -> Change:
@@ -232,7 +226,8 @@ def taken_for_constant(evidence: Evidence) -> Diagnosis | None:
     graphs, names = _graphs(evidence), _between(evidence.samples[0])
 
     def blocked(wrong: Sequence[str], graph: Graph) -> Change:
-        return blocking({graph.named[name] for name in wrong})
+        parts = {graph.named[name] for name in wrong}
+        return lambda edge, total: () if edge in parts else None
 
     several = chain(combinations(names, 1), combinations(names, 2))
     for wrong in several if graphs else ():

@@ -41,6 +41,7 @@ from ..lang.syntax import (
 from ..records import Values
 from ..verify.claims.text import Claim, ClaimsTask
 from ..views.claims import Diagnosis
+from ..views.survey import largest
 from .chain_rule import UNSPOKEN, candidates, times
 from .evidence import MIN_SAMPLES, Evidence, gather, rewritten, said_in
 from .hypotheses import (
@@ -48,7 +49,6 @@ from .hypotheses import (
     Array,
     all_same,
     constant_factor,
-    largest,
     number_text,
     simple_number,
 )

@@ -21,6 +21,7 @@ import numpy as np
 from ..engine.raw import Host
 from ..records import Values
 from ..views.claims import Diagnosis
+from ..views.survey import largest
 
 Array = Host
 Pair = tuple[Array, Array]
@@ -53,10 +54,6 @@ def speaking(pairs: Sequence[Pair]) -> bool:
 def alike(pairs: Sequence[Pair]) -> bool:
     """Tell whether both sides are equal and neither is all zeros."""
     return speaking(pairs) and all_same(pairs)
-
-
-def largest(a: Array) -> float:
-    return float(abs(a).max()) if a.size else 0.0
 
 
 def constant_factor(pairs: Sequence[Pair]) -> float | None:

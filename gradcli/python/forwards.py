@@ -165,7 +165,7 @@ def recorded(
             needs = tuple(isinstance(x, Tensor) and x.requires_grad for x in given)
             return made_by.forward(FunctionCtx(needs), *given)
 
-    plain = call.with_function(run)
+    plain = Call(run, call.arguments, call.title, call.names)
     leaves = plain.leaves()
     pairs = zip(call.outputs(call.leaves()), plain.outputs(leaves), strict=True)
     return leaves, [made for y, made in pairs if y.edge is not None]

@@ -133,10 +133,6 @@ class Call:
                 arguments[slot.key] = Tensor(values, slot.given.xp, slot.varied)
         return self.at(arguments)
 
-    def with_function(self, function: object) -> Call:
-        """Return the call of another function with the same arguments."""
-        return Call(function, self.arguments, self.title, self.names)
-
     def name_of(self, number: float) -> str | None:
         """Return the name of the only plain argument equal to a number, or None."""
         pairs = zip(self.names, self.arguments, strict=False)

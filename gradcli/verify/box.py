@@ -290,11 +290,8 @@ class _Search:
                 own = list(map(ends_of, numbers))
                 if known is None:
                     what |= dict.fromkeys(subject.terms.kinks.values())
-                    what |= (
-                        {"a comparison goes either way": None}
-                        if subject.terms.taken
-                        else {}
-                    )
+                    if subject.terms.taken:
+                        what["a comparison goes either way"] = None
                     only = subject
                 if any(is_nan(v) for v in values):
                     hole = "the program has no value"

@@ -23,7 +23,7 @@ from ..engine import Tensor, grad
 from ..lang.exactly import ExactFactory, ExactLibrary, exact_code
 from ..lang.machine import Machine
 from ..lang.parser import parse
-from ..numbers.balls import Ball, decimal, is_infinite, is_nan, working
+from ..numbers.balls import NAN, Ball, decimal, is_infinite, is_nan, working
 from ..numbers.namespace import ObjectArray, ObjectNamespace
 from ..numbers.system import Balls, Number, has_many_digits
 from ..records import Values
@@ -145,13 +145,11 @@ class _Pass:
         return not open_ and not self.system.undecided
 
     def _numerals(self, digits: int) -> dict[str | None, Numerals | None]:
-        found: dict[str | None, Numerals | None] = {}
+        found: dict[str | None, Numerals | None] = dict.fromkeys(self.arrays)
         for name, array in self.arrays.items():
-            balls = [] if array is None else list(array.data.flat)
-            texts = tuple(_text(b, digits) for b in balls)
-            open_ = not all(_is_sure(b, digits) for b in balls)
-            found[name] = None
             if array is not None:
+                texts = tuple(_text(b, digits) for b in array.data.flat)
+                open_ = not all(_is_sure(b, digits) for b in array.data.flat)
                 found[name] = Numerals(array.shape, texts, open_)
         return found
 
@@ -162,9 +160,7 @@ class _Pass:
 
 
 def _read(text: str) -> Ball:
-    if text in ("inf", "-inf", "nan"):
-        return {"inf": arb.pos_inf(), "-inf": arb.neg_inf()}.get(text, arb(float(text)))
-    return arb(text)
+    return NAN if text == "nan" else arb(text)
 
 
 def _is_sure(b: Ball, digits: int) -> bool:
