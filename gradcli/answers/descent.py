@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ..lang.run import Input
-from ..records import Values
+from ..records import Values, field
 from ..views.fields import HIDDEN, Device, DType, Shape
 from ..views.numbers import Plain, plain
 
@@ -39,8 +38,7 @@ class StepLine(Values):
     grad_norm: float
 
 
-@dataclass(frozen=True, slots=True)
-class DescentView:
+class DescentView(Values):
     """Answer of `gradcli descend`: the end of a descent.
 
     program    The program's text.

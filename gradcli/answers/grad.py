@@ -11,14 +11,13 @@ its gradient is 0.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from math import fsum, hypot, inf, isfinite, isnan, nan
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias
 
 from ..diagnosis.not_finite import Trouble
 from ..lang.fusion import Fusion
 from ..lang.nested import nested
-from ..records import Values
+from ..records import Values, field
 from ..verify.box import Place
 from ..verify.box import ranges as ranges_over
 from ..views.fields import FLAT, HIDDEN, IF_ANY, Device, DType
@@ -56,8 +55,7 @@ class Bounds(Values):
     most: Found
 
 
-@dataclass(frozen=True, slots=True)
-class Signed:
+class Signed(Values):
     """The range of a gradient.
 
     sign        Whether it keeps its sign.
@@ -116,8 +114,7 @@ class Digits(Values):
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Values):
     """Reaction of the output to a relative change of one input.
 
     norm     The norm of the input times that of its gradient, divided by abs(output).
@@ -131,8 +128,7 @@ class Condition:
     entry: str
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedInput:
+class JudgedInput(Values):
     """An input, its gradient, and the verdict on it.
 
     closed_form  The gradient as a formula, if it is short.
@@ -153,8 +149,7 @@ class JudgedInput:
     formulas: Formulas | None = field(metadata=FLAT)
 
 
-@dataclass(frozen=True, slots=True)
-class Grad:
+class Grad(Values):
     """Answer of `gradcli grad`: the output and a gradient per input.
 
     program          The program's text.
@@ -181,7 +176,7 @@ class Grad:
     code: str | None = field(default=None, metadata=IF_ANY)
     adjoint_program: str | None = field(default=None, metadata=IF_ANY)
     trace: Fusion | None = field(default=None, metadata=IF_ANY)
-    verification: Summary = field(default=Summary())
+    verification: Summary = Summary()
 
 
 class Extras(Values):

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from heapq import nsmallest
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -23,7 +22,7 @@ from numpy import errstate, unravel_index
 from ..engine import Port, Tensor, grad
 from ..lang.errors import ProgramError
 from ..ops.types import Array, Namespace
-from ..records import Values
+from ..records import Values, field
 from ..views.factors import Factors
 from ..views.fields import FLAT, HIDDEN, Count, named
 from ..views.graph import GraphView, NodeView, graph_of, raw_partials
@@ -110,8 +109,7 @@ class PathsView(Values):
     cancellation: Cancellation | None
 
 
-@dataclass(frozen=True, slots=True)
-class PathsAnswer:
+class PathsAnswer(Values):
     """Answer of `gradcli paths`: the paths from one tensor to others.
 
     program   The program's text.

@@ -149,8 +149,6 @@ class Listener(TensorLibrary):
 
     def on_result(self, value: object, span: Span) -> None:
         super().on_result(value, span)
-        if isinstance(value, tuple):
-            return
         if isinstance(value, Tensor) and value.edge is not None:
             self.heard.setdefault(value.edge, value.raw)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import prod
 from typing import Annotated
 
@@ -23,6 +23,7 @@ from ..lang.bindings import read_bindings
 from ..lang.errors import ProgramError
 from ..lang.run import Run
 from ..lang.suggest import did_you_mean
+from ..records import Values, field
 from ..verify.process.job import (
     CERTIFIED,
     SAMPLED,
@@ -46,16 +47,15 @@ STEP = "step"
 """Name of the input that says how far the others are moved."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Values, kw_only=True):
     """The part of a vector or of a product that belongs to an input or the output.
 
     input   The input that this part belongs to.
     output  For a Jacobian: the output that this part belongs to.
     """
 
-    input: str | None = field(default=None, kw_only=True, metadata=IF_ANY)
-    output: str | None = field(default=None, kw_only=True, metadata=IF_ANY)
+    input: str | None = field(default=None, metadata=IF_ANY)
+    output: str | None = field(default=None, metadata=IF_ANY)
     shape: Shape
     value: Shown
     checked: Checked | None = field(default=None, metadata=FLAT)
@@ -71,8 +71,7 @@ class Part:
         return prod(self.shape)
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+class Product(Values):
     """Answer with --times: the product with a Jacobian or a Hessian.
 
     program   The program's text.
@@ -89,7 +88,7 @@ class Product:
     output: OutputView
     vectors: tuple[Part, ...]
     products: tuple[Part, ...]
-    verification: Summary = field(default=Summary())
+    verification: Summary = Summary()
     job: Job | None = field(default=None, metadata=HIDDEN)
     unasked: str | None = field(default=None, metadata=HIDDEN)
 
@@ -162,7 +161,9 @@ def product(
 
 
 def _parts(found: Mapping[str, Tensor], of_output: bool = False) -> tuple[Part, ...]:
-    parts = {n: Part(tuple(x.shape), shown(x.raw)) for n, x in found.items()}
+    parts = {
+        n: Part(shape=tuple(x.shape), value=shown(x.raw)) for n, x in found.items()
+    }
     return tuple(
         replace(part, output=name) if of_output else replace(part, input=name)
         for name, part in parts.items()

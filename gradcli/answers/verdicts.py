@@ -6,10 +6,9 @@ Invariant: nothing is added to what the checking process reported.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
-from ..records import Values
+from ..records import Values, field
 from ..views.fields import FLAT, IF_ANY, Verdict
 
 if TYPE_CHECKING:
@@ -46,8 +45,7 @@ class Latex(Values):
     latex: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Formulas:
+class Formulas(Values):
     """The formulas of a block.
 
     symbolic       With --symbolic: the formulas, nested like the value; null if there
@@ -60,8 +58,7 @@ class Formulas:
     latex: Latex | None = field(metadata=FLAT)
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Values):
     """All verdicts in one: the weakest.
 
     checked          The number of derivatives that were checked.

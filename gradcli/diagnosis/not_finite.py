@@ -25,7 +25,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import islice
 from typing import Any
@@ -55,7 +54,7 @@ from ..lang.syntax import (
 )
 from ..ops import ALIASES, FUNCTIONS
 from ..ops.types import Array
-from ..records import Values
+from ..records import Values, field
 from ..views.fields import IF_ANY
 from ..views.graph import raw_partials
 from ..views.numbers import Plain, plain
@@ -123,8 +122,7 @@ class Rewriting(Values):
     gradients: Mapping[str, Plain | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Values):
     """An edge of the reverse pass at which numbers stopped being finite.
 
     ``entry`` is the index of the entry that the numbers belong to. ``incoming`` and

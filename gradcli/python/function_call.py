@@ -91,15 +91,10 @@ class Call:
         self.arguments = list(arguments)
         self.draws = get_rng_state()
         own = getattr(function, "__self__", function)
-        is_custom = isinstance(own, type) and issubclass(own, Function)
-        self.custom: type[Function] | None = own if is_custom else None
+        self.custom: type[Function] | None = own if is_custom(own) else None
         self.copies = False
         self.module = function if isinstance(function, Module) else None
-        self.run = (
-            function.apply
-            if isinstance(function, type) and issubclass(function, Function)
-            else function
-        )
+        self.run = function.apply if is_custom(function) else function
         self.names = names or _names(function, len(self.arguments))
         self.slots = [
             Slot(self.names[key], key, x)
@@ -276,10 +271,16 @@ def _copied(x: Tensor) -> object:
     return x.xp.clone(x.raw)
 
 
+def is_custom(made: object) -> bool:
+    """Tell whether an object is a custom `Function`."""
+    return isinstance(made, type) and issubclass(made, Function)
+
+
 def parameters_of(function: Any) -> dict[str, Parameter]:
     """Return the parameters of a function, or of a forward without its ``ctx``."""
-    custom = isinstance(function, type) and issubclass(function, Function)
-    takes_ctx = custom and function.setup_context is Function.setup_context
+    takes_ctx = is_custom(function) and (
+        function.setup_context is Function.setup_context
+    )
     try:
         found = signature(getattr(function, "forward", function)).parameters
     except (TypeError, ValueError):

@@ -10,10 +10,9 @@ Invariant: a verdict claims no more than was done; what was not checked is named
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Final
 
-from ..records import Values
+from ..records import Values, field
 from ..verify.process.job import REFUTED, TIME_OUT, UNKNOWN, is_weaker, weakest
 from ..views.claims import Diagnosis
 from ..views.fields import HIDDEN, Verdict, named
@@ -106,8 +105,7 @@ class Fault(Values):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionProof:
+class FunctionProof(Values):
     """The verdict on a function's gradients at its inputs.
 
     function         FILE.py:NAME as it was given, or the function's name.

@@ -25,7 +25,6 @@ from typing import Annotated, Any, Final, get_args, get_origin
 import numpy as np
 
 from ..autograd.blocks import pull
-from ..autograd.function import Function
 from ..engine.creation import tensor
 from ..engine.devices import NUMPY
 from ..engine.draws import Generator
@@ -43,7 +42,7 @@ from ..nn.module import Module
 from ..nn.parameter import Parameter as ParameterTensor
 from ..ops.checks import EngineError
 from ..records import Values
-from .function_call import Call, Run, parameters_of
+from .function_call import Call, Run, is_custom, parameters_of
 from .torch_names import as_torch
 from .user_lines import words_of
 
@@ -143,8 +142,7 @@ def find(text: str) -> Target:
         found = _made(found, text)
     if isinstance(found, Module):
         found = found.double()
-    custom = isinstance(found, type) and issubclass(found, Function)
-    if not callable(found) or (isinstance(found, type) and not custom):
+    if not callable(found) or (isinstance(found, type) and not is_custom(found)):
         raise ProgramError(
             "E519", f"{name} is no function, Function or module, but "
             f"{type(found).__name__}", hint=WAY,
@@ -227,7 +225,7 @@ def _is_real(x: object) -> bool:
 def taken_as_constants(target: Target, arguments: Arguments) -> list[str]:
     """Return the names of the tensors for which a custom function's backward returns
     None; none if it does so for all."""
-    if not (isinstance(target.value, type) and issubclass(target.value, Function)):
+    if not is_custom(target.value):
         return []
     with suppress(Exception), enable_grad():
         call = Call(target.value, arguments.values, target.title)

@@ -147,8 +147,8 @@ class Subject:
 
     @cached_property
     def sign_of_zero(self) -> tuple[str, tuple[int, ...]] | None:
-        """What depends on the sign of a zero, which no real number has, in words, and
-        the steps that lie there; None if nothing does."""
+        """Words for a function that depends on the sign of a zero, which no real number
+        has, and the steps that lie there; None if there is none."""
         if self.zeros:
             return "the sign of a zero decides", tuple(sorted(self.zeros)[:1])
         evaluation, graph = self.evaluation, self.evaluation.graph
