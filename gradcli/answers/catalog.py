@@ -12,15 +12,7 @@ from ..lang.parser import parse
 from ..lang.syntax import Call, free_names, walk
 from ..lang.tensor_library import CONSTANTS, is_function
 from ..numbers.trees.texts import Text, filled, partial_text
-from ..ops import (
-    ALIASES,
-    FUNCTIONS,
-    Op,
-    defaults,
-    offered,
-    overloads,
-    parameters,
-)
+from ..ops import ALIASES, FUNCTIONS, Op, defaults, offered, overloads, parameters
 from ..ops.spellings import SPELLINGS, Template
 from ..records import Values
 

@@ -67,14 +67,7 @@ from .function_proof import (
 )
 from .tolerances import MOST, explained
 from .torch_names import lack_in
-from .trials import (
-    BACKWARD,
-    LACKED,
-    all_same,
-    entry_of,
-    faults,
-    held_by_differences,
-)
+from .trials import BACKWARD, LACKED, all_same, entry_of, faults, held_by_differences
 from .user_lines import words_of
 
 MAX_JACOBIAN_ENTRIES: Final = 4096

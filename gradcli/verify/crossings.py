@@ -20,14 +20,7 @@ if the method does not converge, no point is returned.
 from __future__ import annotations
 
 import math
-from collections.abc import (
-    Collection,
-    Container,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
