@@ -39,7 +39,6 @@ from ..numbers.terms import Term, Terms
 from ..ops import Op
 from ..records import Values
 from .formulas import shown
-from .process.budget import OutOfTime
 from .process.job import Job
 from .subject import OnTerms, exact_output, on_terms
 
@@ -187,8 +186,6 @@ def conventions(job: Job) -> dict[frozenset[str | None], str]:
     found: dict[frozenset[str | None], str] = {}
     try:
         _, crossings = watched(job)
-    except OutOfTime:
-        raise
     except Exception:
         # A note without the rule still has its reason.
         return found
