@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from ..records import Record
+from ..records import Values
 from .options import Request, was_typed
 from .problems import typed, wrong
 from .sources import listed
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..answers.derivatives import Form
 
 
-class Many(Record):
+class Many(Values):
     """A group of options: where points come from, and where results go.
 
     --table FILE: Compute at every row of a table, whose columns are the inputs without
@@ -81,16 +81,14 @@ class Many(Record):
 
     def refuse(self, request: Request, **others: object) -> None:
         """Refuse further options, by name, that have no effect at many points."""
-        seconds, digits = was_typed("verify_seconds"), was_typed("precision")
-        extra = typed(
-            **others, shape=request.shape, verify_seconds=seconds, precision=digits
-        )
+        own = {name: was_typed(name) for name in ("verify_seconds", "precision")}
+        extra = typed(**others, shape=request.shape, **own)
         if extra:
             message = f"{extra[0]} is not for many points"
             raise wrong("E590", message, "leave it out, or ask at one point")
 
 
-class Matrices(Record):
+class Matrices(Values):
     """A group of options: blocks with or without their zeros, and files of them.
 
     --sparse: Show every block by the coordinates and values of its entries, as large
@@ -117,7 +115,7 @@ class Matrices(Record):
             raise wrong("E590", "--sparse leaves zeros out, --dense shows them", hint)
 
 
-class Choice(Record):
+class Choice(Values):
     """A group of options: how to descend.
 
     --optimizer: The optimizer, as PyTorch has it.
@@ -150,6 +148,5 @@ class Choice(Record):
             hint = "lbfgs compares gradients of one loss; choose sgd or adam"
             raise wrong("E590", "lbfgs takes no --batch", hint)
         if self.shuffle and self.batch is None:
-            raise wrong(
-                "E590", "--shuffle needs --batch", "say which rows: --batch x,y:10"
-            )
+            hint = "say which rows: --batch x,y:10"
+            raise wrong("E590", "--shuffle needs --batch", hint)

@@ -208,10 +208,10 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
     def _has_lines(self, x: Raw, dim: Dims, longest: int) -> bool:
         """Return whether a reduction is along many short lines, for each of which NumPy
         needs as long as for a reduction of its own."""
-        last = (x.ndim - 1,)
-        alone = dim if isinstance(dim, tuple) else (dim,)
-        lies = self.device == "cpu" and is_wide_array(x) and x.flags.c_contiguous
-        return bool(lies and alone == last and 1 < x.shape[-1] <= longest)
+        if dim != (x.ndim - 1,) and dim != x.ndim - 1:
+            return False
+        lies = x.flags.c_contiguous and self.device == "cpu" and is_wide_array(x)
+        return bool(lies and 1 < x.shape[-1] <= longest)
 
     def prod(self, x: Raw, dim: Dims = None, keepdim: bool = False) -> Raw:
         return self.np.prod(x, axis=_axes(dim), keepdims=keepdim)
@@ -245,22 +245,26 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
     def argmin(self, x: Raw, dim: int | None = None, keepdim: bool = False) -> Raw:
         return self.np.asarray(self.np.argmin(x, axis=dim, keepdims=keepdim))
 
-    def largest_of(self, parts: Sequence[Raw]) -> tuple[Raw, Raw]:
-        np = self.np
+    def largest_of(
+        self, parts: Sequence[Raw], places: Sequence[int] | None = None
+    ) -> tuple[Raw, Raw]:
+        np, number = self.np, list(range(len(parts)) if places is None else places)
         parts = [np.ascontiguousarray(part) for part in parts]
         best = np.array(parts[0], order="C")
-        few = len(parts) <= MAX_NUMBER_OF_ALL_TYPES
-        number = np.zeros(best.shape, "i1" if few else "i8")
         for part in parts[1:]:
             np.maximum(best, part, out=best)
-        has_nan = best.dtype.kind == "f" and self._holds_any(np.isnan(best))
-        beaten = np.ones(best.shape, "?")
-        for part in parts[:-1]:
+        few = max(number) <= MAX_NUMBER_OF_ALL_TYPES
+        found = np.full(best.shape, number[0], "i1" if few else "i8")
+        beaten, has_nan = np.ones(best.shape, "?"), best.dtype.kind == "f"
+        if has_nan and not self.waits:
+            has_nan = bool(np.isnan(np.maximum.reduce(best, axis=None, initial=0)))
+        for part, here, there in zip(parts, number, number[1:], strict=False):
             np.logical_and(beaten, np.not_equal(part, best), out=beaten)
             if has_nan:
                 np.logical_and(beaten, np.equal(part, part), out=beaten)
-            np.add(number, beaten, out=number)
-        return best, number
+            ones = beaten.view("i1")
+            found += np.multiply(ones, there - here, dtype=found.dtype)
+        return best, found
 
     def argsort(self, x: Raw, dim: int = -1, descending: bool = False) -> Raw:
         """Return the indices that sort ``x``; equal entries keep their order."""

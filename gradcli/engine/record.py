@@ -158,10 +158,10 @@ class Recorder:
         lone = signature.inputs == 1 and op.returns == 1 and not op.variadic
         self.of_one = of_one(self) if lone and not self._is_choosy else None
         self.of_two = binary(self) if self.is_plain and not lone else None
-        together = bool(self.slots) and signature.inputs > 1 and op.returns == 1
+        several = op.variadic or (bool(self.slots) and signature.inputs > 1)
         self.of_several = (
             of_several(self, slots_of_positions(op))
-            if together and op.owns and not op.elementwise
+            if several and op.returns == 1 and op.owns and not op.elementwise
             else None
         )
         if op.fixed:
@@ -347,13 +347,14 @@ def _raw(op: Op, inputs: tuple[object, ...]) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _leading(a: Tensor, b: Tensor) -> Tensor:
-    """Return the operand in whose namespace both are computed with: a symbolic one, or
-    that of the other operand of a number on the host."""
+    """Return the operand in whose namespace both are computed with: a symbolic one, one
+    beside the other's arrays, or that of the other operand of a number on the host."""
     if present_namespace(a.xp) is present_namespace(b.xp):
         return b if a.xp.inference else a
     for one, other in ((a, b), (b, a)):
         plain = not other.xp.symbolic
         lone = plain and other.xp.device == "cpu" and not other.raw.shape
+        lone = lone or other.xp is getattr(one.xp, "base", None)
         lifted = one.xp.symbolic and plain
         at_home = one.xp is MODE.home
         if (lifted or lone) and (other.edge is None or (lifted and at_home)):

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
+from ..autograd.blocks import structured
 from ..engine import NUMPY, Tensor, resolve
 from ..engine.devices import cuda
-from ..engine.jacobian import rows_of
 from ..records import Record
 from .compiler import compile_program
 from .errors import ProgramError
@@ -210,7 +210,7 @@ class Compiled:
         """
         point = self._at(values)
         y = point.run()
-        blocks = rows_of(y, list(point.wanted.values()))
+        (blocks,) = structured([y], list(point.wanted.values()))
         by_name: dict[str, Array] = {}
         for name, block in zip(point.wanted, blocks, strict=True):
             kept = block.sparse if sparse is None else sparse

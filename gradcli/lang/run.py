@@ -161,7 +161,9 @@ class Session:
         given = dict(zip(prepared.environment, map(xp.input, raws), strict=True))
         leaves = prepared.leaves(xp, given)
         on_leaves = prepared.on(leaves, prepared.factory.on(xp))
+        xp.careful = True  # what fails there fails in a replay
         y = Session(on_leaves, self.of, max_steps=self._max_steps)()
+        xp.careful = False
         found = grad([y], [leaves[name] for name in names])
         replay = Replay(trace, [y.raw, *[g.raw for g in found if g is not None]])
 

@@ -20,9 +20,10 @@ from typing import Any
 
 from ..engine.dtypes import float32
 from ..engine.raw import Params, Run
-from ..engine.record import call
+from ..engine.record import apply, call
 from ..engine.signatures import constructor, new_class
 from ..engine.tensor import Tensor
+from ..ops import OPS
 from . import functional as F
 from . import init
 from .declare import add_parameters, head, saying
@@ -291,7 +292,7 @@ class RNNBase(_Recurrent):
             if self.dropout and self.training and first + directions < len(weights):
                 out = F.dropout(out, self.dropout)
         kinds = zip(*last, strict=True)
-        return out, [call("stack.default", *parts, dim=0) for parts in kinds]
+        return out, [apply(OPS["stack.default"], parts, {"dim": 0}) for parts in kinds]
 
     def _whole(
         self, x: Tensor, state: State, given: Weights, backwards: bool
@@ -299,9 +300,9 @@ class RNNBase(_Recurrent):
         """Run one layer of LSTM cells one way, as one node."""
         w, u = given[:2]
         biases = given[2:] or (call("new_zeros", u, u.shape[:1]),) * 2
-        found = call("lstm.layer", x, w, u, *biases, *state, reverse=backwards)
-        seen, *last = found[:3]
-        return seen, tuple(last)
+        given = (x, w, u, *biases, *state)
+        found = apply(OPS["lstm.layer"], given, {"reverse": backwards})
+        return found[0], found[1:3]
 
     def _stepped(
         self, x: Tensor, first: State, given: Weights, backwards: bool,

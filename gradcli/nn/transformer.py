@@ -114,7 +114,7 @@ class MultiheadAttention(Module):
         turned = self.batch_first and query.ndim == 3
         if turned:
             # A sequence that comes twice stays one.
-            own = {id(each): each.transpose(1, 0) for each in (query, key, value)}
+            own = {id(x): x.transpose(1, 0) for x in dict.fromkeys((query, key, value))}
             query, key, value = own[id(query)], own[id(key)], own[id(value)]
         out, weights = F.multi_head_attention_forward(
             query, key, value, self.embed_dim, self.num_heads, self.in_proj_weight,

@@ -113,9 +113,8 @@ def embedding(call: Call, input: Array, weight: Array, padding_idx: int | None =
     cases=[case(Fixed([0, 2, 1])), case(Fixed([[0], [3]]), num_classes=5)])
 def one_hot(xp: Namespace, x: Array, num_classes: int = -1) -> Array:
     at = xp.as_index(x)
-    if num_classes == -1 and not at.size:
-        raise ValueRangeError(
-            "Can not infer total number of classes from empty tensor.")
+    refuse(num_classes == -1 and not at.size, "Can not infer total number of classes "
+           "from empty tensor.", kind=ValueRangeError)
     if at.size and int(at.min()) < 0:
         raise ValueRangeError("Class values must be non-negative.")
     count = int(at.max()) + 1 if num_classes == -1 else num_classes
@@ -348,9 +347,8 @@ def embedding_bag(call: Call, input: Array, weight: Array, offsets: Array | None
            shown(given), shown(input.shape), kind=ValueRangeError)
     demand_rank("embedding_bag: weight", weight, 2, 2)
     if input.ndim == 2:
-        if offsets is not None:
-            raise ValueRangeError("embedding_bag: offsets belong to an input of one "
-                                  "dimension; each row of two is a bag")
+        refuse(offsets is not None, "embedding_bag: offsets belong to an input of one "
+               "dimension; each row of two is a bag", kind=ValueRangeError)
         items, length = input.shape
         begins = range(0, items * length, length) if length else ()
         offsets = call("as_index.beside", input, list(begins))
@@ -365,9 +363,8 @@ def embedding_bag(call: Call, input: Array, weight: Array, offsets: Array | None
     demand_rank("embedding_bag: offsets", offsets, 1, 1)
     if mode not in MODES:
         raise ValueRangeError("mode has to be one of sum, mean or max")
-    if mode == "max" and scale_grad_by_freq:
-        raise ValueRangeError(
-            "max mode does not support scaling the gradient by the frequency")
+    refuse(mode == "max" and scale_grad_by_freq, "max mode does not support scaling "
+           "the gradient by the frequency", kind=ValueRangeError)
     refuse(samples is not None and mode != "sum", "embedding_bag: per_sample_weights "
            "are part of mode='sum' alone, not of '{}'", mode, kind=KindError)
     padding = row_of_padding(padding_idx, weight.shape[0])
@@ -403,30 +400,34 @@ def lstm_cotangents(xp: Namespace, wanted: Sequence[bool], g: Cotangents, y: Out
     (count, items, _), n, (at, empty) = x.shape, h.shape[1], xp.writing(x)
     blocks, squashed = xp.reshape(gates, (count, 4, n, items)), xp.tanh(cells)
     enter, forget, new, leave = (blocks[:, k] for k in range(4))
-    slopes = (1 - blocks) * xp.stack((enter, forget, 1 + new, leave), 1)
     held = before(xp, xp.t(c), cells)
-    shares = slopes * xp.stack((new, held, enter, squashed), 1)
+    slopes = (enter * (1 - enter), forget * (1 - forget), 1 - xp.square(new),
+              leave * (1 - leave))
+    parts = zip(slopes, (new, held, enter, squashed), strict=True)
+    shares = xp.stack([slope * part for slope, part in parts], 1)
     to_cell = leave * (1 - xp.square(squashed))
     gh, gc = (xp.t(xp.zeros_like(h) if part is None else part) for part in (gh, gc))
     gy = None if gy is None else turned(xp, in_order(xp, gy, reverse))
-    g_gates = None if g_gates is None else xp.reshape(g_gates, blocks.shape) * slopes
+    if g_gates is not None:
+        g_gates = g_gates * xp.reshape(xp.stack(slopes, 1), gates.shape)
     gy, g_gates, g_cells = (
         part if part is None else xp.packed(part) if xp.plain else xp.unbind(part)
         for part in (gy, g_gates, g_cells))
-    room, small = empty(blocks.shape), empty((3, n, items))
-    to_h, to_c, part, steps = small[0], small[1], small[2], []
-    by_c, by_h, of_c, of_h = shares[:, :3], shares[:, 3:], room[:, :3], room[:, 3:]
+    room, small, steps = empty(gates.shape), empty((3, n, items)), []
+    to_h, to_c, part = small[0], small[1], small[2]
+    by_c, by_h, places = shares[:, :3], shares[:, 3:], room.reshape(blocks.shape)
+    of_c, of_h = places[:, :3], places[:, 3:]
     back = xp.packed(xp.t(u))
     for k in reversed(range(count)):
         gh = gh if gy is None else at.add(gh, gy[k], to_h)
         gc = at.add(gc, at.multiply(gh, to_cell[k], part), to_c)
         gc = gc if g_cells is None else at.add(gc, g_cells[k], to_c)
         both = at.multiply(gc, by_c[k], of_c[k]), at.multiply(gh, by_h[k], of_h[k])
-        step = room[k] if xp.plain else xp.cat(both)
+        step = room[k] if xp.plain else xp.reshape(xp.cat(both), (4 * n, items))
         steps.append(step if g_gates is None else at.add(step, g_gates[k], step))
         gc = at.multiply(gc, forget[k], to_c)
-        gh = at.dot(back, xp.reshape(steps[-1], (4 * n, items)), to_h)
-    found = xp.permute(room if xp.plain else xp.stack(steps[::-1]), (1, 2, 0, 3))
+        gh = at.dot(back, steps[-1], to_h)
+    found = xp.transpose(room if xp.plain else xp.stack(steps[::-1]), 0, 1)
     found = xp.reshape(found, (4 * n, count * items))
     x, hs = in_order(xp, x, reverse), before(xp, h, in_order(xp, hs, reverse))
     by_x, by_h = (xp.matmul(found, xp.reshape(each, (count * items, each.shape[2])))
@@ -447,18 +448,20 @@ def lstm(xp: Namespace, x: Array, w: Array, u: Array, b: Array, d: Array, h: Arr
     """Return the states h of all steps, the last h and c, and the gates and the c of
     all steps, which the reverse rule reads."""
     (count, items, _), n, (at, empty) = x.shape, h.shape[1], xp.writing(x)
-    of_x = xp.matmul(w, turned(xp, in_order(xp, x, reverse))) + xp.unsqueeze(b + d, 1)
     # A sigmoid needs -x, which is thus computed for all gates; tanh(-x) = -tanh(x).
-    of_x, u, h, c = -of_x, -u, xp.t(h), xp.t(c)
-    one = xp.ones_like(of_x[0])
+    w, u = -xp.cat((w, xp.unsqueeze(b + d, 1)), 1), -u
+    ones = xp.new_full(x, (count, 1, items), 1)
+    of_x = xp.matmul(w, xp.cat((turned(xp, in_order(xp, x, reverse)), ones), 1))
+    h, c, one = xp.t(h), xp.t(c), xp.ones_like(of_x[0])
     gates, fresh, cells, hs = (empty((count, rows, items)) for rows in (4 * n, n, n, n))
     part, steps = empty((n, items)), []
     for k in range(count):
-        gate = at.add(at.dot(u, h, gates[k]), of_x[k], gates[k])
+        place, cell = gates[k], cells[k]
+        gate = at.add(at.dot(u, h, place), of_x[k], place)
         new = at.tanh(gate[2 * n:3 * n], fresh[k])
-        gate = at.reciprocal(at.add(at.exp(gate, gate), one, gate), gate)
-        c = at.multiply(gate[n:2 * n], c, cells[k])
-        c = at.subtract(c, at.multiply(gate[:n], new, part), cells[k])
+        gate = at.reciprocal(at.add(at.exp(gate, place), one, place), place)
+        c = at.multiply(gate[n:2 * n], c, cell)
+        c = at.subtract(c, at.multiply(gate[:n], new, part), cell)
         h = at.multiply(gate[3 * n:], at.tanh(c, part), hs[k])
         steps.append((gate, new, c, h))
     if not xp.plain:

@@ -129,9 +129,14 @@ give_operators(Recorded)
 
 
 class Recording(Beside, of=Recorded):
-    """The namespace of arrays whose calls are recorded, over that of ``base``."""
+    """The namespace of arrays whose calls are recorded, over that of ``base``.
+
+    ``careful``: calls are made again even if no result needs them, as long as they may
+    raise an error that depends on entries.
+    """
 
     writeable = False
+    careful = False
 
     def __init__(self, base: ArrayNamespace, trace: Trace) -> None:
         super().__init__(base)
@@ -146,7 +151,11 @@ class Recording(Beside, of=Recorded):
 
     def other(self, name: str, args: tuple[Any, ...], kwargs: Params) -> Any:
         found = self.made(self.of_base(name), args, kwargs)
-        if isinstance(found, Recorded) and not is_elementwise(name):
+        if is_elementwise(name):
+            return found
+        if self.careful:
+            self.trace.asked += [x.value for x in _inside(found)]
+        if isinstance(found, Recorded):
             given = [*args, *kwargs.values()]
             chosen = [x for each in given for x in _inside(each) if x.dtype.kind != "f"]
             if chosen:  # the size may be theirs to say, as a mask's is
@@ -196,8 +205,9 @@ class Recording(Beside, of=Recorded):
         return self.base.new_full(like, shape, value)
 
 
-OWN = {*vars(Recording), "ones_like", "symbolic", "zeros_like"}
-"""Names that need no call of arrays."""
+OWN = {*vars(Recording), "ones_like", "plus", "symbolic", "zeros_like"}
+"""Names that are not left to arrays: ``plus`` would write over its operand, which may
+be a constant here, or be read again."""
 
 LAYOUT = {"geometry", "is_contiguous", "is_viewable"}
 """Functions that ask how entries lie in memory, which is the same in each replay."""
@@ -337,7 +347,10 @@ class Replay:
 
 
 def _only(read: list[int]) -> Picker:
-    return lambda held: tuple([held[at] for at in read])
+    if not read:
+        return lambda held: ()
+    (at,) = read
+    return lambda held: (held[at],)
 
 
 def _cast(x: Raw, dtype: Any) -> Raw:

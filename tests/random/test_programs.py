@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradcli import compile
 from gradcli.engine.errors import EngineError
 from gradcli.lang.errors import ProgramError
 from gradcli.ops import FUNCTIONS
@@ -51,6 +52,43 @@ def test_a_program_runs_or_is_refused() -> None:
     refused = [o.refusal for o in outcomes if o.refusal is not None]
     assert len(refused) <= MOST_REFUSED
     assert not [r for r in refused if r is not None and "E599" in r.message]
+
+
+BRANCHES = ("y = x\nwhile y.sum() < 9: y = y*y + w\ny.sum()",
+            "x.sum()*w if x[0] > 0 else (x*w).exp().sum()", "x[x > 0].sum() + w",
+            "y = x*w\nif w > 0: y += x\n(y*y).sum()",
+            "baddbmm(x.reshape(1, 3, 1), ones(1, 3, 2), ones(1, 2, 1)).sum()*w",
+            )  # fmt: skip
+
+
+def test_a_compiled_program_gives_at_each_point_what_a_fresh_one_gives() -> None:
+    rng = np.random.default_rng(0)
+    drawn = [random_program(seed, scalar=True, dtype="float64") for seed in range(90)]
+    given = [(each.text, each.inputs) for each in drawn if each.inputs]
+    given += [(text, {"x": np.ones(3), "w": 0.5}) for text in BRANCHES]
+    for text, inputs in given:
+        program = compile(text)
+        start = {name: np.asarray(value, "float64") for name, value in inputs.items()}
+        for nr in range(7):
+            point = {n: x + nr % 3 * rng.normal(size=x.shape) for n, x in start.items()}
+            assert_alike(answer(program, point), answer(compile(text), point), text)
+
+
+def answer(program: Any, point: dict[str, Any]) -> list[Any]:
+    try:
+        found = program.grad(**point)
+    except (ProgramError, EngineError) as error:
+        return [str(error)]
+    return [found.value, *found.grads.values()]
+
+
+def assert_alike(ours: list[Any], fresh: list[Any], text: str) -> None:
+    assert len(ours) == len(fresh), text
+    for a, b in zip(ours, fresh, strict=True):
+        if a is None or isinstance(a, str):
+            assert a == b, text
+        else:
+            np.testing.assert_allclose(a, b, 1e-12, 1e-12, err_msg=text)
 
 
 def test_float32_programs_stay_in_float32() -> None:

@@ -17,7 +17,8 @@ from typer.core import TyperGroup
 
 from .. import version
 from ..commands import COMMANDS
-from ..options import WHOLE, Json, accepted_by, command_of
+from ..group import accepted_by, command_of
+from ..options import WHOLE
 from ..output import Printer, note
 from ..problems import Exit, put, wrong
 from . import ops
@@ -25,11 +26,8 @@ from . import ops
 PURPOSE: Final = "gradients, Jacobians and autograd graphs in the shell"
 """Purpose of ``gradcli`` itself, in one line."""
 
-FILES: Final = {
-    "$XDG_CONFIG_HOME/gradcli/config.toml": (
-        "Defaults of options, which gradcli config shows and sets."
-    )
-}
+_SETTINGS: Final = "Defaults of options, which gradcli config shows and sets."
+FILES: Final = {"$XDG_CONFIG_HOME/gradcli/config.toml": _SETTINGS}
 """Files that ``gradcli`` reads, each with what it holds."""
 
 _EXAMPLE: Final = re.compile(r"^Example: (.*)$", re.M)
@@ -57,7 +55,7 @@ def main(
         str | None, {"autocompletion": lambda incomplete: list(topics())}
     ] = None,
     man: str | None = None,
-    json: Json = False,
+    json: bool = False,
     debug: bool = False,
 ) -> int:
     """The documentation: a tutorial, the language, errors, verdicts.
@@ -204,15 +202,13 @@ def page(context: Any) -> str:
         "SEE ALSO": " ,\n".join(f".BR {_plain(each)} (1)" for each in others),
     }
     head = f'.TH {called.upper()} 1 "{date.today()}" "gradcli {_plain(version())}"\n'
-    return head + "".join(
-        f".SH {name}\n{body.rstrip()}\n" for name, body in sections.items() if body
-    )
+    parts = (f".SH {n}\n{body.rstrip()}\n" for n, body in sections.items() if body)
+    return head + "".join(parts)
 
 
 def _items(texts: Mapping[str, str]) -> str:
-    return "".join(
-        f".TP\n.B {_plain(name)}\n{_line(text)}\n" for name, text in texts.items()
-    )
+    pairs = texts.items()
+    return "".join(f".TP\n.B {_plain(name)}\n{_line(text)}\n" for name, text in pairs)
 
 
 def _line(text: str) -> str:
