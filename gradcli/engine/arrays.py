@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, cast
 
 from ..ops.basis import SLOW, UFUNCS
@@ -17,7 +18,7 @@ from ..ops.index import check_bounds
 from ..ops.types import Index, Shape, Sizes, Sliding
 from .errors import ValueRangeError
 from .factors import Factors
-from .namespace import Namespace
+from .namespace import WRITTEN, Namespace
 from .parts import MIN_WORK_SPLIT, chosen, on_threads, over_parts, product
 from .raw import MAX_NUMBER_OF_ALL_TYPES, Library, Raw, Run
 from .special_functions import SpecialFunctions, is_wide_array
@@ -497,8 +498,12 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         y += x
         return y
 
-    def writing(self, like: Raw) -> tuple[Any, Callable[[Shape], Any]]:
-        return self.np, partial(self.np.empty, dtype=like.dtype)
+    def writing(self, a: Raw, b: Raw) -> tuple[Any, Callable[[Shape], Any]]:
+        at: Any = self.np
+        if a.size * b.shape[0] > MIN_WORK_SPLIT and self.device == "cpu":
+            at = SimpleNamespace(**{name: getattr(at, name) for name in WRITTEN})
+            at.dot = lambda a, b, _: product(a, b)
+        return at, partial(self.np.empty, dtype=a.dtype)
 
     def is_finite(self, x: Raw) -> bool:
         return not self.waits and bool(self.np.all(self.np.isfinite(x)))
