@@ -42,6 +42,9 @@ MAX_NODES = 1000
 MAX_PLANS = 16
 """Largest number of plans, and of structures without one, that are remembered."""
 
+MAX_KEPT = 1 << 23
+"""Largest number of entries that the matrices of all plans have."""
+
 MAX_MISSED = 8
 """Largest number of times in a row that a plan does not serve; then it is given up."""
 
@@ -174,7 +177,8 @@ class _Plan:
             zero = np.broadcast_to(np.float64(0), output.shape)
             self.rows.append((places, with_edge(zero, NUMPY, None)))
         batches_over.cache_clear()  # it would hold the recording
-        if most is not None and sum(v.shape[0] for v in values) > most:
+        self.size = sum(v.shape[0] for v in values)
+        if self.size > MAX_KEPT or (most is not None and self.size > most):
             raise _Unplanned
         self.replay = Replay(trace, values)
         self.missed = 0
@@ -250,7 +254,7 @@ def asked_again(
     elif isinstance(plan, int):
         plan = min(plan + 1, NEVER)
     _PLANS[key] = plan
-    if len(_PLANS) > MAX_PLANS:
+    while len(_PLANS) > MAX_PLANS or _kept() > MAX_KEPT:
         _PLANS.popitem(last=False)
     if isinstance(plan, int):
         return None
@@ -263,6 +267,11 @@ def asked_again(
         return None
     plan.missed = 0
     return found
+
+
+def _kept() -> int:
+    """Return how many entries the matrices of all plans have."""
+    return sum(plan.size for plan in _PLANS.values() if isinstance(plan, _Plan))
 
 
 def _planned(

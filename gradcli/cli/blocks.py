@@ -115,7 +115,5 @@ def _multiplied(
     if found.job is not None:
         check.submit(found.job, found.unasked, found.reworded)
     numbers = draw.bare_products(found) if form.quiet else draw.products(found, layout)
-    labels = draw.product_labels(found)
-    return show_checked(
-        [numbers], check.finish, require, found.judged, labels, "products"
-    )
+    labels, judged = draw.product_labels(found), found.judged
+    return show_checked([numbers], check.finish, require, judged, labels, "products")

@@ -117,9 +117,8 @@ class Setting(NamedTuple):
 
     def fits(self, command: str, typed: Collection[str]) -> bool:
         """Return whether the default may stand beside the options that were typed."""
-        return not {*self.unless} & {*typed} and self.beside.get(command) in (
-            None, *typed,
-        )  # fmt: skip
+        beside = self.beside.get(command) in (None, *typed)
+        return beside and not {*self.unless} & {*typed}
 
 
 _DERIVATIVES: Final = ("grad", "jacobian", "hessian")

@@ -80,9 +80,8 @@ class Downhill:
         self._run.require_scalar()
         self._moving = [i for i in self._run.differentiated if i.name not in cut]
         if not self._moving:
-            raise ProgramError(
-                "E509", "--batch: no input is left to optimize", hint=UNCUT
-            )
+            message = "--batch: no input is left to optimize"
+            raise ProgramError("E509", message, hint=UNCUT)
         self._batches = None
         if cut:
             stream = self._run.prepared.factory.stream

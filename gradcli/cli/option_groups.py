@@ -81,10 +81,8 @@ class Many(Record):
 
     def refuse(self, request: Request, **others: object) -> None:
         """Refuse further options, by name, that have no effect at many points."""
-        seconds, digits = was_typed("verify_seconds"), was_typed("precision")
-        extra = typed(
-            **others, shape=request.shape, verify_seconds=seconds, precision=digits
-        )
+        own = {name: was_typed(name) for name in ("verify_seconds", "precision")}
+        extra = typed(**others, shape=request.shape, **own)
         if extra:
             message = f"{extra[0]} is not for many points"
             raise wrong("E590", message, "leave it out, or ask at one point")
@@ -150,6 +148,5 @@ class Choice(Record):
             hint = "lbfgs compares gradients of one loss; choose sgd or adam"
             raise wrong("E590", "lbfgs takes no --batch", hint)
         if self.shuffle and self.batch is None:
-            raise wrong(
-                "E590", "--shuffle needs --batch", "say which rows: --batch x,y:10"
-            )
+            hint = "say which rows: --batch x,y:10"
+            raise wrong("E590", "--shuffle needs --batch", hint)

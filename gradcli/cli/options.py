@@ -291,9 +291,8 @@ def read_by_typer(function: _Main) -> _Main:
 
     shared = members.get("request", {})
     of_groups = [options for name, options in members.items() if name != "request"]
-    parameters = [
-        option for options in (*of_groups, alone, shared) for option in options.values()
-    ]
+    kinds = (*of_groups, alone, shared)
+    parameters = [option for options in kinds for option in options.values()]
     # Functions may have a signature of their own; typer reads it, mypy does not know.
     command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from errno import EBADF, EDQUOT, EFBIG, EIO, ENOSPC
 from io import StringIO
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from ..lang.errors import ProgramError
 from .limits import printing
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ..diagnosis.not_finite import Trouble
     from ..render.line import Layout, Line
     from ..render.writer import Writer
+
+T = TypeVar("T")
 
 
 class Form:
@@ -144,10 +146,10 @@ def _shown_by_pager(text: str) -> bool:
 
 
 def show(
-    answer: object,
+    answer: T,
     *,
-    text: Callable[[Layout], Iterable[Line]],
-    bare: Callable[[], Iterable[Line]] | None = None,
+    text: Callable[[T, Layout], Iterable[Line]],
+    bare: Callable[[T], Iterable[Line]] | None = None,
 ) -> int:
     """Print an answer as one JSON object, as text for people, or with ``--quiet`` its
     numbers alone, if it has them; return the exit status of success."""
@@ -157,9 +159,9 @@ def show(
 
         printer.lines(as_json(answer))
     elif form.quiet and bare is not None:
-        printer.lines(bare())
+        printer.lines(bare(answer))
     else:
-        printer.lines(text(printer.layout))
+        printer.lines(text(answer, printer.layout))
     return Exit.DONE
 
 

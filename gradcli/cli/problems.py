@@ -160,14 +160,14 @@ def unknown_command(word: str, *others: str) -> ProgramError:
     return wrong("E592", f"no such command: {word!r}", hint)
 
 
-def suffix_of(path: str, endings: Iterable[str], what: str = "picture") -> str:
+def suffix_of(path: str, endings: Iterable[str]) -> str:
     """Return the suffix of a file's name, which is to be one of the endings."""
     from pathlib import PurePath
 
     suffix = PurePath(path).suffix.lower()
     if suffix not in endings:
-        said = f"ends with {suffix!r}, which is no {what}"
-        said = said if suffix else f"has no ending that says which {what}"
+        said = f"ends with {suffix!r}, which is no picture"
+        said = said if suffix else "has no ending that says which picture"
         hint = f"end the name with one of {', '.join(endings)}"
         raise wrong("E595", f"--out: {path!r} {said}", hint)
     return suffix

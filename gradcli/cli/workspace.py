@@ -97,10 +97,6 @@ class Workspace:
             self.statements.append(line)
         return self._words("value", self.program, [])
 
-    def copy(self) -> Workspace:
-        """Return a copy, to go back to after a line that failed."""
-        return Workspace(dict(self.values), list(self.statements), self.output)
-
     def saved(self, path: str) -> str:
         """Return the text of a program's file, which begins with the command that runs
         it."""
@@ -115,9 +111,8 @@ class Workspace:
             words = shlex.split(line)[1:]
         except ValueError:
             message = "a quote is opened and not closed"
-            raise ProgramError(
-                "E204", message, hint="close it, or leave it out"
-            ) from None
+            hint = "close it, or leave it out"
+            raise ProgramError("E204", message, hint=hint) from None
         if not takes_program(name) or "-f" in words or "--file" in words:
             return [name, *words]
         end = 0

@@ -263,6 +263,7 @@ def _visit(
     ready: list[object] = [edge for edge in arrived if not waiting[edge]]
     on_tensors = create_graph or MODE.rebuild is not None
     special = on_tensors or ANOMALY.enabled or HOOKS.used
+    plain = not (special or pruned)
     watched = captured is not None or HOOKS.used
     frees = not retain_graph
     clock = CLOCK.now
@@ -273,6 +274,7 @@ def _visit(
     carried_on: Any = None
     pulled: Any
     gi: Any
+    some: Sequence[Edge] | None = None
     try:
         while ready or following is not None:
             if following is not None:
@@ -303,20 +305,20 @@ def _visit(
                 continue
             if clock and node.born != clock:
                 demand_unchanged(node)
-            edges, some = node.edges, None
+            edges = node.edges
             if pruned:
                 edges = tuple([edge if edge in waiting else None for edge in edges])
                 some = None if edges == node.edges else edges
-            if g is None and not isinstance(node, CustomNode):
+            if plain and g is not None:
+                pulled = node.pull(g if type(g) is not list else materialise(node, g))
+            elif g is None and not isinstance(node, CustomNode):
                 pulled = (None,) * len(edges)
             elif special:
                 pulled = _pull_with_care(node, g, on_tensors, some)
-            elif some is not None:
+            else:
                 pulled = _pull_some(
                     node, g if type(g) is not list else materialise(node, g), some
                 )
-            else:
-                pulled = node.pull(g if type(g) is not list else materialise(node, g))
             if frees and node.holds:
                 if node.lets_go:
                     node.saved = FREED

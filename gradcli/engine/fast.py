@@ -17,7 +17,7 @@ from ..ops.basis import BINARY
 from ..ops.checks import LIMIT
 from .modes import MODE
 from .node import ConstantNode, Node, Shaped
-from .raw import BYTES_OF_HALF_FLOAT, Params, Raw
+from .raw import BYTES_OF_HALF_FLOAT, Params, Raw, as_scalar
 from .tensor import (
     MIN_VIEWS_TO_SWEEP,
     Tensor,
@@ -190,6 +190,8 @@ def binary(
     fwd, cls, slow = record.fwd, record.cls, record.general
     keeps = any(callable(p) for p in record.op.partials or ())
     operator = operator_of(fwd)
+    # The others give the exact result, rounded: the same for scalars as for arrays.
+    exact = operator not in (None, BINARY["pow"])
 
     def call(t: Tensor, other: Any) -> Any:
         a, xp, edge_a = t.raw, t.xp, t.edge
@@ -212,7 +214,12 @@ def binary(
             other = lifted(other)
             return other if other is NotImplemented else call(t, other)
         try:
-            y = fwd(xp, a, b) if operator is None else operator(a, b)
+            if operator is None:
+                y = fwd(xp, a, b)
+            elif a.shape or not exact or shapes is not None or edge_a is None:
+                y = operator(a, b)
+            else:
+                y = operator(as_scalar(a), as_scalar(b))
         except Exception:
             return slow((t, other), _NO_PARAMS)
         out: Tensor = _new(Tensor)

@@ -21,7 +21,7 @@ from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
 from .methods import NodeMethods
 from .namespace import Namespace
-from .raw import Give, Params, Pulled, Raw, Restored, Value
+from .raw import SCALARS, Give, Params, Pulled, Raw, Restored, Value, as_scalar
 from .rules import (
     NOTHING,
     Parts,
@@ -345,6 +345,8 @@ class ProductNode(BinaryNode):
         if saved is FREED:
             saved, _ = self.unpacked()
         a, b = saved
+        if type(g) in SCALARS:
+            a, b = as_scalar(a), as_scalar(b)
         edge_a, edge_b = self.edges
         ga = None if edge_a is None else g * b
         gb = None if edge_b is None else g * a

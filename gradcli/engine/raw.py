@@ -10,6 +10,8 @@ import builtins
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
+from numpy import float16, float32, float64, ndarray
+
 from ..ops.types import Array, Dtype, Outputs, Shape
 
 if TYPE_CHECKING:
@@ -40,6 +42,16 @@ one for each."""
 
 Pulled: TypeAlias = tuple[Array | None, ...]
 """Cotangents of a node's edges; None where nothing passes."""
+
+
+SCALARS = frozenset((float16, float32, float64))
+"""Types of NumPy's scalars that carry gradients."""
+
+
+def as_scalar(x: Any) -> Any:
+    """Return NumPy's scalar for its array of shape (), which it computes with in a
+    seventh of the time; anything else stays itself."""
+    return x[()] if type(x) is ndarray and not x.shape else x
 
 
 MAX_NUMBER_OF_ALL_TYPES = 127

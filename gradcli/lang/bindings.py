@@ -103,12 +103,9 @@ def _name(head: str, argument: str) -> str:
         name = unicodedata.normalize("NFC", name)
     if name in KEYWORDS:
         message = f"'{name}' is a word of the language, not a name"
-        own = (
-            "lam, as \\lambda is read"
-            if name == "lambda"
-            else f"{name}_ in the program"
-        )
-        hint: str | None = f"call it {own} and here".replace("read and", "read, also")
+        hint = f"call it {name}_ in the program and here"
+        if name == "lambda":
+            hint = "call it lam, as \\lambda is read, also here"
     elif not name.isidentifier():
         message = f"'{name}' is not a name" if name else "there is no name before '='"
         base = name.partition("[")[0]

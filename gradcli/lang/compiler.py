@@ -216,9 +216,9 @@ class _Compiler:
 
     def visit_Literal(self, node: Literal | Name, into: Into) -> int:
         result = self.operand(node)
-        return result if into is None else self._deliver(
-            result, node.span, self.depth, into
-        )  # fmt: skip
+        if into is None:
+            return result
+        return self._deliver(result, node.span, self.depth, into)
 
     visit_Name = visit_Literal
 
@@ -422,12 +422,8 @@ class _Compiler:
 
         def body(loop: _Loop) -> Steps[None]:
             if node.test is not None:
-                self.jump_on(
-                    False,
-                    (yield self.visit(node.test, None)),
-                    loop.again,
-                    node.test.span,
-                )
+                truth = yield self.visit(node.test, None)
+                self.jump_on(False, truth, loop.again, node.test.span)
             reads = items, *(yield self._values((node.value,)))
             add = steps.operation(self.temporary(), reads, lambda _, a, b: a.append(b))
             self.emit(add, node.span)

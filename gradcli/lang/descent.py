@@ -10,6 +10,7 @@ optimizer calls its closure several times.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
 from itertools import accumulate, pairwise
 from math import hypot, inf, isfinite, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -147,6 +148,8 @@ class Descent:
             x.raw = whole[at].reshape(x.shape)
         self._moved = Tensor(whole, xp, requires_grad=True)
         self._optimizer = make([self._moved])
+        optional = signature(self._optimizer.step).parameters["closure"].default is None
+        self._given = () if optional else (self._closure,)
         self._batches = batches
         self._on_step = on_step
         self._reached: Step | None = None
@@ -184,7 +187,7 @@ class Descent:
             self._report(step)
             if step.grad_norm <= tolerance:
                 return self._end(step, "tolerance")
-            self._optimizer.step(self._closure)
+            self._optimizer.step(*self._given)
             if (self._moved.raw != self._values).any():
                 moved = number + 1
             elif number - moved >= STILL_STEPS and self._batches is None:

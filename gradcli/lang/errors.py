@@ -15,6 +15,7 @@ renders as
 """
 
 from functools import partial
+from typing import Any
 
 from .excerpt import Span as Span
 from .excerpt import block, locate
@@ -146,7 +147,7 @@ class ProgramError(Exception):
             exit_status = _EXIT_STATUS.get(longest, PROGRAM_IS_WRONG)
         self.exit_status = exit_status
 
-    def __reduce__(self) -> tuple[object, ...]:
+    def __reduce__(self) -> "tuple[partial[ProgramError], tuple[Any, ...]]":
         """Return how to pickle the error, so that another process can receive it."""
         again = partial(ProgramError, hint=self.hint, exit_status=self.exit_status)
         return again, (self.code, self.message, self.span, self.source)
@@ -164,11 +165,8 @@ class ProgramError(Exception):
 
     def again(self) -> "ProgramError":
         """Return the error anew, without what was raised with it."""
-        error = ProgramError(
-            self.code, self.message, self.span, self.source,
-            hint=self.hint, exit_status=self.exit_status,
-        )  # fmt: skip
-        return error.mended_by(*self.edits, lead=self.lead)
+        make, given = self.__reduce__()
+        return make(*given).mended_by(*self.edits, lead=self.lead)
 
     def render(self) -> str:
         """Return the error as a block of text without escape codes or a final

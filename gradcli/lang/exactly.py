@@ -60,9 +60,7 @@ class ExactFactory(Factory):
             return _kept(flat, found.shape)
         return found
 
-    def constructors(
-        self, draws: Draws | None = None
-    ) -> dict[str, Callable[..., object]]:
+    def constructors(self, draws: Draws) -> dict[str, Callable[..., object]]:
         return {**super().constructors(draws), "float": _left}
 
     def filled(self, shape: tuple[int, ...], number: object) -> Floats:

@@ -61,9 +61,8 @@ def locate(source: str, span: Span) -> Place:
     line_end = ending.start() if ending else len(source)
     start = min(start, line_end)
     end = max(start, min(span.end, line_end))
-    return Place(
-        line, start - line_start + 1, end - line_start + 1, source[line_start:line_end]
-    )
+    text = source[line_start:line_end]
+    return Place(line, start - line_start + 1, end - line_start + 1, text)
 
 
 def place_of(span: Span, source: str) -> str:

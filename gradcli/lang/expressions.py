@@ -225,9 +225,8 @@ class ExpressionParser:
         test = yield self._operation(0)
         self.expect("else", "inside an expression every 'if' needs an 'else'")
         otherwise = yield self.expression()
-        return syntax.Conditional(
-            self.span_from(start), value, test, otherwise, asked.span
-        )
+        span = self.span_from(start)
+        return syntax.Conditional(span, value, test, otherwise, asked.span)
 
     def _operation(self, floor: int) -> Steps[syntax.Expression]:
         start = self.token.start
@@ -322,10 +321,8 @@ class ExpressionParser:
 
     def _refused_bar(self) -> ProgramError:
         sign, start = BAR * (1 + (self.kind_after() == BAR)), self.token.start
-        message, span = (
-            f"'{sign}' is not an operator here",
-            Span(start, start + len(sign)),
-        )
+        message = f"'{sign}' is not an operator here"
+        span = Span(start, start + len(sign))
         return self.fail("E201", message, span, FOREIGN_SIGNS[sign][0])
 
     def _joined(

@@ -105,9 +105,7 @@ class Factors(Words):
             return self._brackets()
         if kind in _STYLES:
             return self._styled()
-        derived = (
-            DERIVED.match(self.text, self.token.start) if kind == r"\frac" else None
-        )
+        derived = kind == r"\frac" and DERIVED.match(self.text, self.token.start)
         if derived and (r"\partial" in derived[0] or not self.bound("d")):
             self.guessed(OF_WHAT)
             while self.token.start < derived.end() and self.kind != "end":
@@ -116,9 +114,8 @@ class Factors(Words):
         token = self.take()
         if kind == "number":
             if self.kind == "fraction" and not self.token.spaced:
-                return Piece(
-                    f"({token.text} + {on_the_line(self.take().text)})", ATOM, 0
-                )
+                part = on_the_line(self.take().text)
+                return Piece(f"({token.text} + {part})", ATOM, 0)
             return Piece(token.text, ATOM, 0)
         if kind == "fraction":
             return Piece(on_the_line(token.text), PRODUCT, 0)
@@ -275,10 +272,9 @@ class Factors(Words):
                 if how == "each":
                     raise self.doubt()
                 return Piece(base if how == "zero" else f"({base} + 1)", ATOM, 0)
-            number = base in CONSTANTS and not name
-            return Piece(base, ATOM, 0) if number else Piece(
-                name or self.own(base), ATOM, self.ranks.get(name or "")
-            )  # fmt: skip
+            if base in CONSTANTS and not name:
+                return Piece(base, ATOM, 0)
+            return Piece(name or self.own(base), ATOM, self.ranks.get(name or ""))
         joined = self.bound(f"{base}_{below}") or self.bound(base + below)
         if joined and self.ranks[joined] and below in self.over:
             return self.entry(joined, below)  # x_i is what the whole vector is called
@@ -363,9 +359,8 @@ class Factors(Words):
             if inverse is None:
                 raise self.doubt()
             name, power = self.meant(inverse) or "", None
-        if (
-            name in ("digamma", "psi") and power
-        ):  # its derivatives are written as powers of it
+        # Derivatives of digamma are written as powers of it.
+        if name in ("digamma", "psi") and power:
             base, power, name = power, None, "polygamma"
         if name == "sqrt" and self.take_if("["):
             degree = self._until("]")
@@ -444,10 +439,8 @@ class Factors(Words):
         beside = before == "word" and not self.token.spaced
         outside = self.listing
         self.listing = opened == "[" and before in ("", *_BESIDE_LISTS)
-        self.listing = self.listing and self._behind_brackets() in (
-            "end",
-            *_BESIDE_LISTS,
-        )
+        ends = ("end", *_BESIDE_LISTS)
+        self.listing = self.listing and self._behind_brackets() in ends
         pieces = self._listed()
         self.listing = outside
         if opened == "{" and len(pieces) == 1:
@@ -524,9 +517,8 @@ class Factors(Words):
             elif self.take_if("**"):
                 upper = self._argument()
         if lower is None or upper is None:
-            return call(name, [self._summed(index, "each")])._replace(
-                rank=0, each=False
-            )
+            body = self._summed(index, "each")
+            return call(name, [body])._replace(rank=0, each=False)
         start, end = self.at, upper.text
         unknown = end.isidentifier() and end not in self.ranks
         if unknown and lower == "1":

@@ -5,7 +5,7 @@ dtype; its size is checked before it is allocated. Random numbers come from stre
 depend on the seed and a name alone, so a new input does not change the draws of others.
 
     factory = Factory(NUMPY, "float64", seed=0)
-    factory.constructors()["zeros"](2, 3)     # a constant tensor of shape (2, 3)
+    factory.constant([1.0, 2.0])              # a constant tensor of shape (2,)
     factory.draw("w1", (3,))                  # the same for every program that reads w1
 """
 
@@ -24,9 +24,6 @@ from .plain import whole_number
 
 if TYPE_CHECKING:
     from numpy.random import Generator
-
-PROGRAM_STREAM = ""
-"""Name of the stream of `randn` and `rand` in a program; no input has this name."""
 
 CONSTRUCTORS = frozenset(
     {"arange", "eye", "full", "linspace", "ones", "rand", "randn", "tensor", "zeros"}
@@ -121,14 +118,10 @@ class Factory:
     def between(self, start: float, end: float, count: int) -> Floats:
         return np.linspace(start, end, count)
 
-    def constructors(
-        self, draws: "Draws | None" = None
-    ) -> dict[str, Callable[..., object]]:
-        """Return the constructors by name; the random ones take their numbers from
-        ``draws``, by default those of the program's stream."""
-        drawn = draws or Draws(self, PROGRAM_STREAM)
-        rand: Values = lambda shape: drawn.generator.random(shape)
-        randn: Values = lambda shape: drawn.generator.standard_normal(shape)
+    def constructors(self, draws: "Draws") -> dict[str, Callable[..., object]]:
+        """Return the constructors by name; ``draws`` are numbers of the random ones."""
+        rand: Values = lambda shape: draws.generator.random(shape)
+        randn: Values = lambda shape: draws.generator.standard_normal(shape)
         shaped: dict[str, Values] = {
             "ones": np.ones,
             "zeros": np.zeros,

@@ -306,8 +306,7 @@ class Machine:
             found = f"did you mean 'linalg.{name}'?"
         found = found or did_you_mean(name.rpartition(".")[2], callables)
         hint = found or "'gradcli ops' lists all functions"
-        error = ProgramError("E101", f"unknown name '{name}'", at, source, hint=hint)
-        return error
+        return ProgramError("E101", f"unknown name '{name}'", at, source, hint=hint)
 
     def _unknown_name(self, name: str, at: Span) -> ProgramError:
         source, functions = self._code.source, self.library.functions

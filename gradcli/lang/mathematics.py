@@ -236,10 +236,8 @@ class _Reader(Factors):
                 right = self.power()
                 if not self.latex and {left.text, right.text} & self.unknown:
                     message = f"no operator between {beside.text} and {token.text}"
-                    self.unsure = self.unsure or (
-                        message,
-                        Span(beside.start, token.end),
-                    )
+                    at = Span(beside.start, token.end)
+                    self.unsure = self.unsure or (message, at)
                 left = multiplied(left, right, "")
             else:
                 return left
@@ -252,10 +250,8 @@ class _Reader(Factors):
         sign = self.take()
         piece = self._signed()
         if self.joins() and not (left.text.isdecimal() and piece.text.isdecimal()):
-            self.unsure = (
-                "it is not said how far / divides",
-                Span(sign.start, sign.end),
-            )
+            at = Span(sign.start, sign.end)
+            self.unsure = "it is not said how far / divides", at
             while self.joins():
                 piece = multiplied(piece, self.power(), "")
         return piece
@@ -264,9 +260,8 @@ class _Reader(Factors):
         """Return whether a letter x stands between factors as a sign does: `) x 6`."""
         before = self.tokens[self.at - 1].kind
         apart = self.token.spaced and self.after.spaced
-        return (
-            apart and before in ("number", ")") and self.after.kind in ("number", "(")
-        )
+        beside = before in ("number", ")") and self.after.kind in ("number", "(")
+        return apart and beside
 
     def _is_operand(self, token: Token) -> bool:
         return token.kind in ("word", "number", "(", "√") or token.kind[:1] == "\\"
@@ -395,7 +390,6 @@ def _sides(text: str) -> tuple[str | None, str]:
         depth += (sign in "({[") - (sign in ")}]")
         near = text[max(0, at - 1) : at] + text[at + 1 : at + 2]
         if sign == "=" and not depth and not re.search("[=<>!]", near):
-            return text[:at] if text[:at].strip() else None, (
-                " " * (at + 1) + text[at + 1 :]
-            )
+            left = text[:at] if text[:at].strip() else None
+            return left, " " * (at + 1) + text[at + 1 :]
     return None, text

@@ -136,13 +136,11 @@ def _nested(
 def _number(entry: object, at: int, shape: Sequence[int]) -> float:
     if isinstance(entry, (int, float)):
         return entry
-    entry_name = _entry_name(at, shape)
+    name = _entry_name(at, shape)
     if isinstance(entry, (list, tuple)):
-        message = (
-            f"{entry_name} is a list of {_count(len(entry))}, the first is a number"
-        )
+        message = f"{name} is a list of {_count(len(entry))}, the first is a number"
         raise NotAnArray("E516", message, "all rows need the same length")
-    message = f"{entry_name} is {_entry(entry)}, not a number"
+    message = f"{name} is {_entry(entry)}, not a number"
     raise NotAnArray("E517", message, entry=entry)
 
 

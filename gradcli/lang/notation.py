@@ -138,12 +138,8 @@ def heads() -> dict[str, str]:
         latex = (op.latex or "").replace("{{", "{").replace("}}", "}")
         begun = re.match(r"\\?(?:operatorname\{)?(\w+)\}?('?)\(\{0\}", latex)
         name, line, below = begun[1].partition("_") if begun else ("", "", "")
-        own = (
-            (greek(name) or name)
-            + line
-            + below
-            + "_prime" * len(begun[2] if begun else "")
-        )
+        prime = "_prime" * len(begun[2] if begun else "")
+        own = (greek(name) or name) + line + below + prime
         if name and not is_function(own):
             found.setdefault(own, op.base)
     return found
@@ -259,9 +255,8 @@ class Words:
         letters = heads() if self.latex and after in ("(", "^", "'") else {}
 
         def known(part: str) -> bool:
-            return (
-                bound(part) or part in {*CONSTANTS, *letters} or bool(self.meant(part))
-            )
+            named = bound(part) or part in {*CONSTANTS, *letters}
+            return named or bool(self.meant(part))
 
         parts = parted(word, bound, self.meant) if after != "(" else None
         parts = parts or parted(word, known, self.meant)

@@ -132,22 +132,18 @@ class _Parser(ExpressionParser):
             statements.append(self._ended(statements.pop()))
         if not statements:
             hint = "write an expression, for example x**2"
-            raise ProgramError(
-                "E211", "the program is empty", None, self.source, hint=hint
-            )
+            message = "the program is empty"
+            raise ProgramError("E211", message, None, self.source, hint=hint)
         for each in statements[:-1]:
             value = each.value if isinstance(each, syntax.Evaluate) else None
             if value is not None and not isinstance(value, syntax.Literal):
                 text = shortened(self.source[slice(*each.span)])
                 message = f"the value of {text} is not used"
                 self.notes.append(syntax.Note(message, each.span))
-        span = Span(0, len(self.source))
-        body = syntax.Block(
-            Span(statements[0].span.start, statements[-1].span.end), tuple(statements)
-        )
-        return syntax.Program(
-            span, self.source, body, tuple(self.notes), tuple(self._doubts())
-        )
+        span, start = Span(0, len(self.source)), statements[0].span.start
+        body = self._block(start, statements)
+        notes, doubts = tuple(self.notes), tuple(self._doubts())
+        return syntax.Program(span, self.source, body, notes, doubts)
 
     def _ended(self, last: syntax.Statement) -> syntax.Statement:
         """Return the last statement; several values in it are a vector, unless a comma
@@ -172,9 +168,8 @@ class _Parser(ExpressionParser):
         unknown = {n: at for n, at in self.read.items() if n not in values}
         called = {n: at for n, at in self.called.items() if n not in self.definitions}
         if self.given and not source.isascii():
-            yield from (
-                t.span for t in self.tokens if t.kind == "*" and source[t.start] in DOTS
-            )
+            products = (t for t in self.tokens if t.kind == "*")
+            yield from (t.span for t in products if source[t.start] in DOTS)
         if not unknown and not called and not self.indexed:
             return
         from .factory import CONSTRUCTORS
@@ -184,9 +179,8 @@ class _Parser(ExpressionParser):
 
         own = {*FUNCTIONS, *CONSTRUCTORS, *GRAD_MODES}
         for name, at in called.items():
-            if name in values or not (
-                is_function(name) or synonym(name) or name in own
-            ):
+            meant = is_function(name) or synonym(name) or name in own
+            if name in values or not meant:
                 yield at
         for name, at in self.indexed.items():
             if other_spelling(name, is_function):
@@ -374,9 +368,8 @@ class _Parser(ExpressionParser):
         items = target.items if isinstance(target, syntax.Sequence) else (target,)
         formulas = (syntax.Binary, syntax.Call, syntax.Unary)
         *before, last = items or (None,)
-        if isinstance(last, syntax.Name) and any(
-            isinstance(b, formulas) for b in before
-        ):
+        beside = any(isinstance(each, formulas) for each in before)
+        if isinstance(last, syntax.Name) and beside:
             hint = f"a value {last.name}=3 stands outside the quotes"
             raise self.fail("E210", _NO_TARGET[0], target.span, hint)
         targets = []

@@ -262,10 +262,8 @@ def _without_value(missing: Sequence[str], code: Code, why: str) -> ProgramError
     values = " ".join(f"{name}=VALUE" for name in missing[:MAX_SHOWN_NAMES])
     hint = f"give {values}, or write --draw for random values"
     hint = f"{meant[first]}; else {hint}".replace("?;", "?") if meant[first] else hint
-    message, span = (
-        f"{why}no value for {enumerated(missing)}",
-        code.variables[first].span,
-    )
+    message = f"{why}no value for {enumerated(missing)}"
+    span = code.variables[first].span
     return ProgramError("E506", message, span, code.source, hint=hint)
 
 

@@ -116,9 +116,8 @@ def _rot90(xp: Namespace, x: Array, k: int = 1, dims: Sizes = (0, 1)) -> Array:
 # -- triangles and diagonals ----------------------------------------------------------
 
 
-def _triangle(name: str, node: str, formula: str, doc: str) -> None:
-    @row(name, node=node, jvp=LINEAR, formula=formula, doc=doc, memory=PACKED,
-        in_place=True,
+def _triangle(name: str, formula: str, doc: str) -> None:
+    @row(name, jvp=LINEAR, formula=formula, doc=doc, memory=PACKED, in_place=True,
         vjp=(lambda xp, g, y, x, diagonal=0: getattr(xp, name)(g, diagonal),),
         cases=[case((3, 4)), case((4, 3), diagonal=1), case((2, 3, 3), diagonal=-1)])
     def fwd(xp: Namespace, x: Array, diagonal: int = 0) -> Array:
@@ -127,9 +126,9 @@ def _triangle(name: str, node: str, formula: str, doc: str) -> None:
         return y
 
 
-_triangle("tril", "TrilBackward0", "y[i, j] = x[i, j] if j <= i + diagonal else 0",
+_triangle("tril", "y[i, j] = x[i, j] if j <= i + diagonal else 0",
           "The lower triangle of a matrix; zeros above.")
-_triangle("triu", "TriuBackward0", "y[i, j] = x[i, j] if j >= i + diagonal else 0",
+_triangle("triu", "y[i, j] = x[i, j] if j >= i + diagonal else 0",
           "The upper triangle of a matrix; zeros below.")
 
 
@@ -151,14 +150,6 @@ def on_diagonal(
     ordered = tuple([shape[d] for d in order])
     put = xp.put_view(ordered, (..., rows, columns), g)
     return xp.permute(put, inverse_order(order))
-
-
-def _embedded(shape: Shape, offset: int, dim1: int, dim2: int) -> Shape:
-    """Return the shape of matrices with a diagonal as long as the last dimension."""
-    side = shape[-1] + abs(offset)
-    a, b = two_dims((*shape, 1), dim1, dim2)
-    rest = iter(shape[:-1])
-    return tuple([side if d in (a, b) else next(rest) for d in range(len(shape) + 1)])
 
 
 def _diagonal_row(name: str, node: str, memory: Marker) -> None:
@@ -185,14 +176,18 @@ row("diagonal.backward", node="DiagonalBackwardBackward0", jvp=LINEAR, memory=PA
     cases=[case((3,), input_sizes=(3, 4), offset=0, dim1=0, dim2=1),
            case((3, 1), input_sizes=(2, 3, 4), offset=1, dim1=-1, dim2=0)])
 
-row("diag_embed", jvp=LINEAR, memory=PACKED,
+@row("diag_embed", jvp=LINEAR, memory=PACKED,
     doc="Zeros with the last dimension along a diagonal of two new ones.",
     formula="y[..., i, i + offset] = x[..., i]",
-    fwd=lambda xp, x, offset=0, dim1=-2, dim2=-1:
-    on_diagonal(xp, x, _embedded(x.shape, offset, dim1, dim2), offset, dim1, dim2),
     vjp=(lambda xp, g, y, x, offset=0, dim1=-2, dim2=-1:
          xp.diagonal(g, offset, dim1, dim2),),
     cases=[case((3,)), case((2, 3), offset=1), case((2, 3), offset=-1, dim1=0, dim2=2)])
+def _diag_embed(xp: Namespace, x: Array, offset: int = 0, dim1: int = -2,
+                dim2: int = -1) -> Array:
+    side, rest = x.shape[-1] + abs(offset), iter(x.shape[:-1])
+    ends = two_dims((*x.shape, 1), dim1, dim2)
+    shape = [side if d in ends else next(rest) for d in range(x.ndim + 1)]
+    return on_diagonal(xp, x, tuple(shape), offset, dim1, dim2)
 
 
 @function("diag", operands=("x",), formula="diag(x)",
@@ -224,9 +219,8 @@ def pad_pairs(shape: Shape, pad: Sizes) -> list[tuple[int, int]]:
     pairs = [(flat[i], flat[i + 1]) for i in range(0, len(flat), 2)]
     untouched = [(0, 0)] * (len(shape) - len(pairs))
     for n, (before, after) in zip(shape, untouched + pairs[::-1], strict=True):
-        if n + min(before, 0) + min(after, 0) < 0:
-            raise ShapeError(f"pad: ({before}, {after}) cuts off more than there is of "
-                             f"a dimension of size {n}")
+        refuse(n + min(before, 0) + min(after, 0) < 0, "pad: ({}, {}) cuts off more "
+               "than there is of a dimension of size {}", before, after, n)
     return untouched + pairs[::-1]
 
 
@@ -254,12 +248,10 @@ def windows(shape: Shape, dimension: int, size: int, step: int) -> tuple[int, ra
     """Return the dimension that windows slide over, and where each window begins."""
     d = dim_of(shape, dimension)
     length = shape[d] if shape else 1
-    if size > length:
-        raise ShapeError(f"maximum size for tensor at dimension {d} is {length} but "
-                         f"size is {size}")
-    if step <= 0 or size < 0:
-        raise ShapeError(f"unfold: step is {step} but must be > 0, size is {size} but "
-                         "must be >= 0")
+    refuse(size > length, "maximum size for tensor at dimension {} is {} but size is "
+           "{}", d, length, size)
+    refuse(step <= 0 or size < 0, "unfold: step is {} but must be > 0, size is {} but "
+           "must be >= 0", step, size)
     return d, range(0, length - size + 1, step)
 
 
@@ -343,7 +335,6 @@ def _repeat_interleave(
 ) -> Array:
     y = _interleaved(call, x, repeats, dim)
     size = y.shape[0 if dim is None else dim]
-    if output_size not in (None, size):
-        raise ShapeError("repeat_interleave: Invalid output_size, expected "
-                         f"{size} but got {output_size}")
+    refuse(output_size not in (None, size), "repeat_interleave: Invalid output_size, "
+           "expected {} but got {}", size, output_size)
     return y

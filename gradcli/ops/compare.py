@@ -14,7 +14,7 @@ from math import copysign, inf
 from sys import float_info
 from typing import Any
 
-from .arithmetic import is_number
+from .arithmetic import PAIR, is_number
 from .checks import ArgumentError, refuse
 from .elementary import pi
 from .op import (
@@ -33,9 +33,6 @@ from .op import (
 from .types import Array, ArrayRule, Call, Namespace, Operand
 
 # fmt: off
-
-PAIR = [case((3, 4), (3, 4)), case((3, 4), (4,)), case((3, 1), (1, 4)), case((), (2,))]
-
 
 # sign and absolute value
 

@@ -278,9 +278,8 @@ def shown(sizes: Sequence[int]) -> str:
 def check_operands(x: Array, weight: Array, bias: Array | None, groups: int,
                    transposed: bool) -> None:
     wide, sizes = list(weight.shape), list(x.shape)
-    if len(sizes) != len(wide):
-        raise ShapeError(f"a weight of shape {wide} needs an input of {len(wide)} "
-                         f"dimensions, not one of shape {sizes}")
+    refuse(len(sizes) != len(wide), "a weight of shape {} needs an input of {} "
+           "dimensions, not one of shape {}", wide, len(wide), sizes)
     refuse(wide[0] % groups, "Given groups={}, expected weight to be divisible by {} "
            "at dimension 0, but got weight of size [{}] instead", groups, groups, wide)
     wanted = wide[0] if transposed else wide[1] * groups
@@ -301,9 +300,8 @@ def check_windows(windows: Windows, size: Shape) -> None:
         raise ValueRangeError("non-positive stride is not supported")
     if min(windows.padding) < 0:
         raise ValueRangeError("negative padding is not supported")
-    if min(windows.dilation) < 1:
-        raise ValueRangeError("dilation should be greater than zero, but got "
-                              f"{list(windows.dilation)}")
+    refuse(min(windows.dilation) < 1, "dilation should be greater than zero, but got "
+           "{}", list(windows.dilation), kind=ValueRangeError)
     padded, reach = windows.padded(size), windows.reach()
     refuse(any(n < r for n, r in zip(padded, reach, strict=True)),
            "Calculated padded input size per channel: ({}). Kernel size: ({}). Kernel "

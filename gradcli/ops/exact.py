@@ -137,11 +137,9 @@ def _power(a: Ratio, b: Ratio) -> Ratio | None:
     if (root > 1 and a[0] < 0) or not (a[0] or b[0] > 0):
         return None
     p, q = a if root == 1 else (_root(a[0], root), _root(a[1], root))
-    if (
-        p is None
-        or q is None
-        or max(p.bit_length(), q.bit_length()) * n > (MAX_EXACT_BITS)
-    ):
+    if p is None or q is None:
+        return None
+    if max(p.bit_length(), q.bit_length()) * n > MAX_EXACT_BITS:
         return None
     return (p**n, q**n) if b[0] >= 0 else _quotient((1, 1), (p**n, q**n))
 
@@ -199,9 +197,8 @@ def _remainder(a: Any, b: Any) -> Any:
 
 
 for _own in BINARY:
-    if _own != "matmul":
-        setattr(Exact, f"__{_own}__", _operation(_own, reflected=False))
-        setattr(Exact, f"__r{_own}__", _operation(_own, reflected=True))
+    setattr(Exact, f"__{_own}__", _operation(_own, reflected=False))
+    setattr(Exact, f"__r{_own}__", _operation(_own, reflected=True))
 
 PI: Final = function("mul", math.pi, 4, function("atan", math.pi / 4, 1))
 E: Final = function("exp", math.e, 1)

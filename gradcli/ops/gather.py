@@ -64,13 +64,11 @@ def cell(xp: Namespace, shape: Shape, dim: int, index: Array) -> tuple[Positions
     """Return an index array per dimension: ``index`` for ``dim``, `in_place` for the
     others."""
     d, at = dim_of(shape, dim), xp.as_index(index)
-    if at.ndim != len(shape):
-        raise ShapeError(
-            "Index tensor must have the same number of dimensions as input tensor")
+    refuse(at.ndim != len(shape), "Index tensor must have the same number of "
+           "dimensions as input tensor")
     for other, (have, want) in enumerate(zip(shape, at.shape, strict=True)):
-        if other != d and want > have:
-            raise ShapeError(f"index of shape {list(at.shape)} reaches beyond "
-                             f"{list(shape)} at dimension {other}")
+        refuse(other != d and want > have, "index of shape {} reaches beyond {} at "
+               "dimension {}", list(at.shape), list(shape), other)
     if not shape:
         return ()
     check_positions(xp, shape[d], d, at, PositionError, from_end=False)
@@ -207,9 +205,8 @@ def _choose_scatter(call: Call, x: Array, dim: int, index: Array,
                 else call("scatter.src", x, call("as_index", index), src, dim))
     if number:
         src = call("new_full", x, tuple(index.shape), src)
-    if reduce != "add":
-        raise ArgumentError(f"scatter(reduce={reduce!r}) is not part of gradcli; "
-                            "reduce=\"add\" is")
+    refuse(reduce != "add", "scatter(reduce={!r}) is not part of gradcli; "
+           "reduce=\"add\" is", reduce, kind=ArgumentError)
     return call("scatter_add.default", x, call("as_index", index), src, dim)
 
 
@@ -238,9 +235,8 @@ def slices_at(xp: Namespace, shape: Shape, dim: int, index: Array,
     d, at = dim_of(shape, dim), xp.as_index(index)
     if at.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
-    if not shape and at.size > 1:
-        raise ShapeError("index_select(): Index to scalar can have only 1 value, got "
-                         f"{at.size} value(s)")
+    refuse(not shape and at.size > 1, "index_select(): Index to scalar can have only 1 "
+           "value, got {} value(s)", at.size)
     check_positions(xp, shape[d] if shape else 1, d, at, from_end=from_end,
                     words=beyond + OUTSIDE)
     return along(d, at.reshape([-1])) if shape else ()
@@ -269,46 +265,31 @@ function("index_select", lambda call, x, dim, index:
          operands=("x", "index"))
 
 
-def whole_slices(name: str, xp: Namespace, x: Array, index: Array, source: Array,
-                 dim: int) -> Array:
-    """Return ``source`` if it has one slice of ``x``'s shape for each position.
-
-    Raises:
-        ShapeError: there are more or fewer slices, or they have another shape.
-    """
-    d = dim_of(x.shape, dim)
-    count, have = prod(index.shape), tuple(source.shape)
-    if d >= max(len(have), 1):
-        raise ShapeError(f"{name}: Indexing dim {d} is out of bounds of the source "
-                         f"tensor with dim {len(have)}")
-    slices = have[d] if have else count
-    refuse(slices != count, "{}: Number of indices ({}) should be equal to "
-           "source.size(dim): ({}), for dim: {}", name, count, slices, d)
-    own = tuple(x.shape)
-    refuse(len(have) != len(own) or have[:d] + have[d + 1:] != own[:d] + own[d + 1:],
-           "source tensor shape must match self tensor shape, excluding the specified "
-           "dimension. Got self.shape = {} source.shape = {}", list(own), list(have))
-    return source
-
-
-def plus_scaled(x: Array, factor: float, other: Array) -> Array:
-    """Return ``x + factor*other``, as a difference if the factor is negative, since
-    uint8 has no negative numbers."""
-    return x - other * -factor if factor < 0 else x + factor * other
-
-
-row("index_add.default", jvp=LINEAR, result=WHOLE, one_type=True,
+@row("index_add.default", jvp=LINEAR, result=WHOLE, one_type=True,
     formula="y[i, index[j]] += alpha source[i, j]",
-    fwd=lambda xp, x, index, source, dim, alpha=1:
-    plus_scaled(x, alpha, xp.put_add(
-        x.shape, slices_at(xp, x.shape, dim, index),
-        whole_slices("index_add_()", xp, x, index, source, dim))),
     vjp=(lambda xp, g, y, x, index, source, dim, alpha=1: g, None,
          lambda xp, g, y, x, index, source, dim, alpha=1:
          xp.index_select(g, dim, index) * alpha),
     cases=[case((3, 4), Fixed([2, 0, 2]), (3, 4), dim=0),
            case((3, 4), Fixed([1]), (3, 1), dim=-1, alpha=2.5)],
     saves=("", "", "index source"))
+def plus_slices(xp: Namespace, x: Array, index: Array, source: Array, dim: int,
+                alpha: float = 1) -> Array:
+    at, d = slices_at(xp, x.shape, dim, index), dim_of(x.shape, dim)
+    count, have = prod(index.shape), tuple(source.shape)
+    refuse(d >= max(len(have), 1), "index_add_(): Indexing dim {} is out of bounds of "
+           "the source tensor with dim {}", d, len(have))
+    slices = have[d] if have else count
+    refuse(slices != count, "index_add_(): Number of indices ({}) should be equal to "
+           "source.size(dim): ({}), for dim: {}", count, slices, d)
+    own = tuple(x.shape)
+    refuse(len(have) != len(own) or have[:d] + have[d + 1:] != own[:d] + own[d + 1:],
+           "source tensor shape must match self tensor shape, excluding the specified "
+           "dimension. Got self.shape = {} source.shape = {}", list(own), list(have))
+    found = xp.put_add(x.shape, at, source)
+    # It is a difference if the factor is negative: uint8 has no negative numbers.
+    return x - found * -alpha if alpha < 0 else x + alpha * found
+
 
 function("index_add", lambda call, x, dim, index, source, alpha=1:
          call("index_add.default", x, call("as_index", index), source, dim, alpha),

@@ -75,8 +75,7 @@ def select_at(shape: Shape, dim: int, index: int) -> tuple[Place, ...]:
 def slice_at(
     shape: Shape, dim: int, start: int | None, end: int | None, step: int
 ) -> tuple[Place, ...]:
-    if step <= 0:
-        raise ValueError("step must be greater than zero")
+    refuse(step <= 0, "step must be greater than zero", kind=ValueError)
     return along(dim_of(shape, dim), slice(start, end, step))
 
 
@@ -133,10 +132,9 @@ def check_mask(shape: Shape, dim: int, mask: Array, named: int) -> None:
     Args:
         named: the dimension that the message names.
     """
-    if tuple(mask.shape) != shape[dim : dim + mask.ndim]:
-        raise IndexError(
-            f"The shape of the mask {list(mask.shape)} at index {named} does not "
-            f"match the shape of the indexed tensor {list(shape)} at index {named}")
+    refuse(tuple(mask.shape) != shape[dim : dim + mask.ndim], "The shape of the mask "
+           "{} at index {} does not match the shape of the indexed tensor {} at index "
+           "{}", list(mask.shape), named, list(shape), named, kind=IndexError)
 
 
 def entries_at(xp: Namespace, indices: Sequence[object]) -> Entries:

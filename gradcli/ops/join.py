@@ -152,9 +152,8 @@ def join_dim(tensors: Sequence[Array], dim: int) -> int:
         shape = tensor.shape
         if shape == NOTHING:
             continue
-        if len(shape) != len(first):
-            raise ShapeError("Tensors must have same number of dimensions: got "
-                             f"{len(first)} and {len(shape)}")
+        refuse(len(shape) != len(first), "Tensors must have same number of dimensions: "
+               "got {} and {}", len(first), len(shape))
         for at, (expected, got) in enumerate(zip(first, shape, strict=True)):
             refuse(at != d and expected != got, "Sizes of tensors must match except in "
                    "dimension {}. Expected size {} but got size {} for tensor number "
@@ -318,13 +317,11 @@ FAMILY = "split"
 
 def even_sizes(size: int, split_size: int) -> Shape:
     """Return the sizes of pieces of ``size``: ``split_size``, the last maybe less."""
-    if split_size < 0:
-        raise ShapeError("split expects split_size be non-negative, but got "
-                         f"split_size={split_size}")
+    refuse(split_size < 0, "split expects split_size be non-negative, but got "
+           "split_size={}", split_size)
     if split_size == 0:
-        if size:
-            raise ShapeError("split_size can only be 0 if dimension size is 0, but got "
-                             f"dimension size of {size}")
+        refuse(size, "split_size can only be 0 if dimension size is 0, but got "
+               "dimension size of {}", size)
         return (0,)
     full, rest = divmod(size, split_size)
     check_size((full,), PIECE)
@@ -332,8 +329,7 @@ def even_sizes(size: int, split_size: int) -> Shape:
 
 
 def some_dim(x: Array, dim: int, verb: str) -> int:
-    if not x.shape:
-        raise ShapeError(f"{verb} expects at least a 1-dimensional tensor")
+    refuse(not x.shape, "{} expects at least a 1-dimensional tensor", verb)
     return dim_of(x.shape, dim)
 
 
@@ -460,9 +456,8 @@ def _combinations(
 ) -> Array:
     demand_rank("combinations", x, 1, 1)
     refuse(r < 0, "Expect a non-negative number, but got {}", r)
-    if r > MOST_DIMS:
-        raise ShapeError(f"combinations of {r} entries are not offered; of up to "
-                         f"{MOST_DIMS} they are")
+    refuse(r > MOST_DIMS, "combinations of {} entries are not offered; of up to {} "
+           "they are", r, MOST_DIMS)
     count = x.shape[0]
     if not r:
         return call("new_zeros", x, (0,))

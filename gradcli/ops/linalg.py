@@ -104,11 +104,6 @@ def cofactors(xp: Namespace, a: Array) -> Array:
     return xp.stack(rows, -2)
 
 
-def is_singular(xp: Namespace, y: Array, a: Array) -> bool:
-    """Return whether a matrix has the determinant 0, or but one entry."""
-    return a.shape[-1] == 1 or bool(xp.any(xp.eq(y, 0)))
-
-
 def regular(xp: Namespace, log: Array, a: Array) -> Array:
     """Return ``a`` with NaN in place of each matrix whose determinant is 0."""
     return xp.where(lifted(xp, xp.isinf(log)), float("nan"), a)
@@ -121,7 +116,7 @@ of_floats("det", node="LinalgDetBackward0", formula="det(a)", aliases=("linalg.d
     doc="Determinant; its derivative is exact for singular matrices too.",
     fwd=lambda xp, a: xp.det(square("linalg.det", a)),
     vjp=(lambda xp, g, y, a: lifted(xp, g) * (
-        cofactors(xp, a) if is_singular(xp, y, a)
+        cofactors(xp, a) if a.shape[-1] == 1 or bool(xp.any(xp.eq(y, 0)))
         else lifted(xp, y) * turned(xp, xp.inverse(a))),), cases=SQUARES, saves="a y")
 
 of_floats("slogdet", node="LinalgSlogdetBackward0", returns=2, carries=2,

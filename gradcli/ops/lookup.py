@@ -113,9 +113,8 @@ def embedding(call: Call, input: Array, weight: Array, padding_idx: int | None =
     cases=[case(Fixed([0, 2, 1])), case(Fixed([[0], [3]]), num_classes=5)])
 def one_hot(xp: Namespace, x: Array, num_classes: int = -1) -> Array:
     at = xp.as_index(x)
-    if num_classes == -1 and not at.size:
-        raise ValueRangeError(
-            "Can not infer total number of classes from empty tensor.")
+    refuse(num_classes == -1 and not at.size, "Can not infer total number of classes "
+           "from empty tensor.", kind=ValueRangeError)
     if at.size and int(at.min()) < 0:
         raise ValueRangeError("Class values must be non-negative.")
     count = int(at.max()) + 1 if num_classes == -1 else num_classes
@@ -348,9 +347,8 @@ def embedding_bag(call: Call, input: Array, weight: Array, offsets: Array | None
            shown(given), shown(input.shape), kind=ValueRangeError)
     demand_rank("embedding_bag: weight", weight, 2, 2)
     if input.ndim == 2:
-        if offsets is not None:
-            raise ValueRangeError("embedding_bag: offsets belong to an input of one "
-                                  "dimension; each row of two is a bag")
+        refuse(offsets is not None, "embedding_bag: offsets belong to an input of one "
+               "dimension; each row of two is a bag", kind=ValueRangeError)
         items, length = input.shape
         begins = range(0, items * length, length) if length else ()
         offsets = call("as_index.beside", input, list(begins))
@@ -365,9 +363,8 @@ def embedding_bag(call: Call, input: Array, weight: Array, offsets: Array | None
     demand_rank("embedding_bag: offsets", offsets, 1, 1)
     if mode not in MODES:
         raise ValueRangeError("mode has to be one of sum, mean or max")
-    if mode == "max" and scale_grad_by_freq:
-        raise ValueRangeError(
-            "max mode does not support scaling the gradient by the frequency")
+    refuse(mode == "max" and scale_grad_by_freq, "max mode does not support scaling "
+           "the gradient by the frequency", kind=ValueRangeError)
     refuse(samples is not None and mode != "sum", "embedding_bag: per_sample_weights "
            "are part of mode='sum' alone, not of '{}'", mode, kind=KindError)
     padding = row_of_padding(padding_idx, weight.shape[0])

@@ -60,9 +60,8 @@ def alike(call: Call, x: Array, target: Array) -> tuple[Array, Array]:
 def within(x: Array, *others: Array | None) -> None:
     """Raise `ShapeError` unless all other operands broadcast to the shape of ``x``."""
     shape = broadcast_shape(x.shape, *[v.shape for v in others if v is not None])
-    if shape != tuple(x.shape):
-        raise ShapeError(f"output with shape {list(x.shape)} doesn't match the "
-                         f"broadcast shape {list(shape)}")
+    refuse(shape != tuple(x.shape), "output with shape {} doesn't match the broadcast "
+           "shape {}", list(x.shape), list(shape))
 
 
 def fixed(name: str, **operands: object) -> None:
@@ -495,9 +494,8 @@ def cross_entropy(call: Call, x: Array, target: Array, weight: Array | None = No
                   label_smoothing: float = 0.0) -> Array:
     known(reduction)
     fixed("cross_entropy", weight=weight)
-    if not 0 <= label_smoothing <= 1:
-        raise ValueRangeError("label_smoothing must be between 0.0 and 1.0. Got: "
-                              f"{label_smoothing}")
+    refuse(not 0 <= label_smoothing <= 1, "label_smoothing must be between 0.0 and "
+           "1.0. Got: {}", label_smoothing, kind=ValueRangeError)
     refuse(not x.shape, "Expected 1 or more dimensions (got 0)")
     form = by_probability if tuple(target.shape) == tuple(x.shape) else by_class
     if form is by_class:

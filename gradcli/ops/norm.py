@@ -82,9 +82,8 @@ NORMS: dict[float, tuple[ArrayRule, ArrayRule]] = {
 
 
 def norm_of(xp: Namespace, x: Array, p: float, dim: Dims) -> Array:
-    if not isinstance(p, int | float):
-        raise ValueRangeError(
-            f"linalg.vector_norm: the order must be a number, not {p!r}")
+    refuse(not isinstance(p, int | float), "linalg.vector_norm: the order must be a "
+           "number, not {!r}", p, kind=ValueRangeError)
     dims = dims_of(x.shape, dim)
     empty = next((d for d in dims if x.shape and x.shape[d] == 0), None)
     if (p < 0 or p == INFINITY) and empty is not None:
@@ -362,9 +361,8 @@ def slice_norms(xp: Namespace, x: Array, p: float, dim: int, maxnorm: float
                ) -> tuple[Array, tuple[int, ...]]:
     """Return the norms of slices along ``dim``, and the dimensions within a slice."""
     demand_rank("renorm", x, 2)
-    if p <= 0 or maxnorm < 0:
-        raise ValueRangeError("renorm: expected p > 0 and maxnorm >= 0, but got "
-                              f"{p:g} and {maxnorm:g}")
+    refuse(p <= 0 or maxnorm < 0, "renorm: expected p > 0 and maxnorm >= 0, but got "
+           "{:g} and {:g}", p, maxnorm, kind=ValueRangeError)
     over = tuple({*range(len(x.shape))} - {dim_of(x.shape, dim)})
     return norm_of(xp, x, p, over), over
 

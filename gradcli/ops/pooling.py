@@ -14,7 +14,9 @@ returns.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from math import prod
+from typing import Any
 
 from .checks import (
     LISTED,
@@ -118,6 +120,13 @@ def largest(xp: Namespace, x: Array, windows: Sequence[Spots]) -> tuple[Array, A
         rest = [slice(None)] * (rank - d)
         cells = [xp.getitem(cell, (..., evenly(xp, at), *rest))
                  for cell in cells for at in zip(*each, strict=True)]
+    steps = [{tuple([n - at[0] for n in at]) for at in each} for each in levels]
+    if all(len(each) == 1 for each in steps):
+        starts = [xp.as_index([at[0] for at in each]).reshape(
+            (1,) * d + (-1,) + (1,) * (rank - d - 1)) for d, each in enumerate(levels)]
+        best, away = xp.largest_of(cells, [
+            numbered(at, sizes) for at in product(*[each.pop() for each in steps])])
+        return best, numbered(starts, sizes) + away
     best, number = xp.largest_of(cells)
     lines = []
     for d, each in enumerate(levels):
@@ -129,7 +138,7 @@ def largest(xp: Namespace, x: Array, windows: Sequence[Spots]) -> tuple[Array, A
     return best, xp.getitem(places.reshape((-1,)), (first.reshape(counts) + number,))
 
 
-def numbered(places: Sequence[Positions], sizes: Sequence[int]) -> Positions:
+def numbered(places: Sequence[Any], sizes: Sequence[int]) -> Any:
     """Return the numbers, in the flattened dimensions, of positions along each one."""
     number = places[0]
     for at, n in zip(places[1:], sizes[1:], strict=True):
@@ -251,8 +260,7 @@ def rows_of_rank(rank: int, refused: str) -> None:
                     make="distinct")])
 
     mean, parts = f"avg_pool{dims}", f"adaptive_avg_pool{dims}"
-    row(f"{mean}.default", node=f"AvgPool{title}Backward0", jvp=LINEAR, result=WHOLE,
-        refuses=refused,
+    row(f"{mean}.default", jvp=LINEAR, result=WHOLE, refuses=refused,
         saves="x", always_saves=True, memory=PACKED,
         rule=Rule(f"AvgPool{title}BackwardBackward0"), wide=True,
         formula="y[p] = mean(x[p*stride + k])",
@@ -285,9 +293,8 @@ def rows_of_rank(rank: int, refused: str) -> None:
                     kernel_size=(2, 3, 2)[:rank], stride=(1, 2, 2)[:rank],
                     padding=one)])
 
-    of_floats(f"{parts}.default", node=f"AdaptiveAvgPool{title}Backward0", jvp=LINEAR,
-        saves="x", always_saves=True,
-        memory=PACKED,
+    of_floats(f"{parts}.default", jvp=LINEAR, memory=PACKED, saves="x",
+        always_saves=True,
         rule=Rule(f"AdaptiveAvgPool{title}BackwardBackward0"), wide=True,
         doc="The mean of each of a given number of windows.",
         formula="y[p] = mean(x[window p])",

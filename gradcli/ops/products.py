@@ -87,8 +87,8 @@ def mv(xp: Namespace, a: Array, v: Array) -> Array:
     return xp.matmul(a, v)
 
 
-for _name, _node in (("dot", "DotBackward0"), ("vdot", "VdotBackward0")):
-    of_numbers(_name, node=_node, formula="a @ b", doc="Inner product of two vectors.",
+for _name in ("dot", "vdot"):
+    of_numbers(_name, formula="a @ b", doc="Inner product of two vectors.",
         fwd=dot, jvp=MULTILINEAR, saves=("b", "a"), one_type=True,
         further="matmul" if _name == "dot" else "",
         vjp=(lambda xp, g, y, a, b: g * b, lambda xp, g, y, a, b: g * a),
@@ -193,12 +193,12 @@ def scaled(x: Array, factor: float) -> Array:
     return x if factor == 1 else factor * x
 
 
-def fused(name: str, node: str, product: str, left: ArrayRule, right: ArrayRule,
+def fused(name: str, product: str, left: ArrayRule, right: ArrayRule,
           doc: str, formula: str, cases: list[Case]) -> None:
     """Enter a row for ``beta*x + alpha*product(a, b)``; ``left`` and ``right`` are the
     product's reverse rules for a and b."""
 
-    @of_numbers(name, node=node, doc=doc, formula=formula, cases=cases, one_type=True,
+    @of_numbers(name, doc=doc, formula=formula, cases=cases, one_type=True,
         result=WHOLE, in_place=True, saves=("", "b", "a"),
         vjp=(lambda xp, g, y, x, a, b, beta=1, alpha=1:
              sum_to(xp, scaled(g, beta), x.shape),
@@ -218,16 +218,14 @@ def fused(name: str, node: str, product: str, left: ArrayRule, right: ArrayRule,
         return xp.plus(y, scaled(x, beta))
 
 
-fused("addmm", "AddmmBackward0", "mm",
-      lambda xp, g, a, b: xp.matmul(g, xp.t(b)),
+fused("addmm", "mm", lambda xp, g, a, b: xp.matmul(g, xp.t(b)),
       lambda xp, g, a, b: xp.matmul_like(xp.t(a), g, b),
       doc="A tensor plus the product of two matrices.",
       formula="beta*input + alpha*(a @ b)",
       cases=[case((3, 2), (3, 4), (4, 2)), case((2,), (3, 4), (4, 2)),
              case((3, 1), (3, 4), (4, 2), beta=0.5, alpha=-2)])
 
-fused("baddbmm", "BaddbmmBackward0", "bmm",
-      lambda xp, g, a, b: xp.bmm(g, turned(xp, b)),
+fused("baddbmm", "bmm", lambda xp, g, a, b: xp.bmm(g, turned(xp, b)),
       lambda xp, g, a, b: xp.bmm(turned(xp, a), g),
       doc="A tensor plus the products of two stacks of matrices.",
       formula="beta*input + alpha*(a[i] @ b[i])",
@@ -303,9 +301,8 @@ def tensordot(call: Call, a: Array, b: Array,
     gone = [(d,) if isinstance(d, int) else d for d in dims]
     refuse(len(gone[0]) != len(gone[1]), "both dimension lists should have same length")
     for x, ds in zip((a, b), gone, strict=True):
-        if len(ds) > len(x.shape):
-            raise ShapeError(f"tensordot: {len(ds)} dims are given for a tensor with "
-                             f"{len(x.shape)}")
+        refuse(len(ds) > len(x.shape), "tensordot: {} dims are given for a tensor with "
+               "{}", len(ds), len(x.shape))
     at_a, at_b = ([dim_of(x.shape, d) for d in ds]
                   for x, ds in zip((a, b), gone, strict=True))
     for p, q in zip(at_a, at_b, strict=True):
@@ -372,9 +369,8 @@ of_numbers("bilinear.trilinear", node="TrilinearBackward0",
 def bilinear(call: Call, a: Array, b: Array, weight: Array, bias: Array | None = None
             ) -> Array:
     demand_rank("bilinear: weight", weight, 3, 3)
-    if len(a.shape) != len(b.shape):
-        raise ShapeError("bilinear(): input dimensions do not match: got "
-                         f"{len(a.shape)} and {len(b.shape)}")
+    refuse(len(a.shape) != len(b.shape), "bilinear(): input dimensions do not match: "
+           "got {} and {}", len(a.shape), len(b.shape))
     for dim, (m, n) in enumerate(zip(a.shape[:-1], b.shape[:-1], strict=True)):
         refuse(m != n, "bilinear(): input batch dimensions do not match at dim {}: got "
                "{} and {}", dim, m, n)
@@ -415,9 +411,8 @@ def written_out(equation: str, shapes: Shapes) -> tuple[list[str], str]:
     labels = []
     for number, (term, shape) in enumerate(zip(terms, shapes, strict=True)):
         spare = len(shape) - len(term.replace("...", ""))
-        if spare < 0 or (spare and "..." not in term):
-            raise ShapeError(f"einsum(): operand {number} has {len(shape)} dimensions, "
-                             f"the equation has '{term}' for it")
+        refuse(spare < 0 or (spare and "..." not in term), "einsum(): operand {} has "
+               "{} dimensions, the equation has '{}' for it", number, len(shape), term)
         labels.append(term.replace("...", dots[len(dots) - spare:]))
     if arrow:
         return labels, right.replace("...", dots)
@@ -493,9 +488,8 @@ def contracted(xp: Namespace, *operands: Array, equation: str) -> Array:
     for label in output:
         refuse(label not in sizes, "einsum(): output subscript {} does not appear in "
                "the equation for any input operand", label, kind=ValueRangeError)
-        if output.count(label) > 1:
-            raise ValueRangeError(f"einsum(): output subscript {label} appears more "
-                                  "than once in the output")
+        refuse(output.count(label) > 1, "einsum(): output subscript {} appears more "
+               "than once in the output", label, kind=ValueRangeError)
     return xp.einsum(f"{','.join(labels)}->{output}", *operands)
 
 

@@ -19,7 +19,6 @@ from typing import Any, Literal
 from ..records import replace
 from .checks import (
     ArgumentError,
-    ShapeError,
     count_of,
     dim_of,
     dims_of,
@@ -78,11 +77,6 @@ def before(xp: Namespace, y: Array, dim: int, first: float) -> Array:
     return xp.cat([edge, y], dim)
 
 
-def preceding(xp: Namespace, y: Array, dim: int, first: float) -> Array:
-    """Return each entry's predecessor along a dimension; ``first`` for the first."""
-    return before(xp, outer(xp, y, dim), dim, first)
-
-
 def inner(xp: Namespace, x: Array, dim: int) -> Array:
     """Return ``x`` without its first entry along a dimension."""
     return part(xp, x, dim, 1, x.shape[dim])
@@ -115,20 +109,16 @@ LINES = [case((3, 4), dim=0), case((3, 4), dim=-1), case((5,), dim=0),
          case((2, 3, 2), dim=1), case((1,), dim=0), case((), dim=0)]
 
 
-def scan(name: str, node: str, *, fwd: ArrayRule, vjp: ArrayRule, **facts: Any
-        ) -> None:
-    """Enter a row for a scan; its rules never see scalars or a negative ``dim``."""
-    row(name, node=node, cases=LINES, memory=PACKED, wide=True, **facts,
-        fwd=lambda xp, x, dim: over_line(xp, fwd, x, dim_of(x.shape, dim)),
+def scan(name: str, *, fwd: ArrayRule, vjp: ArrayRule, **facts: Any) -> None:
+    """Enter a row for a scan; its rules never see a negative ``dim`` or a scalar, which
+    ``fwd`` is given as a line of one entry."""
+    @row(name, cases=LINES, memory=PACKED, wide=True, **facts,
         vjp=(lambda xp, g, y, x, dim:
              vjp(xp, g, y, x, dim % x.ndim) if has_line(x, dim) else g,))
-
-
-def over_line(xp: Namespace, fwd: ArrayRule, x: Array, dim: int) -> Array:
-    """Return ``fwd`` along a dimension; a scalar is passed as a line of one entry."""
-    if x.shape:
-        return fwd(xp, x, dim)
-    return xp.reshape(fwd(xp, xp.reshape(x, (1,)), dim), ())
+    def along(xp: Namespace, x: Array, dim: int) -> Array:
+        d = dim_of(x.shape, dim)
+        y = fwd(xp, x if x.shape else xp.reshape(x, (1,)), d)
+        return y if x.shape else xp.reshape(y, ())
 
 
 def has_line(x: Array, dim: int) -> bool:
@@ -137,20 +127,20 @@ def has_line(x: Array, dim: int) -> bool:
     return bool(x.shape) and 0 not in x.shape
 
 
-scan("cumsum", "CumsumBackward0", formula="y[i] = x[0] + ... + x[i]",
+scan("cumsum", formula="y[i] = x[0] + ... + x[i]",
      doc="Running sum along a dimension.",
      fwd=lambda xp, x, dim: xp.cumsum(x, dim),
      vjp=lambda xp, g, y, x, dim: xp.flip(xp.cumsum(xp.flip(g, dim), dim), dim),
      jvp=LINEAR, in_place=True, casts=True, also=("cumulative_sum",))
 
-scan("cumprod", "CumprodBackward0", formula="y[i] = x[0] * ... * x[i]", in_place=True,
+scan("cumprod", formula="y[i] = x[0] * ... * x[i]", in_place=True,
     casts=True, saves="x y",
     doc="Running product along a dimension; exact where entries are 0.",
     fwd=lambda xp, x, dim: xp.cumprod(x, dim),
-    vjp=lambda xp, g, y, x, dim:
-        preceding(xp, y, dim, 1) * backwards(xp, inner(xp, x, dim), g, dim))
+    vjp=lambda xp, g, y, x, dim: before(
+        xp, outer(xp, y, dim), dim, 1) * backwards(xp, inner(xp, x, dim), g, dim))
 
-scan("logcumsumexp", "LogcumsumexpBackward0", refuses=WHOLES, saves="x y",
+scan("logcumsumexp", refuses=WHOLES, saves="x y",
     formula="y[i] = log(exp(x[0]) + ... + exp(x[i]))",
     doc="Logarithm of the running sum of exponentials, without overflow.",
     fwd=lambda xp, x, dim: running(
@@ -187,8 +177,8 @@ BY_RECORD: Rules = {**BY_POSITION, "saves": "x y.1"}
 """Rules of rows that return the best entry so far; PyTorch saves their input too."""
 
 
-def records(name: str, node: str, word: str, comparison: str) -> None:
-    row(name, node=node, memory=PACKED, **BY_RECORD,
+def records(name: str, word: str, comparison: str) -> None:
+    row(name, memory=PACKED, **BY_RECORD,
         formula=f"y[i] = {name[3:]}(x[0], ..., x[i])",
         doc=f"The {word} entry so far, and where it stands.",
         kink="of equal entries the last carries the gradient",
@@ -198,8 +188,8 @@ def records(name: str, node: str, word: str, comparison: str) -> None:
                case((), dim=0)])
 
 
-records("cummax", "CummaxBackward0", "largest", "ge")
-records("cummin", "CumminBackward0", "smallest", "le")
+records("cummax", "largest", "ge")
+records("cummin", "smallest", "le")
 
 # reductions
 
@@ -255,14 +245,12 @@ def size_over(x: Array, dim: Dims) -> int:
 def some_over(name: str, x: Array, dim: Dims) -> tuple[int, ...]:
     """Return the dimensions of a reduction; raise if it would reduce no entries."""
     dims = dims_of(x.shape, dim)
-    if dim is None and 0 in x.shape:
-        raise ShapeError(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
-            "Specify the reduction dim with the 'dim' argument.")
+    refuse(dim is None and 0 in x.shape, "{}(): Expected reduction dim to be specified "
+           "for input.numel() == 0. Specify the reduction dim with the 'dim' argument.",
+           name)
     for d in dims:
-        if x.shape[d] == 0:
-            raise IndexError(
-                f"Expected reduction dim {d} of {name} to have non-zero size.")
+        refuse(x.shape[d] == 0, "Expected reduction dim {} of {} to have non-zero "
+               "size.", d, name, kind=IndexError)
     return dims
 
 
@@ -335,17 +323,14 @@ def others(xp: Namespace, x: Array, dim: int) -> Array:
     return left * xp.flip(right, dim)
 
 
-def others_of_all(xp: Namespace, x: Array) -> Array:
-    flat = xp.reshape(x, (count_of(x.shape),))
-    return xp.reshape(others_along(xp, flat, 0), x.shape)
-
-
 def others_along(xp: Namespace, x: Array, dim: int) -> Array:
     return others(xp, x, dim_of(x.shape, dim)) if has_line(x, dim) else xp.ones_like(x)
 
 
 row("prod.default", formula="x[0] * x[1] * ...", fwd=lambda xp, x: xp.prod(x),
-    vjp=(lambda xp, g, y, x: g * others_of_all(xp, x),), cases=WHOLE, saves="x y")
+    vjp=(lambda xp, g, y, x: g * xp.reshape(
+        others_along(xp, xp.reshape(x, (count_of(x.shape),)), 0), x.shape),),
+    cases=WHOLE, saves="x y")
 
 row("prod.dim_int", node="ProdBackward1", formula="prod(x, dim)", memory=PACKED,
     fwd=lambda xp, x, dim, keepdim=False:
@@ -436,22 +421,23 @@ def in_shares(is_it: Formula = attains) -> Rules:
 SPREAD = [replace(c, make="distinct") for c in WHOLE + OVER]
 
 
-def extremum(name: str, node: str, word: str) -> None:
+def extremum(name: str, word: str) -> None:
     """Enter ``max``, ``amax`` and ``argmax``, or those of ``min``."""
     reduce = f"a{name}"
 
-    row(f"{name}.default", node=f"{node}Backward1", formula=f"{name}(x)", **in_shares(),
+    row(f"{name}.default", node=f"{name.title()}Backward1", **in_shares(),
+        formula=f"{name}(x)",
         fwd=lambda xp, x: getattr(xp, reduce)(x, some_over(name, x, None)),
         cases=SPREAD[:len(WHOLE)])
 
-    row(f"{name}.dim", node=f"{node}Backward0", kink=FIRST, **BY_CHOICE,
+    row(f"{name}.dim", kink=FIRST, **BY_CHOICE,
         formula=f"a{name}(x, dim), arg{name}(x, dim)",
         fwd=lambda xp, x, dim, keepdim=False: chosen(
             xp, name, x, lambda xp, x, d: getattr(xp, f"arg{name}")(x, d, True),
             dim, keepdim),
         cases=[replace(c, make="distinct") for c in ALONG])
 
-    row(reduce, node=f"A{name}Backward0", formula=f"a{name}(x, dim)",
+    row(reduce, formula=f"a{name}(x, dim)",
         doc=f"The {word} of all entries, or over dimensions.",
         **in_shares(lambda xp, x, y: xp.eq(x, y)),
         fwd=lambda xp, x, dim=None, keepdim=False:
@@ -491,5 +477,5 @@ def placed(xp: Namespace, name: str, x: Array, dim: int | None, keepdim: bool) -
     return found
 
 
-extremum("max", "Max", "largest")
-extremum("min", "Min", "smallest")
+extremum("max", "largest")
+extremum("min", "smallest")

@@ -163,9 +163,8 @@ def rows_of_border(name: str, title: str, inner: Callable[[int, int], int], form
         grown = tuple([n + before + after
                        for n, (before, after) in zip(size, pad_pairs(size, wide),
                                                      strict=True)])
-        of_numbers(f"{dims}.default", node=f"{node}0", jvp=LINEAR, memory=PACKED,
-            saves="x", always_saves=True,
-            rule=Rule(f"{node}Backward0"), formula=formula,
+        of_numbers(f"{dims}.default", jvp=LINEAR, memory=PACKED, saves="x",
+            always_saves=True, rule=Rule(f"{node}Backward0"), formula=formula,
             fwd=lambda xp, x, padding: gathered(
                 xp, x, bordered(x.shape, padding, inner)),
             vjp=(lambda xp, g, y, x, padding, dims=dims:
@@ -199,9 +198,8 @@ def by_line(name: str, mirrored: bool) -> Border:
         sizes = x.shape[-rank:]
         for d, n in enumerate(reversed(sizes), start=1):
             before, after = padding[2 * d - 2:2 * d]
-            if mirrored and max(before, after) >= n:
-                raise ShapeError(f"pad: a dimension of size {n} does not mirror into "
-                                 f"({before}, {after})")
+            refuse(mirrored and max(before, after) >= n, "pad: a dimension of size {} "
+                   "does not mirror into ({}, {})", n, before, after)
         grown = [n + padding[-2 * d - 2] + padding[-2 * d - 1]
                  for d, n in enumerate(sizes)]
         if min(grown) < 1:
@@ -517,14 +515,12 @@ def interpolate(call: Call, input: Array, size: Sizes | None = None,
         raise ValueRangeError(f"interpolate: mode {mode!r} has no align_corners")
     rank = len(input.shape) - 2
     sizes, factors = asked(input, rank, size, scale_factor)
-    if recompute_scale_factor and size is not None:
-        raise ValueRangeError(
-            "recompute_scale_factor is not meaningful with an explicit size.")
+    refuse(recompute_scale_factor and size is not None, "recompute_scale_factor is not "
+           "meaningful with an explicit size.", kind=ValueRangeError)
     if recompute_scale_factor or mode == "area":
         sizes, factors = sizes_of(input.shape[2:], sizes, factors), None
-    if antialias and not (mode in SMOOTH and rank == 2):
-        raise ValueRangeError("interpolate: antialias is part of bilinear and bicubic "
-                              "pictures alone")
+    refuse(antialias and not (mode in SMOOTH and rank == 2), "interpolate: antialias "
+           "is part of bilinear and bicubic pictures alone", kind=ValueRangeError)
     if mode == "area" and rank in (1, 2, 3):
         return call(f"adaptive_avg_pool{rank}d", input, sizes)
     name = ROWS.get((mode, rank, bool(antialias)))
@@ -533,7 +529,6 @@ def interpolate(call: Call, input: Array, size: Sizes | None = None,
                         "dimensions; there are linear (3), bilinear and bicubic (4), "
                         "trilinear (5), nearest, nearest-exact and area (3 to 5)")
     made = sizes_of(input.shape[2:], sizes, factors)
-    if min((*input.shape[1:], *made)) < 1:
-        raise ShapeError(f"interpolate: input {list(input.shape)} cannot become "
-                         f"{list(made)}: sizes should be greater than 0")
+    refuse(min((*input.shape[1:], *made)) < 1, "interpolate: input {} cannot become "
+           "{}: sizes should be greater than 0", list(input.shape), list(made))
     return call(name, input, sizes, bool(align_corners), factors)

@@ -146,11 +146,10 @@ def _unflatten(call: Call, x: Array, dim: int, sizes: Sizes) -> Array:
           cases=[case((3, 4), shape=(4, 3)), case((3, 4), shape=(-1,))])
 def _view(call: Call, x: Array, shape: Sizes) -> Array:
     sizes = sizes_of(shape, prod(x.shape))
-    if not call("is_contiguous", x) and not call("view.fits", x, sizes):
-        raise ShapeError(
-            "view size is not compatible with input tensor's size and stride (at least "
-            "one dimension spans across two contiguous subspaces). "
-            "Use .reshape(...) instead.")
+    refuse(not call("is_contiguous", x) and not call("view.fits", x, sizes),
+           "view size is not compatible with input tensor's size and stride (at least "
+           "one dimension spans across two contiguous subspaces). Use .reshape(...) "
+           "instead.")
     return call("view.default", x, sizes)
 
 
@@ -320,21 +319,17 @@ def gone(shape: Shape, dims: Dims) -> list[int]:
     return [d for d in dims_of(shape, dims) if shape[d] == 1] if dims != () else []
 
 
-def squeezed(shape: Shape, dims: Dims) -> Shape:
-    """Return the shape without those of the dimensions ``dims`` that have size 1."""
-    dropped = gone(shape, dims)
-    return tuple([n for d, n in enumerate(shape) if d not in dropped])
-
-
 def _squeezing(name: str, node: str, turned: str, case_dims: tuple[Dims, ...],
                memory: Marker = VIEW) -> None:
-    row(name, node=node, turned=turned, doc="Dimensions of size 1 dropped.",
+    @row(name, node=node, turned=turned, doc="Dimensions of size 1 dropped.",
         jvp=LINEAR, memory=memory,
         formula="x without its dimensions of size 1",
-        fwd=lambda xp, x, dim=None: xp.reshape(x, squeezed(x.shape, dim)),
         vjp=(lambda xp, g, y, x, dim=None: unsqueezed(xp, g, gone(x.shape, dim)),),
         cases=[case(shape, dim=d) for shape in ((1, 3, 1), (2, 3, 1), (1, 1, 1))
                for d in case_dims])
+    def squeezed(xp: Namespace, x: Array, dim: Dims = None) -> Array:
+        dropped = gone(x.shape, dim)
+        return xp.reshape(x, [n for d, n in enumerate(x.shape) if d not in dropped])
 
 
 _squeezing("squeeze.default", "SqueezeBackward0", "SqueezeBackward3", (None,))

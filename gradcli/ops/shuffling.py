@@ -424,8 +424,7 @@ def row_of_sampling(rank: int) -> None:
              (NEAREST, ZEROS, False, 1.2)]
     modes += [(BICUBIC, ZEROS, True, 1.2)] if rank == 2 else []
 
-    @of_floats(f"grid_sampler_{rank}d", node=f"GridSampler{rank}DBackward0",
-        saves="x grid", memory=PACKED, one_type=True,
+    @of_floats(f"grid_sampler_{rank}d", saves="x grid", memory=PACKED, one_type=True,
         rule=Rule(f"GridSampler{rank}DBackwardBackward0", (0, 1), zeros=False),
         doc="Entries between those of pictures or volumes, at the places of a grid.",
         formula="y[p] = sum(w(grid[p], q)*x[q])",

@@ -95,17 +95,12 @@ def per_deviation(xp: Namespace, g: Array, y: Array) -> Array:
     return xp.where(none, 0, g * (0.5 / xp.where(none, 1, y)))
 
 
-def mean_over(xp: Namespace, x: Array, dim: Dims, keepdim: bool) -> Array:
-    return xp.sum(x, dims_of(x.shape, dim), keepdim) / size_over(x, dim)
-
-
 VARIANCES = [case((3, 4)), case((3, 4), dim=0), case((5,), dim=-1, keepdim=True),
              case((2, 3, 4), dim=(0, 2), correction=0), case((4,), correction=2),
              case((2, 3), dim=1, correction=0, keepdim=True)]
 
 # PyTorch's derivatives.yaml, var.correction and std.correction.
-def measure(name: str, node: str, root: bool, words: str, formula: str,
-            kink: str = "") -> None:
+def measure(name: str, root: bool, words: str, formula: str, kink: str = "") -> None:
     """Enter a row for the variance, or its root, and one that returns the mean too."""
     def pulled(xp: Namespace, g: Array, y: Array, x: Array, dim: Dims = None,
                correction: float = 1, keepdim: bool = False) -> Array:
@@ -113,8 +108,8 @@ def measure(name: str, node: str, root: bool, words: str, formula: str,
         slope = over(2 * centred(xp, x, dim), x, dim, correction)
         return kept(xp, g, x, dim, keepdim) * slope
 
-    @of_floats(f"{name}.correction", node=f"{node}Backward0", cases=VARIANCES,
-        formula=formula, kink=kink, vjp=(pulled,), saves="x y" if root else None)
+    @of_floats(f"{name}.correction", cases=VARIANCES, formula=formula, kink=kink,
+        vjp=(pulled,), saves="x y" if root else None)
     def value(xp: Namespace, x: Array, dim: Dims = None, correction: float = 1,
               keepdim: bool = False) -> Array:
         # A number subtracted from all entries does not change the variance.
@@ -123,19 +118,19 @@ def measure(name: str, node: str, root: bool, words: str, formula: str,
         found = over(total, x, dim, correction)
         return xp.sqrt(found) if root else found
 
-    of_floats(f"{name}_mean.correction", node=f"{node}MeanBackward0", returns=2,
-        carries=2, doc=f"{words} and mean.", cases=VARIANCES,
-        formula=f"{name}(x), mean(x)", kink=kink,
+    of_floats(f"{name}_mean.correction", returns=2, carries=2, cases=VARIANCES,
+        doc=f"{words} and mean.", formula=f"{name}(x), mean(x)", kink=kink,
         fwd=lambda xp, x, dim=None, correction=1, keepdim=False: (
-            value(xp, x, dim, correction, keepdim), mean_over(xp, x, dim, keepdim)),
+            value(xp, x, dim, correction, keepdim),
+            xp.sum(x, dims_of(x.shape, dim), keepdim) / size_over(x, dim)),
         vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False: added(
             g[0] is not None and pulled(xp, g[0], y[0], x, dim, correction, keepdim),
             g[1] is not None and spread(xp, g[1] / size_over(x, dim), x, dim, keepdim)),
              ), saves="x y.0" if root else None)
 
 
-measure("var", "Var", False, "Variance", formula="sum((x - mean(x))**2) / (n - 1)")
-measure("std", "Std", True, "Standard deviation", formula="sqrt(var(x))",
+measure("var", False, "Variance", formula="sum((x - mean(x))**2) / (n - 1)")
+measure("std", True, "Standard deviation", formula="sqrt(var(x))",
         kink="the derivative is 0 where all entries are equal")
 
 
@@ -177,20 +172,16 @@ def present_middle(xp: Namespace, x: Array, dim: int) -> Array:
     return xp.gather(xp.argsort(x, dim), dim, middle_rank)
 
 
-def median_of_all(xp: Namespace, find: ArrayRule, x: Array) -> Array:
-    if 0 in x.shape:
-        return xp.new_full(x, (), float("nan"))
-    flat = xp.reshape(x, (count_of(x.shape),))
-    return dropped(xp, xp.gather(flat, 0, find(xp, flat, 0)), flat, 0, False)
-
-
-def median(name: str, node: str, find: ArrayRule, doc: str) -> None:
-    of_numbers(f"{name}.default", node=f"{node}Backward0", formula=f"{name}(x)",
-        **in_shares(),
-        fwd=lambda xp, x: median_of_all(xp, find, x),
+def median(name: str, find: ArrayRule, doc: str) -> None:
+    @of_numbers(f"{name}.default", formula=f"{name}(x)", **in_shares(),
         cases=[case((3, 4), make="distinct"), case((5,), make="distinct"), case(())])
+    def of_all(xp: Namespace, x: Array) -> Array:
+        if 0 in x.shape:
+            return xp.new_full(x, (), float("nan"))
+        flat = xp.reshape(x, (count_of(x.shape),))
+        return dropped(xp, xp.gather(flat, 0, find(xp, flat, 0)), flat, 0, False)
 
-    of_numbers(f"{name}.dim", node=f"{node}Backward1", kink=FIRST, **BY_CHOICE,
+    of_numbers(f"{name}.dim", node=f"{name.title()}Backward1", kink=FIRST, **BY_CHOICE,
         formula=f"{name}(x, dim)",
         fwd=lambda xp, x, dim, keepdim=False:
             chosen(xp, "median", x, find, dim, keepdim),
@@ -203,8 +194,8 @@ def median(name: str, node: str, find: ArrayRule, doc: str) -> None:
              doc=f"{doc}; with dim also where it stands.", formula=f"{name}(x, dim)")
 
 
-median("median", "Median", middle, "The lower median")
-median("nanmedian", "Nanmedian", present_middle, "The lower median of what is not NaN")
+median("median", middle, "The lower median")
+median("nanmedian", present_middle, "The lower median of what is not NaN")
 
 # the most frequent entry
 
@@ -229,17 +220,16 @@ row("mode", formula="mode(x, dim)", **BY_CHOICE,
 
 # tests and counts, which have no gradient
 
-row("all", formula="all(x, dim)", doc="Whether all entries are true.",
-    result=TRUTH,
-    fwd=lambda xp, x, dim=None, keepdim=False:
-        xp.all(x, dims_of(x.shape, dim), keepdim),
-    cases=[case((3, 4)), case((3, 4), dim=-1, keepdim=True)])
 
-row("any", formula="any(x, dim)", doc="Whether some entry is true.",
-    result=TRUTH,
-    fwd=lambda xp, x, dim=None, keepdim=False:
-        xp.any(x, dims_of(x.shape, dim), keepdim),
-    cases=[case((3, 4)), case((3, 4), dim=-1, keepdim=True)])
+def question(name: str, doc: str) -> None:
+    row(name, formula=f"{name}(x, dim)", doc=doc, result=TRUTH,
+        fwd=lambda xp, x, dim=None, keepdim=False:
+            getattr(xp, name)(x, dims_of(x.shape, dim), keepdim),
+        cases=[case((3, 4)), case((3, 4), dim=-1, keepdim=True)])
+
+
+question("all", "Whether all entries are true.")
+question("any", "Whether some entry is true.")
 
 row("count_nonzero", formula="number of x != 0", doc="How many entries are not 0.",
     fwd=lambda xp, x, dim=None, keepdim=False:

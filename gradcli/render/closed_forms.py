@@ -152,9 +152,8 @@ def _names(views: Iterable[FormulaView]) -> Iterator[str]:
 def _equation(view: FormulaView, symbols: Symbols, output: str) -> str | None:
     if view.latex and not any(view.latex):
         return None
-    entries = [
-        NONE_FOUND if text is None else written(text, symbols) for text in view.latex
-    ]
+    known = (None if text is None else written(text, symbols) for text in view.latex)
+    entries = [text or NONE_FOUND for text in known]
     shape = view.shape
     if len(shape) > 2:
         shape = (1, len(view.columns))

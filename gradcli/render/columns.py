@@ -23,9 +23,12 @@ import numpy as np
 
 from ..lang.errors import ProgramError
 from ..lang.filesystem import FOLDER, packed, refusal, replacing, suffixes
-from ..lang.text_tables import TEXTS
+from ..lang.text_tables import TEXTS, is_quick
 from ..views.numbers import flat_columns
 from .jsons import dumps
+
+Encoded = tuple[list[str], Any]
+"""The names of columns, and rows in the format of a file."""
 
 
 class Columns:
@@ -45,16 +48,15 @@ class Columns:
             self.file.write(_text([self.names], self.separator))
 
     @classmethod
-    def encoded(
-        cls, names: Sequence[str], columns: Sequence[Any]
-    ) -> tuple[list[str], Any]:
+    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> Encoded:
         """Return names and rows in the file's format, from an array for each name."""
         names, arrays = flat_columns(names, columns)
-        if find_spec("pyarrow") and all(array.dtype == float for array in arrays):
+        plain = all(array.dtype == float for array in arrays)
+        if plain and is_quick(sum(array.nbytes for array in arrays)):
             return names, _by_arrow(arrays, cls.separator)
         return names, _text(zip(*map(_cells, arrays), strict=True), cls.separator)
 
-    def write(self, encoded: tuple[list[str], Any]) -> None:
+    def write(self, encoded: Encoded) -> None:
         """Append encoded rows."""
         names, rows = encoded
         if not len(rows):
@@ -92,11 +94,14 @@ def _cells(array: Any) -> Iterator[str]:
     return (json.loads(c) if c[0] == '"' else c.replace("null", "") for c in array)
 
 
-def _by_arrow(arrays: Sequence[object], separator: str) -> bytes:
+def _by_arrow(arrays: Sequence[Any], separator: str) -> bytes:
     import pyarrow as pa
     from pyarrow import csv
 
-    table = pa.table(list(map(pa.array, arrays)), [str(k) for k in range(len(arrays))])
+    table = pa.table({  # pa.array would import NumPy's masked arrays
+        str(k): pa.Array.from_buffers(pa.float64(), len(a), [None, pa.py_buffer(a)])
+        for k, a in enumerate(arrays)
+    })  # fmt: skip
     text = BytesIO()
     options = csv.WriteOptions(
         include_header=False, delimiter=separator, batch_size=max(1, table.num_rows)
@@ -113,9 +118,7 @@ class _JsonLines(Columns):
     separator = ""
 
     @classmethod
-    def encoded(
-        cls, names: Sequence[str], columns: Sequence[Any]
-    ) -> tuple[list[str], Any]:
+    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> Encoded:
         cells = map(_json_cells, columns)
         keys = (dumps(name).replace("%", "%%") for name in names)
         line = "{" + ", ".join(f"{key}: %s" for key in keys) + "}\n"
@@ -153,9 +156,7 @@ class _Npy(Columns):
         self.end()
 
     @classmethod
-    def encoded(
-        cls, names: Sequence[str], columns: Sequence[Any]
-    ) -> tuple[list[str], Any]:
+    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> Encoded:
         names, arrays = flat_columns(names, columns)
         if any(array.dtype == object for array in arrays):
             hint = "leave out --keep, or write .csv, .jsonl or .parquet"
@@ -186,9 +187,7 @@ class _Parquet(Columns):
         self.writer = parquet.ParquetWriter(self.file, table.schema)
 
     @classmethod
-    def encoded(
-        cls, names: Sequence[str], columns: Sequence[Any]
-    ) -> tuple[list[str], Any]:
+    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> Encoded:
         import pyarrow as pa
 
         names, arrays = flat_columns(names, columns)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from ..answers.plot import Curve, Field
+from ..answers.plot import Field
 from ..engine.raw import Host
 from ..lang.excerpt import printable
 from .line import Layout, Line, dim, title

@@ -97,15 +97,15 @@ def _holds_entries(value: object) -> bool:
     if isinstance(value, list | tuple):
         plain = not value or isinstance(value[0], int | float | str)
         return not plain and any(map(_holds_entries, value))
-    return isinstance(value, Entries) or (
-        is_dataclass(value) and _holds_entries(entries(value))
-    )
+    if is_dataclass(value):
+        return _holds_entries(entries(value))
+    return isinstance(value, Entries)
 
 
 def _pieces(value: object) -> Iterator[str]:
     """Yield JSON piece by piece; together the pieces are the text of `dumps`."""
     if isinstance(value, Entries):
-        yield from listed_pieces(value, dumps)
+        yield from listed_pieces(value.raw, dumps)
     elif not _holds_entries(value):
         yield dumps(value)
     elif isinstance(value, list | tuple):

@@ -161,7 +161,7 @@ def value_lines(
 def bare_line(value: Shown | None) -> Line:
     """Return a line with a value alone, complete."""
     if isinstance(value, Entries):
-        return LongLine(partial(listed, value))
+        return LongLine(partial(listed, value.raw))
     return Line(("None" if value is None else inline(value), "number"))
 
 
@@ -206,22 +206,18 @@ def _written(
         before = first if head and not nr else indent
         before += " " * (len(outer) - opened) + "[" * opened
         after = "]" * closed + ("," if nr + 1 < count else last)
-        yield LongLine(partial(chain, (before,), _pieces(row, inline), (after,)))
+        yield LongLine(partial(chain, (before,), listed(row), (after,)))
 
 
-def listed(value: Entries, text: Callable[[list[Any]], str] = inline) -> Iterator[str]:
+def listed(raw: Raw, text: Callable[[list[Any]], str] = inline) -> Iterator[str]:
     """Yield nested lists on one line, complete, in pieces; ``text`` writes some of the
     numbers, or rows of them, as a list."""
-    return _pieces(value.raw, text)
-
-
-def _pieces(raw: Raw, text: Callable[[list[Any]], str]) -> Iterator[str]:
     row = prod(raw.shape[1:])
     yield "["
     if row > PIECE:
         for nr, inner in enumerate(raw):
             yield ", " if nr else ""
-            yield from _pieces(inner, text)
+            yield from listed(inner, text)
     else:
         rows = PIECE // max(1, row)
         for start in range(0, len(raw), rows):

@@ -138,9 +138,8 @@ def _hint(kind: type, name: str) -> Any:
 
 def _descriptions(kind: type) -> dict[str, str]:
     """Return the description of each field: the docstring's lines ``name  text``."""
-    found = re.findall(
-        r"(?m)^(\w+) {2,}(.+(?:\n {3,}.+)*)", cleandoc(kind.__doc__ or "")
-    )
+    told = cleandoc(kind.__doc__ or "")
+    found = re.findall(r"(?m)^(\w+) {2,}(.+(?:\n {3,}.+)*)", told)
     return {name: " ".join(text.split()) for name, text in found}
 
 

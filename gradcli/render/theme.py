@@ -102,7 +102,5 @@ def for_rich() -> RichTheme:
         "good": "bar.finished",
         "number": "progress.download",
     }
-    named = {
-        word: looks[part] for part, words in parts.items() for word in words.split()
-    }
-    return RichTheme(named)
+    pairs = ((word, part) for part, words in parts.items() for word in words.split())
+    return RichTheme({word: looks[part] for word, part in pairs})

@@ -210,9 +210,8 @@ def kinks(answer: Kinks) -> Iterator[Line]:
     if answer.left_out:
         yield dim(f"{answer.left_out} farther places were not looked at")
     if answer.unsearched:
-        yield dim(
-            f"of {answer.unsearched} conditions the nearest place alone was found"
-        )
+        text = "conditions the nearest place alone was found"
+        yield dim(f"of {answer.unsearched} {text}")
 
 
 def _values(place: Place) -> str:

@@ -205,8 +205,9 @@ class Recording(Beside, of=Recorded):
         return self.base.new_full(like, shape, value)
 
 
-OWN = {*vars(Recording), "ones_like", "symbolic", "zeros_like"}
-"""Names that need no call of arrays."""
+OWN = {*vars(Recording), "ones_like", "plus", "symbolic", "zeros_like"}
+"""Names that are not left to arrays: ``plus`` would write over its operand, which may
+be a constant here, or be read again."""
 
 LAYOUT = {"geometry", "is_contiguous", "is_viewable"}
 """Functions that ask how entries lie in memory, which is the same in each replay."""

@@ -59,9 +59,8 @@ def test_what_arrives_is_what_was_sent_added_up_in_order(known: Any) -> None:
 @pytest.mark.parametrize("known", RECORDS, ids=lambda known: str(known["name"]))
 def test_every_node_is_one_step(known: Any) -> None:
     named = ran_known(known)
-    assert sorted(step.node for step in steps_of(named)) == sorted(
-        node.name for node in named.view.nodes
-    )
+    names = sorted(node.name for node in named.view.nodes)
+    assert sorted(step.node for step in steps_of(named)) == names
 
 
 def test_a_loop_of_ten_thousand_steps_is_told_whole() -> None:

@@ -82,9 +82,8 @@ def test_a_formula_evaluates_to_the_product_beside_it(
             written += 1
             got, _, _ = evaluate(path.formula, tensors)
             shape = np.shape(path.product)
-            np.testing.assert_allclose(
-                np.broadcast_to(got.raw, shape), path.product, rtol=1e-12
-            )
+            found = np.broadcast_to(got.raw, shape)
+            np.testing.assert_allclose(found, path.product, rtol=1e-12)
     assert written
 
 
@@ -131,9 +130,8 @@ def test_paths_of_a_loop_of_ten_thousand_steps_are_counted() -> None:
 
 
 def test_products_too_small_for_a_number_are_still_ranked() -> None:
-    program = "y = x*1\nfor i in range(3): y = y*1e-200\nz = x*1\n" + (
-        "for i in range(3): z = z*1e-150\ny + z"
-    )
+    program = "y = x*1\nfor i in range(3): y = y*1e-200\nz = x*1\n"
+    program += "for i in range(3): z = z*1e-150\ny + z"
     view = seen(program, "x=1", most=1)
     assert view.count == 2
     assert view.paths[0].variables.count("z") == 4

@@ -17,9 +17,8 @@ TOP = "top level"
 def budgets() -> dict[str, int]:
     """The last number of each row of the table, by the row's name."""
     section = (PACKAGE / "README.md").read_text().partition("## Budgets\n")[2]
-    rows = re.findall(
-        r"^\| ([\w ]+) \| ([\d,]+) \|$", section.partition("\n## ")[0], re.M
-    )
+    table = section.partition("\n## ")[0]
+    rows = re.findall(r"^\| ([\w ]+) \| ([\d,]+) \|$", table, re.M)
     return {name: int(budget.replace(",", "")) for name, budget in rows}
 
 

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 import gradcli as torch
-from gradcli.autograd import Function, detect_anomaly, grad, set_detect_anomaly
+from gradcli.autograd import detect_anomaly, grad, set_detect_anomaly
+
+from .functions import backward_of
 
 
 def leaf(*values: float) -> torch.Tensor:
@@ -70,24 +72,14 @@ def test_the_lines_lead_from_the_outermost_to_the_innermost() -> None:
     assert "gradcli/engine" not in text
 
 
-class Outer(Function):
-    @staticmethod
-    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
-        return x * 2
-
-    @staticmethod
-    def backward(ctx: Any, g: torch.Tensor) -> torch.Tensor:
-        return Inner.apply(g)
+@backward_of(lambda x: x * 2)
+def Outer(ctx: Any, g: torch.Tensor) -> torch.Tensor:
+    return Inner.apply(g)
 
 
-class Inner(Function):
-    @staticmethod
-    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
-        return x * 2
-
-    @staticmethod
-    def backward(ctx: Any, g: torch.Tensor) -> torch.Tensor:
-        raise ValueError("not today")
+@backward_of(lambda x: x * 2)
+def Inner(ctx: Any, g: torch.Tensor) -> torch.Tensor:
+    raise ValueError("not today")
 
 
 def test_what_a_backward_pass_recorded_names_the_node_that_was_run() -> None:

@@ -10,25 +10,12 @@ import gradcli as torch
 from gradcli.autograd import Function, GradcheckError, gradcheck, gradgradcheck
 from gradcli.autograd.checks import differentiable
 
-
-def leaf(*values: float) -> torch.Tensor:
-    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+from .functions import backward_of, leaf
 
 
-def with_backward(forward: Any, rule: Any, jvp: Any = None) -> Any:
+def with_backward(forward: Any, rule: Any) -> Any:
     """A function with a hand-written gradient, given as plain functions of x."""
-
-    class Made(Function):
-        @staticmethod
-        def forward(ctx: Any, x: torch.Tensor) -> Any:
-            ctx.save_for_backward(x)
-            return forward(x)
-
-        @staticmethod
-        def backward(ctx: Any, *g: torch.Tensor) -> torch.Tensor:
-            return rule(*ctx.saved_tensors, *g)
-
-    return Made.apply
+    return backward_of(forward)(lambda ctx, *g: rule(*ctx.saved_tensors, *g)).apply
 
 
 @pytest.mark.parametrize(

@@ -12,17 +12,13 @@ import gradcli as torch
 from gradcli.autograd import Function, grad
 from gradcli.autograd.functional import hessian, hvp, jvp
 
+from .functions import backward_of, leaf
 
-class Cube(Function):
-    @staticmethod
-    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
-        ctx.save_for_backward(x)
-        return x**3
 
-    @staticmethod
-    def backward(ctx: Any, g: torch.Tensor) -> torch.Tensor:
-        (x,) = ctx.saved_tensors
-        return 3 * x**2 * g
+@backward_of(lambda x: x**3)
+def Cube(ctx: Any, g: torch.Tensor) -> torch.Tensor:
+    (x,) = ctx.saved_tensors
+    return 3 * x**2 * g
 
 
 class Exp(Function):
@@ -40,20 +36,10 @@ class Exp(Function):
         return g * y
 
 
-class Halves(Function):
+@backward_of(lambda x: (x[:2] * 2, x[2:] * 3))
+def Halves(ctx: Any, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """Two outputs."""
-
-    @staticmethod
-    def forward(ctx: Any, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        return x[:2] * 2, x[2:] * 3
-
-    @staticmethod
-    def backward(ctx: Any, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        return torch.cat([a * 2, b * 3])
-
-
-def leaf(*values: float) -> torch.Tensor:
-    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+    return torch.cat([a * 2, b * 3])
 
 
 def test_orders_of_derivative_go_through_the_rule() -> None:

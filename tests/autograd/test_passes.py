@@ -12,6 +12,8 @@ from gradcli.autograd import Function, grad
 from gradcli.autograd.graph import GradientEdge, get_gradient_edge
 from gradcli.engine.backward import PASSES
 
+from .functions import backward_of
+
 DEEP = 2000
 
 
@@ -91,14 +93,9 @@ def test_an_edge_made_of_a_node_knows_the_shape_and_type_of_its_tensor(f: Any) -
         grad(edge, x, torch.ones(shape))
 
 
-class Pair(Function):
-    @staticmethod
-    def forward(ctx: Any, x: torch.Tensor) -> Any:
-        return x * 1, x.reshape(2, 1) * 3
-
-    @staticmethod
-    def backward(ctx: Any, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        return a + 3 * b.reshape(1, 2)
+@backward_of(lambda x: (x * 1, x.reshape(2, 1) * 3))
+def Pair(ctx: Any, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return a + 3 * b.reshape(1, 2)
 
 
 def test_an_edge_of_a_freed_graph_is_refused() -> None:

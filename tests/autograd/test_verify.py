@@ -13,9 +13,7 @@ from gradcli import nn
 from gradcli.autograd import Function, GradcheckError, verify
 from gradcli.testing import assert_gradient
 
-
-def leaf(*values: float) -> torch.Tensor:
-    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+from .functions import backward_of, leaf
 
 
 def verdict(function: Any, *inputs: Any, **options: Any) -> str:
@@ -184,14 +182,9 @@ def test_many_entries_are_looked_at_by_one_contraction() -> None:
 
 
 def test_a_straight_through_estimate_is_told_as_one() -> None:
-    class Round(Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            return x.round()
-
-        @staticmethod
-        def backward(ctx: Any, g: Any) -> Any:
-            return g
+    @backward_of(lambda x: x.round())
+    def Round(ctx: Any, g: Any) -> Any:
+        return g
 
     proof = verify(Round, leaf(1.3, 2.2), prove=False)
     assert proof.verdict == "refuted"
@@ -217,16 +210,10 @@ def test_a_backward_that_spoils_what_was_saved_is_refuted() -> None:
 
 
 def test_once_differentiable_is_no_fault() -> None:
-    class Cube(Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            ctx.save_for_backward(x)
-            return x**3
-
-        @staticmethod
-        @torch.autograd.function.once_differentiable
-        def backward(ctx: Any, g: Any) -> Any:
-            return 3 * g * ctx.saved_tensors[0] ** 2
+    @backward_of(lambda x: x**3)
+    @torch.autograd.function.once_differentiable
+    def Cube(ctx: Any, g: Any) -> Any:
+        return 3 * g * ctx.saved_tensors[0] ** 2
 
     proof = verify(Cube, leaf(1.3), prove=False)
     assert proof.verdict == "certified"
@@ -234,14 +221,9 @@ def test_once_differentiable_is_no_fault() -> None:
 
 
 def test_a_backward_that_raises_is_refuted() -> None:
-    class Few(Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any, y: Any) -> Any:
-            return x + y
-
-        @staticmethod
-        def backward(ctx: Any, g: Any) -> Any:
-            return g
+    @backward_of(lambda x, y: x + y)
+    def Few(ctx: Any, g: Any) -> Any:
+        return g
 
     proof = verify(Few, (leaf(1.0), leaf(2.0)), prove=False)
     assert proof.verdict == "refuted"
@@ -253,18 +235,11 @@ def test_no_input_that_requires_a_gradient_is_an_error() -> None:
         verify(torch.sin, torch.ones(2))
 
 
-class Almost(Function):
+@backward_of(lambda x: torch.mul(x, x, out=torch.empty_like(x)))
+def Almost(ctx: Any, g: Any) -> Any:
     """Wrong by a billionth."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
-        ctx.save_for_backward(x)
-        return torch.mul(x, x, out=torch.empty_like(x))
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        (x,) = ctx.saved_tensors
-        return g * 2 * x * (1 + ctx.needs_input_grad[0] * 1e-9)
+    (x,) = ctx.saved_tensors
+    return g * 2 * x * (1 + ctx.needs_input_grad[0] * 1e-9)
 
 
 def test_no_mistake_is_named_for_a_difference_finer_than_mistakes_are_told_by() -> None:
@@ -326,31 +301,18 @@ def test_a_number_at_the_size_of_rounding_explains_an_error(
     assert torch.finfo(torch.float64).eps == np.finfo(float).eps
 
 
-class Gelu(Function):
+@backward_of(lambda x: 0.5 * x * (1 + torch.erf(x / math.sqrt(2))))
+def Gelu(ctx: Any, g: Any) -> Any:
     """Right; far from 0 its derivative moves far with the float of a square root."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
-        ctx.save_for_backward(x)
-        return 0.5 * x * (1 + torch.erf(x / math.sqrt(2)))
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        (x,) = ctx.saved_tensors
-        bell = torch.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
-        return g * (0.5 * (1 + torch.erf(x / math.sqrt(2))) + x * bell)
+    (x,) = ctx.saved_tensors
+    bell = torch.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
+    return g * (0.5 * (1 + torch.erf(x / math.sqrt(2))) + x * bell)
 
 
-class Scaled(Function):
+@backward_of(lambda x: x * x.numel() ** -0.5)
+def Scaled(ctx: Any, g: Any) -> Any:
     """Wrong by the factor 1/sqrt(3), a number that Python rounds."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
-        return x * x.numel() ** -0.5
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        return g
+    return g
 
 
 def test_a_wrong_gradient_beside_a_number_that_python_rounded_is_refuted() -> None:

@@ -12,27 +12,13 @@ import gradcli as torch
 from gradcli.autograd import Function, verify
 from gradcli.python.function_proof import FunctionProof
 
-
-def leaf(*values: float) -> torch.Tensor:
-    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
-
+from .functions import backward_of, leaf
 
 X = (1.3, -2.2, 0.4)
 
 
-def made(forward: Any, backward: Any) -> type[Function]:
-    """A Function that saves its argument."""
-
-    def run(ctx: Any, x: Any) -> Any:
-        ctx.save_for_backward(x)
-        return forward(x)
-
-    body = {"forward": staticmethod(run), "backward": staticmethod(backward)}
-    return type("Made", (Function,), body)
-
-
 def proof_of(forward: Any, backward: Any, x: Any = None) -> FunctionProof:
-    function = made(forward, backward)
+    function = backward_of(forward)(backward)
     return verify(function, (leaf(*X) if x is None else x,), prove=False)
 
 
@@ -215,7 +201,7 @@ def test_a_guard_is_found_in_a_function_that_the_code_reaches_only_by_running() 
     def backward(ctx: Any, g: Any) -> Any:
         return g / (2 * ctx.saved_tensors[0].sqrt() + 1e-9)
 
-    held = {"root": made(torch.sqrt, backward)}
+    held = {"root": backward_of(torch.sqrt)(backward)}
     proof = verify(lambda x: held["root"].apply(x), (leaf(1.3, 2.2),))
     assert proof.verdict == "sampled"
     assert "at the size of 1e-09 in backward" in str(proof)
@@ -310,7 +296,7 @@ def test_the_verdict_is_that_of_the_gradient() -> None:
 
 def test_the_second_order_counts_where_it_is_asked_for() -> None:
     assert not verify(Slope, (leaf(*X),), prove=False, order=2)
-    right = made(lambda x: x * x, twice)
+    right = backward_of(lambda x: x * x)(twice)
     assert verify(right, (leaf(*X),), prove=False, order=2, at_least="certified")
     with pytest.raises(ValueError, match="order: 2 is not looked at"):
         verify(right, (leaf(*X),), order=2, double_backward=False)
@@ -345,6 +331,5 @@ def test_a_kink_in_a_loops_end_is_none_of_the_functions() -> None:
     def backward(ctx: Any, g: Any) -> Any:
         return g / (3 * root(ctx.saved_tensors[0]) ** 2)
 
-    assert proof_of(root, backward, leaf(1.3, 0.4, 1.9)).verdict in (
-        "certified", "sampled",
-    )  # fmt: skip
+    proof = proof_of(root, backward, leaf(1.3, 0.4, 1.9))
+    assert proof.verdict in ("certified", "sampled")

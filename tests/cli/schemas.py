@@ -36,9 +36,9 @@ def closed(description: Any) -> Any:
 def validator(name: str) -> Any:
     files = {each: closed(json.loads(schema(each))) for each in schemas()}
     assert name in files, f"describe it in gradcli/documents/schemas/{name}"
-    registry = referencing.Registry().with_resources(
-        (each, referencing.Resource.from_contents(text)) for each, text in files.items()
-    )
+    read = referencing.Resource.from_contents
+    resources = [(each, read(text)) for each, text in files.items()]
+    registry = referencing.Registry().with_resources(resources)
     return jsonschema.Draft202012Validator(files[name], registry=registry)
 
 

@@ -147,9 +147,8 @@ def test_what_takes_too_much_memory_is_ended_where_it_is(
 @linux
 def test_an_endless_loop_ends_by_itself_at_the_limit_on_memory(tmp_path: Path) -> None:
     program = "for i in range(10**12): x = x + 1"
-    ended = measured(
-        tmp_path, "grad", program, "x=1", "--no-verify", "--max-seconds", "600"
-    )
+    words = [program, "x=1", "--no-verify", "--max-seconds", "600"]
+    ended = measured(tmp_path, "grad", *words)
     refused(ended, "E403", 4, "--max-memory")
 
 
@@ -188,9 +187,8 @@ def test_a_loop_of_many_steps_takes_half_a_kilobyte_each(tmp_path: Path) -> None
     taken = []
     for steps in (1_000, 101_000):
         program = f"for i in range({steps}): x = sin(x)"
-        ended = measured(
-            tmp_path, "grad", program, "x=0.5", "--no-verify", "--max-seconds", "600"
-        )
+        words = [program, "x=0.5", "--no-verify", "--max-seconds", "600"]
+        ended = measured(tmp_path, "grad", *words)
         assert ended.status == 0
         assert ended.out.count("\n") == steps + 5
         taken.append(ended.resident_bytes)
@@ -215,12 +213,10 @@ def test_a_file_that_never_ends_is_read_to_the_limit(tmp_path: Path, name: str) 
 @linux
 def test_a_pipe_that_never_ends_is_read_to_the_limit(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.csv")
-    writer = subprocess.Popen(
-        ["sh", "-c", "exec cat /dev/zero > pipe.csv"], cwd=tmp_path
-    )
-    ended = measured(
-        tmp_path, "grad", "x.sum()", "x=@pipe.csv", "--max-memory", "120MB"
-    )
+    command = ["sh", "-c", "exec cat /dev/zero > pipe.csv"]
+    writer = subprocess.Popen(command, cwd=tmp_path)
+    words = ["x.sum()", "x=@pipe.csv", "--max-memory", "120MB"]
+    ended = measured(tmp_path, "grad", *words)
     writer.wait(GUARD_SECONDS)
     refused(ended, "E515", 4, "--max-memory")
 

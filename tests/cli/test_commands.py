@@ -84,9 +84,8 @@ def test_a_gradients_formulas_are_programs_with_its_numbers(gradcli: Run) -> Non
     words = ["sum(softmax(A @ x, dim=0)**2)", "A=[[1,2],[3,1]]", "x=[0.5,0.25]"]
     told = gradcli("grad", *words, "--symbolic", "--json").json
     by_name = {given["name"]: given for given in told["inputs"]}
-    for formula, number in zip(
-        by_name["x"]["symbolic"], by_name["x"]["grad"], strict=True
-    ):
+    x = by_name["x"]
+    for formula, number in zip(x["symbolic"], x["grad"], strict=True):
         again = gradcli("grad", formula, *words[1:], "--json", "--no-verify").json
         assert again["output"]["value"] == pytest.approx(number, rel=1e-12)
 

@@ -148,9 +148,8 @@ def told(shell: str, line: str) -> str:
 def test_a_lone_operation_is_offered_once_and_with_its_parenthesis() -> None:
     line = 'gradcli grad "x*tanhs'
     assert told("bash", line) == "+x*tanhshrink\0+x*tanhshrink(\0"
-    assert told("fish", line) == (
-        "x*tanhshrink\tWhat tanh takes away.\0x*tanhshrink(\ttanhshrink(x)\0"
-    )
+    both = "x*tanhshrink\tWhat tanh takes away.\0x*tanhshrink(\ttanhshrink(x)\0"
+    assert told("fish", line) == both
     assert told("zsh", line) == "+x*tanhshrink\0tanhshrink\0What tanh takes away.\0"
     assert told("fish", "gradcli ops tanhs") == "tanhshrink\tWhat tanh takes away.\0"
     assert told("bash", "gradcli grad tanhs") == "+tanhshrink\0"

@@ -105,9 +105,8 @@ def interrupted(args: list[str], wait: float, tmp_path: Path) -> tuple[int, str]
 
 
 def test_ctrl_c_in_a_long_loop_is_130_and_quiet(tmp_path: Path) -> None:
-    status, err = interrupted(
-        ["grad", ENDLESS, "x=1", "--no-verify", "-q"], 1.0, tmp_path
-    )
+    words = ["grad", ENDLESS, "x=1", "--no-verify", "-q"]
+    status, err = interrupted(words, 1.0, tmp_path)
     assert (status, err) == (130, "")
 
 

@@ -88,9 +88,8 @@ def test_force_color_colours_a_pipe_and_wraps_nothing(gradcli: Run) -> None:
 def test_no_line_is_wider_than_the_terminal(tmp_path: Path, columns: int) -> None:
     program = "h = tanh(W @ x + b); loss = ((h - t)**2).sum()"
     given = ["W=randn(12,12)", "x=randn(12)", "b=randn(12)", "t=randn(12)"]
-    lines = [
-        [*c.split(), program, *given] for c in ("grad --no-verify", "graph", "explain")
-    ]
+    commands = ("grad --no-verify", "graph", "explain")
+    lines = [[*command.split(), program, *given] for command in commands]
     for words in (*lines, ["paths", FIVE, *AT]):
         seen = in_terminal(tmp_path, *words, columns=columns)
         assert ESCAPE.search(seen)
@@ -133,9 +132,8 @@ def test_markup_in_names_and_text_is_not_read(tmp_path: Path) -> None:
 
 
 def test_a_large_array_is_summarised_in_a_terminal_and_says_so(tmp_path: Path) -> None:
-    seen = in_terminal(
-        tmp_path, "grad", "(x**2).sum()", "x=randn(300,300)", "--no-verify"
-    )
+    words = ["(x**2).sum()", "x=randn(300,300)", "--no-verify"]
+    seen = in_terminal(tmp_path, "grad", *words)
     text = ESCAPE.sub("", seen)
     assert "…" in text
     assert "shortened to fit" in text

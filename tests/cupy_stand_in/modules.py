@@ -265,9 +265,8 @@ def made(name: str) -> ModuleType:
     return module
 
 
-MODULES = {
-    name: made(name) for name in ("cupy.lib", "cupyx.scipy", *RECORDED["modules"])
-}
+NAMES = ("cupy.lib", "cupyx.scipy", *RECORDED["modules"])
+MODULES = {name: made(name) for name in NAMES}
 """The modules, by their full names."""
 
 MODULES["cupy"].__dict__["__version__"] = RECORDED["version"]

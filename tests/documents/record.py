@@ -37,9 +37,8 @@ def main(names: list[str]) -> None:
                 path.write_text(text)
         for path in SESSIONS if not names or "sessions" in names else ():
             sections = parts(path.read_text())
-            path.write_text(
-                "".join(recorded(s, gradcli, status=True) for s in sections)
-            )
+            found = [recorded(s, gradcli, status=True) for s in sections]
+            path.write_text("".join(found))
         if not names or README.stem in names:
             README.write_text(recorded(README.read_text(), gradcli, ROOT))
         if not names or PICTURE.stem in names:

@@ -36,9 +36,8 @@ EXCLUDED = "E590"
 def test_what_a_page_asks_for_fits_its_schema_as_json(
     path: Path, warm_command: list[str], tmp_path: Path
 ) -> None:
-    function = _ASKING.format(
-        without=" ".join(sorted(NO_JSON)), gradcli=shlex.join(warm_command)
-    )
+    without = " ".join(sorted(NO_JSON))
+    function = _ASKING.format(without=without, gradcli=shlex.join(warm_command))
     for number, part in enumerate(parts(path.read_text())):
         folder, asked = tmp_path / str(number), tmp_path / f"{number}-asked"
         folder.mkdir()

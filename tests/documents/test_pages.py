@@ -72,9 +72,8 @@ def test_the_picture_shows_what_is_printed(
     warm_command: list[str], tmp_path: Path
 ) -> None:
     now = without_seconds(taken(warm_command, tmp_path))
-    assert now == without_seconds(PICTURE.read_text()), (
-        "python -m tests.documents.record"
-    )
+    kept = without_seconds(PICTURE.read_text())
+    assert now == kept, "python -m tests.documents.record"
 
 
 def test_stretches_of_the_picture_stand_in_their_columns_and_colours() -> None:

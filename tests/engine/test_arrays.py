@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import operator as op
+from itertools import product
 from math import fsum
 
 import numpy as np
 import pytest
 
-from gradcli.engine import NUMPY, arrays
+from gradcli.engine import NUMPY, Tensor, arrays
 from gradcli.engine.parts import chosen
 
 SPECIAL = [np.nan, np.inf, -np.inf, 1.0]
@@ -167,3 +169,16 @@ def test_only_arrays_of_one_type_and_shape_are_chosen_by_bits():
     assert chosen(np, mask, a, b[:1]) is None
     assert chosen(np, mask, a, 0.5) is None
     assert chosen(np, mask.T, a.T, b.T) is None
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("run", [op.add, op.sub, op.mul, op.truediv])
+def test_a_number_alone_gives_the_bits_that_it_gives_in_an_array(dtype, run):
+    for pair in product((0.1, -0.0, 3.0, np.inf, np.nan), (0.7, -2.5, 1e-3, np.inf)):
+        found = []
+        for shape in ((), (1,)):
+            a, b = (Tensor(np.full(shape, v, dtype), NUMPY, True) for v in pair)
+            y = run(run(a, b), b)
+            y.backward(Tensor(np.ones(shape, dtype), NUMPY))
+            found.append([np.asarray(t.raw).tobytes() for t in (y, a.grad, b.grad)])
+        assert found[0] == found[1]

@@ -52,12 +52,12 @@ READ = {
     "root(x, 5)": root(X, 5),
     "sec(x)+csc(x)+cot(x)": sympy.sec(X) + sympy.csc(X) + sympy.cot(X),
     "sech(x)+csch(x)+coth(x)": sympy.sech(X) + sympy.csch(X) + sympy.coth(X),
-    "asec(1+x)+acsc(1+x)+acot(x)": (
-        sympy.asec(1 + X) + sympy.acsc(1 + X) + sympy.acot(X)
-    ),
-    "asech(x)+acsch(x)+acoth(1+x)": (
-        sympy.asech(X) + sympy.acsch(X) + sympy.acoth(1 + X)
-    ),
+    "asec(1+x)+acsc(1+x)+acot(x)": sympy.asec(1 + X)
+    + sympy.acsc(1 + X)
+    + sympy.acot(X),
+    "asech(x)+acsch(x)+acoth(1+x)": sympy.asech(X)
+    + sympy.acsch(X)
+    + sympy.acoth(1 + X),
     "max(x, 0)": X,
     "max(x,y)": Y + 0 * X,
     "min(max(x, 0), 6)": X,

@@ -92,9 +92,8 @@ def test_the_library_decides_about_other_values(evaluate: Any, box: Any) -> None
     assert evaluate("1 if b else 2", b=box(0.0)).value == 2
     assert evaluate("not b", b=box(0.0)).value is True
     assert evaluate("b.double(times=3).content", b=box(1.0)).value == 8.0
-    assert evaluate("b[1:, ..., None, ::2]", b=box(1.0)).value == (
-        *(slice(1, None, None), ..., None, slice(None, None, 2)),
-    )
+    positions = (slice(1, None, None), ..., None, slice(None, None, 2))
+    assert evaluate("b[1:, ..., None, ::2]", b=box(1.0)).value == positions
 
 
 def test_the_library_is_told_each_result_and_its_text(
@@ -102,9 +101,8 @@ def test_the_library_is_told_each_result_and_its_text(
 ) -> None:
     source = "y = torch.box(3)*b; z = y.double()[0]"
     evaluate(source, library, b=box(1.0))
-    assert [source[span.start : span.end] for _, span in library.results] == [
-        *("torch.box(3)", "torch.box(3)*b", "y.double()", "y.double()[0]")
-    ]
+    shown = ["torch.box(3)", "torch.box(3)*b", "y.double()", "y.double()[0]"]
+    assert [source[span.start : span.end] for _, span in library.results] == shown
 
 
 def test_the_trace_is_told_each_statement_in_order(evaluate: Any) -> None:

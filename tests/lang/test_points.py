@@ -299,9 +299,8 @@ def test_a_date_is_no_number(tmp_path: Path) -> None:
     from pyarrow import parquet
 
     path = tmp_path / "t.parquet"
-    parquet.write_table(
-        pa.table({"x": np.array(["2020-01-01"], "datetime64[ms]")}), path
-    )
+    dates = np.array(["2020-01-01"], "datetime64[ms]")
+    parquet.write_table(pa.table({"x": dates}), path)
     with pytest.raises(ProgramError, match=r"holds timestamp\[ms\], not numbers"):
         read(path, "x")
 

@@ -11,7 +11,7 @@ near a kink that the case's bounds keep away from.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,9 @@ from gradcli.engine import NUMPY, Tensor, constant
 from gradcli.engine.record import apply
 from gradcli.ops import OPS, Case, Composite, Fixed, Op
 from gradcli.ops.op import parameters
+
+NO_FORMULA = {"matrix_exp": "its rule is an exponential of a matrix of twice the size"}
+"""Rows whose reverse rule has no formula in exact numbers, and why."""
 
 GAP = 0.1
 """How far apart distinct entries are, at least."""
@@ -48,13 +51,14 @@ class Spot:
         ``values`` takes the place of what was drawn for them.
         """
         chosen = self.values() if values is None else values
-        given = dict(zip(self.free, chosen, strict=True))
-        inputs = [
-            Tensor(given[i], self.xp, True) if i in given else self._fixed(i)
-            for i in range(len(self.arrays))
-        ]
-        leaves = [inputs[i] for i in given]
-        return leaves, apply(self.op, tuple(inputs), dict(self.case.params))
+        leaves = [Tensor(value, self.xp, True) for value in chosen]
+        return leaves, self.output(dict(zip(self.free, leaves, strict=True)))
+
+    def output(self, given: Mapping[int, Tensor]) -> Any:
+        """The row's output where these inputs are given, and the others are drawn."""
+        numbers = range(len(self.arrays))
+        inputs = [given[i] if i in given else self._fixed(i) for i in numbers]
+        return apply(self.op, tuple(inputs), dict(self.case.params))
 
     def _fixed(self, i: int) -> Any:
         value = self.arrays[i]

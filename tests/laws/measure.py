@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine import NUMPY, Tensor, grad
+from gradcli.engine import NUMPY, Tensor, call, grad
 from gradcli.engine.forward import jvp
 
 from .draw import Spot, generator, remembered, root
@@ -23,6 +23,19 @@ def outputs_of(y: Any) -> list[Tensor]:
     """The outputs that carry a gradient."""
     parts = y if isinstance(y, tuple) else (y,)
     return [part for part in parts if part.edge is not None]
+
+
+def flattened(y: Any) -> Tensor:
+    """All outputs that carry a gradient, as one vector."""
+    parts = [call("reshape", part, (-1,)) for part in outputs_of(y)]
+    joined: Tensor = parts[0] if len(parts) == 1 else call("cat", parts)
+    return joined
+
+
+def flat_output(spot: Spot, tensors: dict[str, Tensor]) -> Tensor:
+    """The outputs of a row as one vector, its free inputs given by name: ``x0`` is the
+    first."""
+    return flattened(spot.output({i: tensors[f"x{i}"] for i in spot.free}))
 
 
 def directions(spot: Spot, *names: object) -> Arrays:

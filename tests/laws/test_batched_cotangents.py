@@ -77,9 +77,8 @@ def test_a_batch_of_tangents_is_pushed_as_each_alone(
     for out in outputs_of(y):
         for x in leaves:
             (block,) = columns_of([mixed(out)], x)
-            np.testing.assert_allclose(
-                block.dense().raw, by_columns(mixed(out), x), **ALIKE
-            )
+            columns = by_columns(mixed(out), x)
+            np.testing.assert_allclose(block.dense().raw, columns, **ALIKE)
 
 
 @pytest.mark.parametrize("forward", [False, True], ids=["rev", "fwd"])
@@ -98,14 +97,12 @@ def test_a_derivative_asked_for_again_is_that_of_the_new_numbers(
         for out in outputs_of(y):
             for value, make in ((mixed(out), itself), ((out * out).sum(), gradient)):
                 given = value, leaves, make, None, forward
-                for row, z in zip(
-                    again.asked_again(*given) or [], make(value, leaves), strict=False
-                ):
+                rows, outputs = again.asked_again(*given) or [], make(value, leaves)
+                for row, z in zip(rows, outputs, strict=False):
                     for block, x in zip(row, leaves, strict=True):
                         (fresh,) = columns_of([z], x) if forward else rows_of(z, [x])
-                        np.testing.assert_allclose(
-                            block.dense().raw, fresh.dense().raw, **ALIKE
-                        )
+                        found, expected = block.dense().raw, fresh.dense().raw
+                        np.testing.assert_allclose(found, expected, **ALIKE)
 
 
 @by_row("at", spots(), ident)

@@ -79,7 +79,12 @@ def test_a_gpu_has_the_values_that_the_cpu_has(at: tuple[str, int], cuda: Any) -
     spot = draw(OPS[at[0]], at[1])
     _, here = spot.run()
     _, found = spot.as_kind(cuda.np.asarray, cuda).run()
-    for ours, numpys in zip(tensors_in(found), tensors_in(here), strict=True):
+    assert_alike(tensors_in(found), tensors_in(here), cuda)
+
+
+def assert_alike(found: list[Tensor], expected: list[Tensor], cuda: Any) -> None:
+    """Tensors on a GPU are what the CPU has."""
+    for ours, numpys in zip(found, expected, strict=True):
         if isinstance(ours.raw, tuple | np.bool_):  # How an array lies the host knows.
             assert ours.raw == numpys.raw
             continue
@@ -157,10 +162,4 @@ def test_a_function_made_of_others_does_on_a_gpu_what_it_does_on_the_cpu(
         assert there is here
         return
     assert isinstance(there, list)
-    for ours, numpys in zip(there, here, strict=True):
-        if isinstance(ours.raw, tuple | np.bool_):  # How an array lies the host knows.
-            assert ours.raw == numpys.raw
-            continue
-        assert type(ours.raw) is cuda.np.ndarray
-        assert ours.dtype == numpys.dtype
-        np.testing.assert_allclose(ours.raw.get(), numpys.raw, rtol=1e-9, atol=1e-11)
+    assert_alike(there, here, cuda)

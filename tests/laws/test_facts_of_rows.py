@@ -51,17 +51,15 @@ def test_a_question_inside_a_composite_has_a_plain_answer(op: Op) -> None:
         x = np.zeros(given) if is_shape(given) else given.value
         answer = call(op.name, x, *each.params.values())
         assert not isinstance(answer, Tensor)
-        assert isinstance(
-            apply(op, (Tensor(np.asarray(x), NUMPY),), each.params), Tensor
-        )
+        given = (Tensor(np.asarray(x), NUMPY),)
+        assert isinstance(apply(op, given, each.params), Tensor)
 
 
 def narrow_and_wide(op: Op) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The inputs of a row's first case that has two tensors of floats, if one has: the
     first in float32, the others wide."""
-    counts = [
-        sum(is_shape(i) or is_floats(i) for i in case.inputs) for case in op.cases
-    ]
+    inputs = [case.inputs for case in op.cases]
+    counts = [sum(is_shape(i) or is_floats(i) for i in each) for each in inputs]
     several = [number for number, count in enumerate(counts) if count > 1]
     spot = draw(op, several[0] if several else 0)
     shapes = enumerate(spot.case.inputs)
@@ -139,12 +137,9 @@ def test_the_cases_lie_in_the_domain(entry: Op, i: int) -> None:
 
 @pytest.mark.parametrize("name", sorted(n for n, e in FUNCTIONS.items() if e.sym))
 def test_sympy_and_the_balls_give_one_value(name: str) -> None:
-    given = [Fraction(5, 8), Fraction(3, 4)][
-        : formula_of(name).func.__code__.co_argcount - 1
-    ]
-    expression = formula_of(name)(
-        *[sympy.Rational(n.numerator, n.denominator) for n in given]
-    )
+    formula = formula_of(name)
+    given = [Fraction(5, 8), Fraction(3, 4)][: formula.func.__code__.co_argcount - 1]
+    expression = formula(*[sympy.Rational(*n.as_integer_ratio()) for n in given])
     with working(128):
         value = apply_to_balls(name, *map(ball, given))
         assert abs(value - compiled(expression).run({})) < ball(2) ** -100

@@ -88,9 +88,8 @@ def watching(op: Op) -> Op:
         if callable(rules):
             fields[part] = wrapped(rules, Survey())
         elif isinstance(rules, tuple):
-            fields[part] = tuple(
-                wrapped(r, Survey()) if callable(r) else r for r in rules
-            )
+            traced = [wrapped(r, Survey()) if callable(r) else r for r in rules]
+            fields[part] = tuple(traced)
     return replace(op, name=f"{op.name} with all rules watched", **fields)
 
 

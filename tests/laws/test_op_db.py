@@ -318,9 +318,8 @@ def forms_of(op: Any) -> Iterator[Form]:
         yield Form(op, "attribute", op, method(op.name))
     changed = f"{op.name}_"
     if op.inplace_variant is not None and hasattr(gradcli.Tensor, changed):
-        yield Form(
-            op, "in place", on_copy(op.inplace_variant), on_copy(method(changed))
-        )
+        theirs, ours = on_copy(op.inplace_variant), on_copy(method(changed))
+        yield Form(op, "in place", theirs, ours)
 
 
 def forms() -> list[Form]:

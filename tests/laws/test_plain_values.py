@@ -114,9 +114,8 @@ def is_refused(run: Callable[[], object]) -> bool:
 def moves(place: Place) -> bool:
     """Whether the result depends on the number as on one that may be any."""
     picks = "interpolation" in place.entry.cases[place.number].params
-    return place.kind is not bool and not (
-        picks and (place.entry.name, place.name) in FLAT
-    )
+    flat = picks and (place.entry.name, place.name) in FLAT
+    return place.kind is not bool and not flat
 
 
 @by_row("place", [p for p in PLACES if moves(p)], attrgetter("ident"))

@@ -12,13 +12,8 @@ from gradcli.ops import OPS
 from tests.grouped import by_row
 
 from .digits import digits
-from .draw import Spot, draw, ident, spots
+from .draw import NO_FORMULA, Spot, draw, ident, spots
 from .measure import LAWS, cotangents, directions, outputs_of, pull, tensors
-
-NO_FORMULA = {
-    "matrix_exp": "its rule is an exponential of a matrix of twice the size",
-}
-"""Rows whose reverse rule has no formula in exact numbers, and why."""
 
 TRIED = ("shape", "adjoint", "second_difference", "cotangent_gradient")
 """Laws beside the differences of first order, in whose place `digits` stands."""

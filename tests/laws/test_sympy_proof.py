@@ -8,14 +8,14 @@ certified number must do: those rows are listed.
 
 from __future__ import annotations
 
+from functools import partial
 from math import inf
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gradcli.engine import NUMPY, Tensor, call
-from gradcli.engine.record import apply
+from gradcli.engine import NUMPY, Tensor
 from gradcli.ops import OPS, Op
 from gradcli.verify import whole
 from gradcli.verify.process.budget import Budget
@@ -24,7 +24,7 @@ from gradcli.verify.verify import Check
 from tests.grouped import by_row
 
 from .draw import Spot, draw, generator, spots
-from .measure import outputs_of
+from .measure import flat_output, flattened
 
 ONLY_NUMBERS = {
     **dict.fromkeys(
@@ -61,13 +61,6 @@ SHARE = 6
 CASES = [(OPS[name], number) for name, number in spots()]
 
 
-def flattened(y: Any) -> Tensor:
-    """All outputs that carry a gradient, as one vector."""
-    parts = [call("reshape", part, (-1,)) for part in outputs_of(y)]
-    joined: Tensor = parts[0] if len(parts) == 1 else call("cat", parts)
-    return joined
-
-
 def job_of(spot: Spot) -> Job:
     """The row at this point as a job: what NumPy's engine says of it."""
     leaves, y = spot.run()
@@ -90,18 +83,9 @@ def block(array: Any) -> Block:
 
 
 def check_of(spot: Spot) -> Check:
-    def evaluate(tensors: dict[str, Tensor]) -> Tensor:
-        given = {i: tensors[f"x{i}"] for i in spot.free}
-        inputs = [given.get(i, fixed(spot.arrays[i])) for i in range(len(spot.arrays))]
-        return flattened(apply(spot.op, tuple(inputs), dict(spot.case.params)))
-
+    evaluate = partial(flat_output, spot)
     job = job_of(spot)
     return Check(job, evaluate, lambda told: None, Budget(job.seconds), tape=False)
-
-
-def fixed(value: Any) -> Any:
-    plain = value is None or isinstance(value, str | bool)
-    return value if plain else Tensor(value, NUMPY)
 
 
 @by_row("op, number", CASES, lambda case: f"{case[0].name}-{case[1]}", share=SHARE)

@@ -14,9 +14,8 @@ def test_a_gradient_by_frequency_is_divided_by_how_often_a_row_was_looked_up() -
     """PyTorch divides by the frequency of another row where numbers repeat."""
     w = gradcli.zeros(3, 1, requires_grad=True)
     at = gradcli.tensor([2, 0, 0, 0, 2, 0])
-    y = F.embedding_bag(
-        at, w, gradcli.tensor([0, 4]), mode="sum", scale_grad_by_freq=True
-    )
+    starts = gradcli.tensor([0, 4])
+    y = F.embedding_bag(at, w, starts, mode="sum", scale_grad_by_freq=True)
     y.sum().backward()
     assert w.grad.tolist() == [[1.0], [0.0], [1.0]]
 
@@ -33,12 +32,11 @@ def test_offsets_that_say_nothing_of_the_bags_are_refused() -> None:
     w, at = gradcli.ones(3, 2), gradcli.tensor([0, 1, 2])
     with pytest.raises(RuntimeError, match="offsets must not become smaller"):
         F.embedding_bag(at, w, gradcli.tensor([0, 2, 1]))
+    none = gradcli.tensor([], dtype=gradcli.int64)
     with pytest.raises(RuntimeError, match="no bag begins"):
-        F.embedding_bag(at, w, gradcli.tensor([], dtype=gradcli.int64))
+        F.embedding_bag(at, w, none)
     with pytest.raises(RuntimeError, match="should be at least 1"):
-        F.embedding_bag(
-            at, w, gradcli.tensor([], dtype=gradcli.int64), include_last_offset=True
-        )
+        F.embedding_bag(at, w, none, include_last_offset=True)
 
 
 def test_second_derivatives_are_the_differences_of_the_first() -> None:

@@ -99,9 +99,8 @@ def test_conversion_keeps_the_parameters_themselves_and_integer_buffers() -> Non
     net.double()
     assert net.weight is weight
     assert weight.grad is not None
-    assert {str(t.dtype) for t in (weight, weight.grad, net.running_mean)} == {
-        "torch.float64"
-    }
+    tensors = (weight, weight.grad, net.running_mean)
+    assert {str(t.dtype) for t in tensors} == {"torch.float64"}
     assert net.num_batches_tracked.dtype is torch.int64
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,14 +14,13 @@ from gradcli.engine.factors import Factors
 from gradcli.engine.namespace import Namespace
 from gradcli.numbers.balls import START_BITS, apply, ball, derivative, working
 from gradcli.numbers.namespace import ObjectArray, ObjectNamespace
-from gradcli.numbers.system import Balls, exact
+from gradcli.numbers.system import exact
 from gradcli.numbers.terms import Terms
 from gradcli.ops import OPS, Op
 from gradcli.ops.basis import SPECIAL, UFUNCS
 from tests.grouped import by_row
+from tests.laws.digits import XP, as_numbers
 from tests.laws.draw import draw
-
-XP = ObjectNamespace(Balls())
 
 BASIS = sorted(
     {*UFUNCS, *SPECIAL}
@@ -47,11 +45,6 @@ def test_object_arrays_have_the_whole_basis(name: str) -> None:
     classes = ObjectNamespace, Namespace, ObjectNamespace(Terms())
     own = {name for each in classes for name in vars(each)}
     assert name in own
-
-
-def as_numbers(value: Any) -> Any:
-    floats = isinstance(value, np.ndarray | np.generic) and value.dtype.kind == "f"
-    return XP.exactly(value) if floats else value
 
 
 @by_row("op, number", CASES, lambda case: f"{case[0].name}-{case[1]}")

@@ -13,9 +13,9 @@ import signal
 import socket
 import sys
 
-request = json.dumps(
-    {"argv": sys.argv[2:], "folder": os.getcwd(), "environment": dict(os.environ)}
-).encode()
+here, environment = os.getcwd(), dict(os.environ)
+asked = {"argv": sys.argv[2:], "folder": here, "environment": environment}
+request = json.dumps(asked).encode()
 with socket.socket(socket.AF_UNIX) as connection:
     connection.connect(sys.argv[1])
     length = len(request).to_bytes(8, "big")

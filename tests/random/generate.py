@@ -331,9 +331,8 @@ class Draft:
         if not made or self.chance(0.2):
             a = self.any_tensor()
             name = self.fresh()
-            if not self.add(
-                Line(f"{name} = {self.pick(a + '*1', a + '.clone()')}", name)
-            ):
+            copied = self.pick(a + "*1", a + ".clone()")
+            if not self.add(Line(f"{name} = {copied}", name)):
                 return False
             made = [name]
         name = self.pick(*made)
@@ -358,9 +357,8 @@ class Draft:
             if self.chance(0.35):
                 break
         if self.chance(0.15):
-            items.insert(
-                self.random.randrange(len(items) + 1), self.pick("None", "...")
-            )
+            at = self.random.randrange(len(items) + 1)
+            items.insert(at, self.pick("None", "..."))
         return ", ".join(items) or "..."
 
     def item(self, n: int) -> str:
@@ -411,9 +409,8 @@ class Draft:
         made = [n for n in self.tensors() if n not in self.inputs]
         line = Line(f"{name} = {self.pick(f'{a}*2', f'{a}.sum()', a)}", name)
         if made and self.chance(0.4):
-            line = Line(
-                f"{self.pick(*made)} {self.pick(*AUGMENTED)} {self.pick(*self.typed)}"
-            )
+            parts = (self.pick(*each) for each in (made, AUGMENTED, self.typed))
+            line = Line(" ".join(parts))
         return self.add(Block("with no_grad():", (line,)))
 
     def unpack(self) -> bool:

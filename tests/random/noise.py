@@ -85,9 +85,8 @@ class Moved(TorchDispatchMode):
         """The moved numbers, and those as they were that are copies, or short."""
         largest = max([o.abs().max().item() for o in given if o.numel()], default=0.0)
         # What a sum of larger numbers leaves is an error of rounding, however short.
-        still = short(exact, self.ties) & (
-            (exact == 0) | (exact.abs() >= LEFT * largest)
-        )
+        left = (exact == 0) | (exact.abs() >= LEFT * largest)
+        still = short(exact, self.ties) & left
         for other in given:
             if self.ties and other.dtype == exact.dtype and other.numel():
                 still |= torch.isin(exact.contiguous(), other.contiguous())
@@ -96,9 +95,8 @@ class Moved(TorchDispatchMode):
 
 def laid_out(like: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
     """The values in memory as another tensor lies there: views ask for that."""
-    if any(
-        n > 1 and not step for n, step in zip(like.shape, like.stride(), strict=True)
-    ):
+    axes = zip(like.shape, like.stride(), strict=True)
+    if any(n > 1 and not step for n, step in axes):
         return values
     found = torch.empty_strided(like.shape, like.stride(), dtype=like.dtype)
     return found.copy_(values)

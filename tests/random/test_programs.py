@@ -56,7 +56,9 @@ def test_a_program_runs_or_is_refused() -> None:
 
 BRANCHES = ("y = x\nwhile y.sum() < 9: y = y*y + w\ny.sum()",
             "x.sum()*w if x[0] > 0 else (x*w).exp().sum()", "x[x > 0].sum() + w",
-            "y = x*w\nif w > 0: y += x\n(y*y).sum()")  # fmt: skip
+            "y = x*w\nif w > 0: y += x\n(y*y).sum()",
+            "baddbmm(x.reshape(1, 3, 1), ones(1, 3, 2), ones(1, 2, 1)).sum()*w",
+            )  # fmt: skip
 
 
 def test_a_compiled_program_gives_at_each_point_what_a_fresh_one_gives() -> None:

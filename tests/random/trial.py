@@ -136,9 +136,8 @@ def report(found: list[Found], count: int, seconds: float, most: int = 3) -> str
         *(f"{n:6} {name}" for name, n in meant.most_common()),
     ]
     for group, n in groups.most_common():
-        members = sorted(
-            (f for f in open_ if f.group == group), key=lambda f: len(f.program.command)
-        )
+        members = [f for f in open_ if f.group == group]
+        members.sort(key=lambda f: len(f.program.command))
         if members:
             lines.append(f"\n{n:6} {group}")
         for each in members[:most]:

@@ -27,9 +27,8 @@ def gradcli(warm_command: list[str]) -> Callable[[str, Record], dict[str, Any]]:
         bindings = [f"{name}={json.dumps(v)}" for name, v in record["inputs"].items()]
         options = ["--json", *(["--no-verify"] if command == "grad" else [])]
         words = [command, record["program"], *bindings, *options]
-        run = subprocess.run(
-            [*warm_command, *words], capture_output=True, text=True, timeout=HANGS
-        )
+        command = [*warm_command, *words]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=HANGS)
         assert run.returncode == 0, run.stderr
         read: dict[str, Any] = json.loads(run.stdout)
         return read

@@ -161,9 +161,8 @@ def picture(drawn: Surface, width: int = 60) -> list[str]:
     return [row[row.index(mark) + 1 :] for row in lines for mark in "┤│" if mark in row]
 
 
-BOWL = surface(
-    lambda a, b: a * a + b * b, lambda a, b: (2 * a, 2 * b), (-1, 1), (-1, 1)
-)
+AROUND = (-1, 1)
+BOWL = surface(lambda a, b: a * a + b * b, lambda a, b: (2 * a, 2 * b), AROUND, AROUND)
 
 
 def test_arrows_point_away_from_the_least_value() -> None:

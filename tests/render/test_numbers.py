@@ -23,9 +23,8 @@ from gradcli.render.terminal import TerminalWriter
 from gradcli.render.writer import PlainWriter
 from gradcli.views.numbers import MANY, Entries, flat, plain, shown, sizes
 
-matrices = st.lists(
-    st.lists(st.floats(allow_nan=False), min_size=3, max_size=3), min_size=1, max_size=4
-)
+rows = st.lists(st.floats(allow_nan=False), min_size=3, max_size=3)
+matrices = st.lists(rows, min_size=1, max_size=4)
 
 
 @given(st.floats(allow_nan=False), st.floats(width=32, allow_nan=False))
@@ -170,13 +169,11 @@ def test_views_are_objects_wherever_they_stand_and_strings_numbers_that_json_lac
 def test_a_list_with_a_line_each_is_one_object() -> None:
     big = Entries(array((20,)))
     for objects in ([], [1], [Inner(0.5), {"a": None}], [{"v": big}, {"n": [2.0]}]):
-        head, *lines, end = [
-            each.text for each in listed(answer("graph", x=1), "nodes", objects)
-        ]
+        told = listed(answer("graph", x=1), "nodes", objects)
+        head, *lines, end = [each.text for each in told]
         assert head.endswith('"nodes": [')
         assert end == "]}"
-        assert [line.rstrip(",") for line in lines] == [
-            line_of(o).text for o in objects
-        ]
+        expected = [line_of(o).text for o in objects]
+        assert [line.rstrip(",") for line in lines] == expected
         told = json.loads("\n".join([head, *lines, end]))
         assert (told["x"], len(told["nodes"])) == (1, len(objects))

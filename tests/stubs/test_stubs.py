@@ -22,9 +22,8 @@ def test_a_stub_is_what_the_package_writes(path: Path) -> None:
 
 
 def test_plain_values_are_no_operands_and_have_their_defaults() -> None:
-    text = next(
-        t for p, t in STUBS.items() if p.parts[-2:] == ("gradcli", "__init__.pyi")
-    )
+    face = ("gradcli", "__init__.pyi")
+    text = next(t for p, t in STUBS.items() if p.parts[-2:] == face)
     for line in (
         "softplus(input: Any, beta: builtins.float = 1.0, threshold: builtins.float =",
         "add(input: Any, other: Operand, alpha: builtins.float = 1)",

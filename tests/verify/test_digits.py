@@ -135,9 +135,8 @@ def slopes_of_a_call(call: str, at: str) -> tuple[Any, Any] | None:
     slope = found.gradients["x"]
     if slope is None or found.output.shape:
         return None
-    top, bottom, here_too = (
-        mpmath.mpf(each.texts[0]) for each in (above, below, slope)
-    )
+    found = (above, below, slope)
+    top, bottom, here_too = (mpmath.mpf(each.texts[0]) for each in found)
     quotient = (top - bottom) / (2 * mpmath.mpf(str(STEP)))
     pair = here_too, quotient
     return pair if all(map(mpmath.isfinite, pair)) else None

@@ -87,7 +87,6 @@ def test_what_other_entries_agree_to_is_no_less_than_the_gap() -> None:
 def test_a_wrong_power_of_a_negative_number_is_not_explained_by_rounding() -> None:
     """The slope by an exponent that is exact plays no part in it."""
     asked = job("((x + y)**2)*1", {"x": -2.0, "y": -1.0})
-    inputs = tuple(
-        replace(i, claim=Block.of((), [-6.0 * (1 + 1e-8)])) for i in asked.inputs
-    )
+    claim = Block.of((), [-6.0 * (1 + 1e-8)])
+    inputs = tuple(replace(i, claim=claim) for i in asked.inputs)
     assert checked(replace(asked, inputs=inputs)).verdict == REFUTED

@@ -46,11 +46,7 @@ def main(
     checker = Check(question, needed=True)
     task = claims_task(question, claim or [], same, points)
     answer = check(task, checker.judge(task))
-    show(
-        answer,
-        bare=lambda: bare_claims(answer),
-        text=lambda _: claims(answer),
-    )
+    show(answer, bare=bare_claims, text=lambda found, _: claims(found))
     verdict = answer.verification.verdict
     status = _STATUS.get(verdict, Exit.DONE)
     if status == Exit.DONE and require is not None and is_weaker(verdict, require):
@@ -61,10 +57,9 @@ def main(
 
 def _refuse(request: Request, claim: list[str] | None, same: str | None) -> None:
     if not claim and same is None:
-        asked = (_CLAIM.match(word) for word in request.words or ())
-        of, program, right = next(
-            (a.groups() for a in asked if a), ("d/dx ", "", "EXPR")
-        )
+        asked = filter(None, map(_CLAIM.match, request.words or ()))
+        found = next(asked, None)
+        of, program, right = found.groups() if found else ("d/dx ", "", "EXPR")
         hint = f'give --claim "{of}= {right}" or --same EXPR'
         if program:
             hint = f'write gradcli check "{program}" --claim "{of}= {right}"'

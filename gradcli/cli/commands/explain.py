@@ -57,11 +57,7 @@ def main(
     found = explanation(question)
     if step:
         return _stepwise(found)
-    return show(
-        found,
-        bare=lambda: draw.bare(found),
-        text=lambda layout: draw.lines(found, layout),
-    )
+    return show(found, bare=draw.bare, text=draw.lines)
 
 
 def _require_terminal() -> None:

@@ -129,9 +129,8 @@ def _at_one_point(
             from ...answers.grad import extras_of
             from ...render import beside as further
 
-            extras = extras_of(
-                question, found, job, beside.digits, beside.condition, boxes
-            )
+            asked = beside.digits, beside.condition, boxes
+            extras = extras_of(question, found, job, *asked)
             yield (further.beside if drawn else further.bare)(view, extras)
 
     def judged(verification: Verification | None) -> object:
@@ -156,10 +155,8 @@ def _at_one_point(
 
             yield from program(adjoint)
 
-    labels = draw.labels(view) if drawn else {}
-    return show_checked(
-        numbers(), check.finish, require, judged, labels, "gradients", more
-    )
+    labels, finish = draw.labels(view) if drawn else {}, check.finish
+    return show_checked(numbers(), finish, require, judged, labels, "gradients", more)
 
 
 def _run(

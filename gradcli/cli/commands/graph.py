@@ -70,8 +70,9 @@ def main(
 
     view = graph_of(question_of(request).run(), local_gradients=True)
     if dot or mermaid:
-        return show(view, text=lambda _: (draw.dot if dot else draw.mermaid)(view))
-    return show(view, text=lambda layout: draw.tree(view, layout))
+        language = draw.dot if dot else draw.mermaid
+        return show(view, text=lambda found, _: language(found))
+    return show(view, text=draw.tree)
 
 
 def _check_file(out: str, heat: bool, unfold: bool, grad_output: str | None) -> None:
@@ -103,4 +104,4 @@ def _written(question: Question, out: str, heat: bool, unfold: bool) -> int:
     nodes = len(found.picture.nodes)
     said = f"written to {printable(out)}: {nodes:,} node{'s' * (nodes != 1)}"
     answer = GraphFile(found.view.program, out, nodes)
-    return show(answer, bare=list, text=lambda layout: [Line((said, "plain"))])
+    return show(answer, bare=lambda _: (), text=lambda *_: [Line((said, "plain"))])

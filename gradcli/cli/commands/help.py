@@ -25,11 +25,8 @@ from . import ops
 PURPOSE: Final = "gradients, Jacobians and autograd graphs in the shell"
 """Purpose of ``gradcli`` itself, in one line."""
 
-FILES: Final = {
-    "$XDG_CONFIG_HOME/gradcli/config.toml": (
-        "Defaults of options, which gradcli config shows and sets."
-    )
-}
+_SETTINGS: Final = "Defaults of options, which gradcli config shows and sets."
+FILES: Final = {"$XDG_CONFIG_HOME/gradcli/config.toml": _SETTINGS}
 """Files that ``gradcli`` reads, each with what it holds."""
 
 _EXAMPLE: Final = re.compile(r"^Example: (.*)$", re.M)
@@ -204,15 +201,13 @@ def page(context: Any) -> str:
         "SEE ALSO": " ,\n".join(f".BR {_plain(each)} (1)" for each in others),
     }
     head = f'.TH {called.upper()} 1 "{date.today()}" "gradcli {_plain(version())}"\n'
-    return head + "".join(
-        f".SH {name}\n{body.rstrip()}\n" for name, body in sections.items() if body
-    )
+    parts = (f".SH {n}\n{body.rstrip()}\n" for n, body in sections.items() if body)
+    return head + "".join(parts)
 
 
 def _items(texts: Mapping[str, str]) -> str:
-    return "".join(
-        f".TP\n.B {_plain(name)}\n{_line(text)}\n" for name, text in texts.items()
-    )
+    pairs = texts.items()
+    return "".join(f".TP\n.B {_plain(name)}\n{_line(text)}\n" for name, text in pairs)
 
 
 def _line(text: str) -> str:

@@ -37,4 +37,4 @@ def main(
     tell_trouble(found.trouble)
     allow(question.seconds)
     answer = kinks(found, radius, question.seconds)
-    return show(answer, text=lambda _: lines(answer))
+    return show(answer, text=lambda found, _: lines(found))

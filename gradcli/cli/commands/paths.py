@@ -46,9 +46,5 @@ def main(
     if latex:
         from ...render.worked import paths_latex
 
-        return show(answer, text=lambda _: paths_latex(answer))
-    return show(
-        answer,
-        bare=lambda: draw.bare(answer),
-        text=lambda layout: draw.listing(answer, layout),
-    )
+        return show(answer, text=lambda found, _: paths_latex(found))
+    return show(answer, bare=draw.bare, text=draw.listing)

@@ -72,7 +72,7 @@ def main(
         return _written(view, out, log)
     from ...render.dots import plotted
 
-    return show(view, text=lambda layout: plotted(view, layout, log))
+    return show(view, text=lambda found, layout: plotted(found, layout, log))
 
 
 def _ranges(request: Request) -> tuple[list[str], list[str]]:
@@ -174,4 +174,4 @@ def _written(view: Curve | Field, out: str, log: str) -> int:
             content = converted(document, suffix, tell)
     put_picture(out, suffix, content, view.program)
     said = Line((f"written to {printable(out)}", "plain"))
-    return show(view, bare=list, text=lambda layout: [said])
+    return show(view, bare=lambda _: (), text=lambda *_: [said])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+from copy import deepcopy
 
 from ...lang.errors import ProgramError
 from ..commands import COMMANDS
@@ -77,7 +78,7 @@ class Session:
     def take(self, text: str) -> int:
         """Run what was typed and return its exit status; a line that fails changes
         nothing."""
-        before = self.typed.copy()
+        before = deepcopy(self.typed)
         try:
             if text.lstrip().startswith("#") and "\n" not in text:
                 return Exit.DONE

@@ -13,6 +13,7 @@ from ..sources import question_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ...answers.gradients import Value
     from ...render.line import Layout, Line
 
 
@@ -30,13 +31,11 @@ def main(request: Request, many: Many) -> int:
     from ...answers.gradients import value
     from ...render.numbers import SHORTENED, bare_line, value_lines
 
-    answer = value(question_of(request))
-
-    def text(layout: Layout) -> Iterator[Line]:
+    def text(answer: Value, layout: Layout) -> Iterator[Line]:
         label = printable(answer.output.name)
         yield from value_lines(label, answer.output.value, layout)
         if layout.cut:
             yield SHORTENED
 
-    bare = lambda: [bare_line(answer.output.value)]
-    return show(answer, text=text, bare=bare)
+    answer = value(question_of(request))
+    return show(answer, text=text, bare=lambda found: [bare_line(found.output.value)])

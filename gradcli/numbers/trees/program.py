@@ -91,7 +91,7 @@ class Adjoint:
 class TreeFactory(Factory):
     """Constructors whose results remember how they were made."""
 
-    def constructors(self, draws: Draws | None = None) -> dict[str, Callable[..., Any]]:
+    def constructors(self, draws: Draws) -> dict[str, Callable[..., Any]]:
         made = super().constructors(draws)
         return {n: self._remembering(n, f) if n in MADE else f for n, f in made.items()}
 

@@ -317,9 +317,8 @@ class _Grid:
         first, because they make room for the others."""
         for _ in range(UNBENT):
             # The distance from the middle at which a line runs is the key.
-            self._long.sort(
-                key=lambda c: abs(sum(self._x[n] for n in c)) / len(c), reverse=True
-            )
+            aside = lambda chain: abs(sum(self._x[n] for n in chain)) / len(chain)
+            self._long.sort(key=aside, reverse=True)
             for chain in self._long:
                 self._unbend(chain)
 
@@ -391,9 +390,8 @@ class _Grid:
         for nr, (start, end, *_) in enumerate(self._lines):
             by_box.setdefault(end if side else start, []).append(nr)
         for box, own in by_box.items():
-            wishes = sorted(
-                (self._x[self._chains[nr][-side]] - self._x[box], nr) for nr in own
-            )
+            met = {nr: self._x[self._chains[nr][-side]] for nr in own}
+            wishes = sorted((x - self._x[box], nr) for nr, x in met.items())
             # The corners are round, so lines end on the straight part between them.
             straight = max(0.0, self._sizes[box][0] - self._sizes[box][1])
             step = min(PORT_GAP, straight / max(1, len(own) - 1))

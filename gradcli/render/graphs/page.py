@@ -142,11 +142,10 @@ def _data(
         (x, y), (w, h) = _point(middle), _point(Point(box.width, box.height))
         own = {"x": x, "y": y, "w": w, "h": h}
         boxes.append(own | {"fold": box.fold, "nodes": box.nodes})
+    lines = zip(scene.links, placed.bends, placed.labels, strict=True)
     links = [
         {"points": [*map(_point, points)], "label": _point(label), "edges": link.edges}
-        for link, points, label in zip(
-            scene.links, placed.bends, placed.labels, strict=True
-        )
+        for link, points, label in lines
     ]
     opened = []
     for each_scene, room in zip(insides, rooms, strict=True):

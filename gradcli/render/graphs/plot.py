@@ -203,9 +203,8 @@ def stretches(
     with np.errstate(all="ignore"):
         steps = np.abs(after - before)
     usual = np.median(steps[np.isfinite(steps)]) if np.isfinite(steps).any() else 0.0
-    across = (np.maximum(before, after) > up.high) & (
-        np.minimum(before, after) < up.low
-    )
+    above, below = np.maximum(before, after), np.minimum(before, after)
+    across = (above > up.high) & (below < up.low)
     beside = [(x[:-1] <= at) & (at <= x[1:]) for at in breaks]
     far = (steps > 10 * usual + 1e-12) & np.any(beside, axis=0)
     # A number that is infinite, with others on both sides, ends a piece.
@@ -224,17 +223,15 @@ def _grid(across: Axis, up: Axis) -> Iterator[str]:
     for tick, label in across.labelled():
         x = across.at(tick)
         kind = "zero" if label == "0" else "grid"
-        yield (
-            f'<line class="{kind}" x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{bottom}"/>'
-        )
+        ends = f'x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{bottom}"'
+        yield f'<line class="{kind}" {ends}/>'
         wide = len(label) * CHARACTER / 2 > RIGHT and x == right
         yield text_at(x, bottom + 17, "end" if wide else "middle", label)
     for tick, label in up.labelled():
         y = up.at(tick)
         kind = "zero" if label == "0" else "grid"
-        yield (
-            f'<line class="{kind}" x1="{left}" y1="{y:.1f}" x2="{right}" y2="{y:.1f}"/>'
-        )
+        ends = f'x1="{left}" y1="{y:.1f}" x2="{right}" y2="{y:.1f}"'
+        yield f'<line class="{kind}" {ends}/>'
         yield text_at(left - GAP, y + 4, "end", label)
     yield (
         f'<rect class="frame" x="{left}" y="{top}" width="{right - left:.1f}" '
@@ -286,13 +283,10 @@ def levels(view: Surface) -> Iterator[tuple[int, float, list[Host]]]:
 
     known = np.ma.masked_invalid(view.value)
     found = contour_generator(view.x, view.y, known)
-    shown = [
-        (level, lines)
-        for level in round_levels(view.value[np.isfinite(view.value)], LEVELS)
-        if (
-            lines := [line for line in found.lines(level) if np.ptp(line, axis=0).any()]
-        )
-    ]
+    shown = []
+    for level in round_levels(view.value[np.isfinite(view.value)], LEVELS):
+        lines = [line for line in found.lines(level) if np.ptp(line, axis=0).any()]
+        shown += [(level, lines)] if lines else []
     for nr, (level, lines) in enumerate(shown):
         share = nr / max(1, len(shown) - 1)
         yield round(share * (len(COLOURS) - 1)), level, lines
@@ -316,9 +310,8 @@ def _arrows(view: Surface, across: Axis, up: Axis) -> Iterator[str]:
     if not usable.any():
         return
     steepest = float(np.quantile(sizes[usable], 0.95))
-    for row, column, dx, dy, size, ok in zip(
-        *(a.ravel() for a in (rows, columns, right, above, sizes, usable)), strict=True
-    ):
+    flat = (a.ravel() for a in (rows, columns, right, above, sizes, usable))
+    for row, column, dx, dy, size, ok in zip(*flat, strict=True):
         if not ok or size < 1e-3 * steepest:
             continue
         length = 0.8 * pace * max(0.25, min(1.0, size / steepest) ** 0.5) / 2

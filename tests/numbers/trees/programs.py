@@ -49,6 +49,5 @@ def summed_gradient(run: Run, create: bool = False) -> dict[str, Any]:
 def differs(found: Any, true: Any, tolerance: float = 1e-12) -> bool:
     """Whether numbers differ by more than rounding, or in shape."""
     found, true = np.asarray(found), np.asarray(true)
-    return found.shape != true.shape or not np.allclose(
-        found, true, rtol=tolerance, atol=tolerance, equal_nan=True
-    )
+    bounds = {"rtol": tolerance, "atol": tolerance, "equal_nan": True}
+    return found.shape != true.shape or not np.allclose(found, true, **bounds)

@@ -97,9 +97,8 @@ def differs(found: Any, true: Any, tolerance: float = 1e-11) -> bool:
     found, true = np.asarray(found), np.asarray(true)
     finite = np.abs(true[np.isfinite(true)])
     bound = tolerance * max(1.0, finite.max(initial=0.0))
-    return found.shape != true.shape or not np.allclose(
-        found, true, rtol=tolerance, atol=bound, equal_nan=True
-    )
+    bounds = {"rtol": tolerance, "atol": bound, "equal_nan": True}
+    return found.shape != true.shape or not np.allclose(found, true, **bounds)
 
 
 class Made:

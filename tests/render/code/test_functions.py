@@ -207,9 +207,8 @@ def in_python(case: tuple[str, int | None], language: str, digits: float) -> Non
 
 def test_a_text_is_bracketed_where_it_binds_too_loosely() -> None:
     sum_, atom = Text("a + b", SUM), Text("c")
-    assert filled(Template("{0:PRODUCT} * {1:SIGN}"), [sum_, atom]).written == (
-        "(a + b) * c"
-    )
+    product = filled(Template("{0:PRODUCT} * {1:SIGN}"), [sum_, atom])
+    assert product.written == "(a + b) * c"
     difference = Template("{0:SUM} - {1:PRODUCT}", SUM)
     assert filled(difference, [sum_, sum_]).written == "a + b - (a + b)"
     assert repeated(Template("{0:ATOM} * {0:ATOM} + {1:SUM}")) == {0}

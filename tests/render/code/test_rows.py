@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from laws.draw import Spot, draw, is_differentiated
-from laws.measure import outputs_of
+from laws.draw import NO_FORMULA, Spot, draw, is_differentiated
+from laws.measure import flat_output, flattened
 
-from gradcli.engine import NUMPY, Tensor, call, grad
-from gradcli.engine.record import apply
+from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.numbers.trees.entries import EntryNamespace, entries
 from gradcli.numbers.trees.namespace import TreeNamespace
 from gradcli.numbers.trees.program import rows_as_calls
@@ -21,11 +20,6 @@ from gradcli.ops import OPS, Op
 from tests.grouped import by_row, nightly, written_or_lacking
 
 from .written import Library, function_of, run_python, same
-
-NO_FORMULA = {
-    "matrix_exp": "its rule is an exponential of a matrix of twice the size",
-}
-"""Rows whose derivative has no formula by entries, and why."""
 
 THREE_ROWS = {
     "linalg_svd.default": 4,
@@ -61,7 +55,7 @@ class Row:
         xp = EntryNamespace(TreeNamespace(words=False, zeros_vanish=True))
         given = {n: Tensor(xp.named(n, a), xp, True) for n, a in self.inputs.items()}
         with rows_as_calls(), np.errstate(all="ignore"):
-            output = run(self.spot, given)
+            output = flat_output(self.spot, given)
             seed = Tensor(xp.array(weights(output)), xp)
             found = grad([output], list(given.values()), [seed])
         gradients = [
@@ -72,9 +66,8 @@ class Row:
             (name, tuple(t.shape), list(entries(t.raw, xp)))
             for name, t in [("value", output), *((n, g) for n, _, g in gradients)]
         ]
-        return function_of(
-            blocks, [(n, a.shape) for n, a in self.inputs.items()], language
-        )
+        shapes = [(n, a.shape) for n, a in self.inputs.items()]
+        return function_of(blocks, shapes, language)
 
 
 def weights(output: Tensor) -> np.ndarray:
@@ -88,34 +81,13 @@ def row_of(op: Op, number: int) -> Row:
     leaves, y = spot.run()
     output = flattened(y)
     found = grad([output], leaves, [Tensor(weights(output), NUMPY)])
-    inputs = {
-        f"x{i}": np.asarray(t.raw) for i, t in zip(spot.free, leaves, strict=True)
-    }
+    drawn = zip(spot.free, leaves, strict=True)
+    inputs = {f"x{i}": np.asarray(t.raw) for i, t in drawn}
     gradients = [
         np.zeros(t.shape) if g is None else np.asarray(g.raw)
         for t, g in zip(leaves, found, strict=True)
     ]
     return Row(spot, inputs, [np.asarray(output.raw), *gradients])
-
-
-def flattened(y: Any) -> Tensor:
-    """All outputs that carry a gradient, as one vector."""
-    parts = [call("reshape", part, (-1,)) for part in outputs_of(y)]
-    joined: Tensor = parts[0] if len(parts) == 1 else call("cat", parts)
-    return joined
-
-
-def run(spot: Spot, tensors: dict[str, Tensor]) -> Tensor:
-    inputs = [
-        tensors[f"x{i}"] if i in spot.free else fixed(each)
-        for i, each in enumerate(spot.arrays)
-    ]
-    return flattened(apply(spot.op, tuple(inputs), dict(spot.case.params)))
-
-
-def fixed(value: Any) -> Any:
-    plain = value is None or isinstance(value, str | bool)
-    return value if plain else Tensor(value, NUMPY)
 
 
 @by_row("op, number", CASES, lambda case: f"{case[0].name}-{case[1]}", share=SHARE)

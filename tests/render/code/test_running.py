@@ -70,9 +70,8 @@ def test_c_gives_the_engines_numbers(
     programs: dict[str, Written], library: Library, name: str
 ) -> None:
     each = programs[name]
-    same(
-        library.run(ALL.index(name), each.kind, each.shapes, each.inputs), each.results
-    )
+    found = library.run(ALL.index(name), each.kind, each.shapes, each.inputs)
+    same(found, each.results)
 
 
 @pytest.mark.parametrize("name", ALL)

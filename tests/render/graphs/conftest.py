@@ -39,9 +39,8 @@ def picture(program: str, *words: str, folded: bool = True) -> Picture:
     made = values(run.output, library.heard)
     found = picture_of(run.output, view, made, Rules(names, view), folded)
     start = run.first_cotangent(None)
-    return found.after(
-        explain(run.output, start, names, view, briefly), {"a": "proved"}
-    )
+    told = explain(run.output, start, names, view, briefly)
+    return found.after(told, {"a": "proved"})
 
 
 @pytest.fixture(scope="session")

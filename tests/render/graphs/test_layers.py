@@ -59,9 +59,8 @@ def test_the_five_neurons_are_drawn_without_a_crossing() -> None:
             (7, 8), (7, 10)]  # fmt: skip
     placed = place([(100.0, 50.0)] * 11, [Line(a, b, 20.0) for a, b in ends])
     row = {n: placed.boxes[n].x for n in (4, 5, 6, 7)}
-    assert max(row[4], row[5]) < min(row[6], row[7]) or (
-        max(row[6], row[7]) < min(row[4], row[5])
-    )
+    first, second = sorted([sorted([row[4], row[5]]), sorted([row[6], row[7]])])
+    assert first[1] < second[0]
 
 
 def test_lines_that_are_too_long_for_all_are_hinted_at(

@@ -33,9 +33,8 @@ def test_a_notebook_shows_pictures_and_tables(tmp_path: Path) -> None:
     first = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
     cells = [nbformat.v4.new_code_cell(text) for text in (first + CELLS[0], *CELLS[1:])]
     notebook = nbformat.v4.new_notebook(cells=cells)
-    client = nbclient.NotebookClient(
-        notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}
-    )
+    resources = {"metadata": {"path": str(tmp_path)}}
+    client = nbclient.NotebookClient(notebook, timeout=120, resources=resources)
     client.execute()
     (graph,), (tensor,), (number,), (printed,) = (c.outputs for c in notebook.cells[1:])
     coded = re.search(r"base64,([^\"]+)", graph["data"]["text/html"])

@@ -30,9 +30,8 @@ def test_a_curve_stops_at_poles_at_jumps_and_where_nothing_is() -> None:
 def test_a_curve_is_drawn_with_its_slope_and_its_kinks() -> None:
     x = np.linspace(-3, 3, 101)
     kinks = (KinkMark(1.0, "abs(x - 1) </title>", 0.0),)
-    view = Curve(
-        "y = abs(x - 1) < 2", "y", ("x",), x, abs(x - 1), np.sign(x - 1), kinks, NONE
-    )
+    y, slope = abs(x - 1), np.sign(x - 1)
+    view = Curve("y = abs(x - 1) < 2", "y", ("x",), x, y, slope, kinks, NONE)
     root = ElementTree.fromstring(whole(plot(view)))
     lines = [p.get("class") for p in root.iter(f"{SVG}polyline")]
     assert lines == ["curve", "curve slope", "curve slope"]
@@ -61,9 +60,8 @@ def test_arrows_point_uphill_as_it_is_seen() -> None:
     for each in drawn:
         points = [p.split(",") for p in (each.get("points") or "").split()]
         (a, b), (c, d) = points[0], points[-1]
-        assert abs(float(c) - float(a)) == pytest.approx(
-            abs(float(d) - float(b)), abs=1
-        )
+        along, down = float(c) - float(a), float(d) - float(b)
+        assert abs(along) == pytest.approx(abs(down), abs=1)
 
 
 def curve(

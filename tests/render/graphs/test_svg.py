@@ -36,9 +36,8 @@ def test_every_node_and_every_edge_is_drawn_with_its_numbers(five: Picture) -> N
     assert groups.count("edge") == 11
     assert "= 7.75" in texts(root, "value")
     assert "grad -1.125" in texts(root, "grad")
-    assert sorted(texts(root, "label")) == sorted(
-        ["-1", "1", "1", "1", "3", "-3", "0.25", "2", "0.5", "2", "-1.5"]
-    )
+    labels = ["-1", "1", "1", "1", "3", "-3", "0.25", "2", "0.5", "2", "-1.5"]
+    assert sorted(texts(root, "label")) == sorted(labels)
     assert {"b = w1*a", "L = 10 - d"} <= {*texts(root, "text")}
     assert {"a", "w1"} <= {*texts(root, "title")}
 

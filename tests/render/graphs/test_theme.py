@@ -76,9 +76,8 @@ def test_every_colour_is_legible_on_its_ground(theme: Theme) -> None:
 def test_every_theme_says_how_every_part_looks() -> None:
     for theme in THEMES:
         assert {*get_args(Role), "note", "code"} == {*STYLES[theme]}
-    weights = {
-        code for style in STYLES["none"].values() for code in sgr(style).split(";")
-    }
+    styles = STYLES["none"].values()
+    weights = {code for style in styles for code in sgr(style).split(";")}
     assert weights == {"", "1", "2", "4"}
 
 

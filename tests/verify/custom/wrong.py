@@ -6,10 +6,13 @@ from torch.autograd import Function
 
 
 def backward_of(forward):
-    """Make a Function of a backward, whose forward saves its arguments."""
+    """Make a Function of a backward, whose forward saves its tensors and keeps the
+    number that may come after them."""
 
     def run(ctx, *given):
-        ctx.save_for_backward(*given)
+        tensors = [each for each in given if isinstance(each, torch.Tensor)]
+        ctx.save_for_backward(*tensors)
+        ctx.number = None if len(tensors) == len(given) else given[-1]
         return forward(*given)
 
     def made(backward):
@@ -73,17 +76,10 @@ def SquareMatMul(ctx, g):
 
 
 # Another tensor was saved than the one that is meant.
-class TanhSavesInput(Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = torch.tanh(x)
-        ctx.save_for_backward(x)
-        return y
-
-    @staticmethod
-    def backward(ctx, g):
-        (y,) = ctx.saved_tensors
-        return g * (1 - y * y)
+@backward_of(lambda x: torch.tanh(x))
+def TanhSavesInput(ctx, g):
+    (y,) = ctx.saved_tensors
+    return g * (1 - y * y)
 
 
 class LogSavesOutput(Function):
@@ -113,18 +109,12 @@ class ExpThenShift(Function):
         return g * ctx.y
 
 
-class ChangesCotangent(Function):
+@backward_of(lambda x, y: x + 3 * y)
+def ChangesCotangent(ctx, g):
     """The cotangent belongs to others, too."""
-
-    @staticmethod
-    def forward(ctx, x, y):
-        return x + 3 * y
-
-    @staticmethod
-    def backward(ctx, g):
-        a = g
-        g *= 3
-        return a, g
+    a = g
+    g *= 3
+    return a, g
 
 
 # What needs a gradient is not what is asked.
@@ -139,15 +129,10 @@ def WrongIndexOfNeeds(ctx, g):
 
 
 # Cotangents that do not lie in one piece.
-class ReadsMemory(Function):
-    @staticmethod
-    def forward(ctx, x):
-        return 2 * x
-
-    @staticmethod
-    def backward(ctx, g):
-        rows, columns = g.shape
-        return 2 * g.as_strided((rows, columns), (columns, 1))
+@backward_of(lambda x: 2 * x)
+def ReadsMemory(ctx, g):
+    rows, columns = g.shape
+    return 2 * g.as_strided((rows, columns), (columns, 1))
 
 
 # Right once, wrong twice.
@@ -189,20 +174,11 @@ def FastGelu(ctx, g):
 
 
 # An inner derivative.
-class SnakeActivation(Function):
-    """x + sin(ax)^2 / a"""
-
-    @staticmethod
-    def forward(ctx, x, a):
-        ctx.save_for_backward(x)
-        ctx.a = a
-        return x + torch.sin(a * x) ** 2 / a
-
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        a = ctx.a
-        return g * (1 + 2 * torch.sin(a * x) / a), None
+@backward_of(lambda x, a: x + torch.sin(a * x) ** 2 / a)
+def SnakeActivation(ctx, g):
+    (x,) = ctx.saved_tensors
+    a = ctx.number
+    return g * (1 + 2 * torch.sin(a * x) / a), None
 
 
 # A matrix for its transpose.
@@ -235,56 +211,31 @@ class Elu(Function):
         return torch.where(x > 0, g, g * (y + 1)), None
 
 
-class SoftplusThreshold(Function):
-    @staticmethod
-    def forward(ctx, x, threshold):
-        ctx.save_for_backward(x)
-        ctx.t = threshold
-        return torch.where(x > threshold, x, torch.log1p(x.exp()))
-
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return torch.where(x > ctx.t, torch.zeros_like(g), g * torch.sigmoid(x)), None
+@backward_of(lambda x, top: torch.where(x > top, x, torch.log1p(x.exp())))
+def SoftplusThreshold(ctx, g):
+    (x,) = ctx.saved_tensors
+    top = ctx.number
+    return torch.where(x > top, torch.zeros_like(g), g * torch.sigmoid(x)), None
 
 
 # The small number that forward adds.
-class RMSNormEps(Function):
-    @staticmethod
-    def forward(ctx, x, eps):
-        ctx.save_for_backward(x)
-        ctx.eps = eps
-        return x / torch.sqrt(x.pow(2).mean(-1, keepdim=True) + eps)
-
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        r = 1 / torch.sqrt(x.pow(2).mean(-1, keepdim=True))
-        return r * (g - x * r**2 * (g * x).mean(-1, keepdim=True)), None
+@backward_of(lambda x, eps: x / torch.sqrt(x.pow(2).mean(-1, keepdim=True) + eps))
+def RMSNormEps(ctx, g):
+    (x,) = ctx.saved_tensors
+    r = 1 / torch.sqrt(x.pow(2).mean(-1, keepdim=True))
+    return r * (g - x * r**2 * (g * x).mean(-1, keepdim=True)), None
 
 
 # As many values as forward has arguments.
-class ScaleBy(Function):
-    @staticmethod
-    def forward(ctx, x, k):
-        ctx.k = k
-        return x * k
-
-    @staticmethod
-    def backward(ctx, g):
-        return g * ctx.k
+@backward_of(lambda x, k: x * k)
+def ScaleBy(ctx, g):
+    return g * ctx.number
 
 
 # What is meant to be another gradient.
-class GradReverse(Function):
-    @staticmethod
-    def forward(ctx, x, lam):
-        ctx.lam = lam
-        return x.view_as(x)
-
-    @staticmethod
-    def backward(ctx, g):
-        return -ctx.lam * g, None
+@backward_of(lambda x, lam: x.view_as(x))
+def GradReverse(ctx, g):
+    return -ctx.number * g, None
 
 
 # Entries, outputs and orders that are left out or taken for others.
@@ -313,18 +264,11 @@ def ConvNoFlip(ctx, g):
     return (F.pad(g, (2, 2)).unfold(0, 3, 1) @ w, x.unfold(0, 3, 1).t() @ g)
 
 
-class Hinge(Function):
-    @staticmethod
-    def forward(ctx, a, b, m):
-        ctx.save_for_backward(a, b)
-        ctx.m = m
-        return (m - (a - b)).clamp(min=0).sum()
-
-    @staticmethod
-    def backward(ctx, g):
-        a, b = ctx.saved_tensors
-        k = (a - b < 0).to(a.dtype) * g
-        return (-k, k, None)
+@backward_of(lambda a, b, m: (m - (a - b)).clamp(min=0).sum())
+def Hinge(ctx, g):
+    a, b = ctx.saved_tensors
+    k = (a - b < 0).to(a.dtype) * g
+    return (-k, k, None)
 
 
 def real(*shape, low=-2.0, high=2.0):
