@@ -18,7 +18,7 @@ from ..ops.index import check_bounds
 from ..ops.types import Index, Shape, Sizes, Sliding
 from .errors import ValueRangeError
 from .factors import Factors
-from .namespace import WRITTEN, Namespace
+from .namespace import Namespace
 from .parts import MIN_WORK_SPLIT, chosen, on_threads, over_parts, product
 from .raw import MAX_NUMBER_OF_ALL_TYPES, Library, Raw, Run
 from .special_functions import SpecialFunctions, is_wide_array
@@ -505,8 +505,8 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
     def writing(self, a: Raw, b: Raw) -> tuple[Any, Callable[[Shape], Any]]:
         at: Any = self.np
         if a.size * b.shape[0] > MIN_WORK_SPLIT and self.device == "cpu":
-            at = SimpleNamespace(**{name: getattr(at, name) for name in WRITTEN})
-            at.dot = lambda a, b, _: product(a, b)
+            dot = {"dot": lambda a, b, _: product(a, b)}
+            at = SimpleNamespace(**vars(at) | dot)
         return at, partial(self.np.empty, dtype=a.dtype)
 
     def is_finite(self, x: Raw) -> bool:

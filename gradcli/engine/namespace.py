@@ -25,14 +25,6 @@ from ..ops.types import Index, Shape, Sliding
 from ..ops.types import Namespace as Vocabulary
 from .raw import Library, Raw, Run
 
-WRITTEN: dict[str, Run] = {
-    "add": lambda xp, a, b, _: a + b, "subtract": lambda xp, a, b, _: a - b,
-    "multiply": lambda xp, a, b, _: a * b, "dot": lambda xp, a, b, _: xp.matmul(a, b),
-    "exp": lambda xp, x, _: xp.exp(x), "tanh": lambda xp, x, _: xp.tanh(x),
-    "reciprocal": lambda xp, x, _: 1 / x,
-}  # fmt: skip
-"""NumPy's functions that write to a place, as formulas whose results are new."""
-
 
 class Nowhere:
     """A place for results of numbers that cannot be written over."""
@@ -155,8 +147,15 @@ class Namespace:
     def writing(self, a: Raw, b: Raw) -> tuple[Any, Callable[[Shape], Any]]:
         """Return NumPy's functions that write to their last argument, a place, and what
         makes places, for products as large as ``a @ b.T``; here results are new."""
-        new = {name: partial(run, self) for name, run in WRITTEN.items()}
-        return SimpleNamespace(**new), lambda shape: Nowhere()
+        return SimpleNamespace(
+            add=lambda a, b, _: a + b,
+            subtract=lambda a, b, _: a - b,
+            multiply=lambda a, b, _: a * b,
+            dot=lambda a, b, _: self.matmul(a, b),
+            exp=lambda x, _: self.exp(x),
+            tanh=lambda x, _: self.tanh(x),
+            reciprocal=lambda x, _: 1 / x,
+        ), lambda shape: Nowhere()
 
     def is_finite(self, x: Raw) -> bool:
         """Return whether all entries are known to be finite; False if that would take a
