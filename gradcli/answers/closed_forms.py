@@ -11,12 +11,13 @@ Invariant: a text is in the language's own syntax, or None where no formula was 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, product
 from math import prod
 from typing import TYPE_CHECKING, Final
 
 from ..lang.nested import nested
+from ..records import Values
+from ..verify.process.job import entry_name
 from .gradients import GradView
 from .verdicts import Texts
 
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
 FIRST: Final = ("d", "/d")
 
 
-@dataclass(frozen=True, slots=True)
-class FormulaView:
+class FormulaView(Values):
     """One block of derivatives as formulas.
 
     ``of`` is differentiated by ``by``, an input: the output, whose name is empty if the
@@ -75,8 +75,7 @@ class FormulaView:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramView:
+class ProgramView(Values):
     """The adjoint program, and whether it repeats the gradients when it is run."""
 
     lines: tuple[str, ...]
@@ -150,7 +149,4 @@ def _view(
 
 def indices(shape: Sequence[int]) -> tuple[str, ...]:
     """Return the index texts of a shape's entries in C order, as ``[0,1]``."""
-    found = [""]
-    for size in shape:
-        found = [f"{text},{i}" for text in found for i in range(size)]
-    return tuple(f"[{text[1:]}]" if text else "" for text in found)
+    return tuple(entry_name("", index) for index in product(*map(range, shape)))

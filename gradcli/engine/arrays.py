@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, cast
 
 from ..ops.basis import SLOW, UFUNCS
@@ -506,8 +507,12 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         y += x
         return y
 
-    def writing(self, like: Raw) -> tuple[Any, Callable[[Shape], Any]]:
-        return self.np, partial(self.np.empty, dtype=like.dtype)
+    def writing(self, a: Raw, b: Raw) -> tuple[Any, Callable[[Shape], Any]]:
+        at: Any = self.np
+        if a.size * b.shape[0] > MIN_WORK_SPLIT and self.device == "cpu":
+            dot = {"dot": lambda a, b, _: product(a, b)}
+            at = SimpleNamespace(**vars(at) | dot)
+        return at, partial(self.np.empty, dtype=a.dtype)
 
     def is_finite(self, x: Raw) -> bool:
         return not self.waits and bool(self.np.all(self.np.isfinite(x)))

@@ -124,6 +124,21 @@ def compute(
             known[step] = applied(name, [known[a] for a in graph.args(step)])
 
 
+def _reached(
+    roots: Iterable[int],
+    args: Callable[[int], Iterable[int]],
+    known: Container[int] = (),
+) -> set[int]:
+    found: set[int] = set()
+    stack = list(roots)
+    while stack:
+        step = stack.pop()
+        if step not in found and step not in known:
+            found.add(step)
+            stack.extend(args(step))
+    return found
+
+
 def leaf_ball(graph: Graph, step: int) -> Ball:
     """Return the value of a leaf: an input's float is the exact number that it is."""
     leaf = graph.leaf(step)
@@ -183,15 +198,7 @@ class Evaluation:
     def below(self, roots: Iterable[int], known: Container[int] = ()) -> list[int]:
         """Return the roots and the steps that they are made of, arguments first; those
         in ``known``, and what these alone are made of, are left out."""
-        found: set[int] = set()
-        stack = list(roots)
-        args = self.graph.args
-        while stack:
-            step = stack.pop()
-            if step not in found and step not in known:
-                found.add(step)
-                stack.extend(args(step))
-        return sorted(found)
+        return sorted(_reached(roots, self.graph.args, known))
 
     def values(self, steps: Sequence[int], bits: int) -> list[Ball]:
         known = self.known.setdefault(bits, {})
@@ -271,7 +278,7 @@ class Evaluation:
         most = None
         for b in found:
             # With fewer bits no cancellation, but only underflow, comes so close to 0.
-            nothing = bits >= -MIN_POWER_OF_TWO and _is_nothing(b)
+            nothing = bits >= -MIN_POWER_OF_TWO and is_nothing(b)
             if is_known(b, ACCURATE_BITS) or nothing:
                 continue
             lost = ACCURATE_BITS - int(b.rel_accuracy_bits()) if b.is_finite() else bits
@@ -289,7 +296,7 @@ class Evaluation:
         for step, b in sorted(self.known[bits].items()):
             if step > last:
                 break
-            if not is_known(b, LOST_BITS) and not _is_nothing(b):
+            if not is_known(b, LOST_BITS) and not is_nothing(b):
                 # A step of unknown value leaves open the steps that are made of it.
                 told = graph.name(step) not in UNTOLD
                 if told and open_.isdisjoint(graph.args(step)):
@@ -314,17 +321,11 @@ class Evaluation:
 
     def order(self, outputs: Sequence[int]) -> list[int]:
         """Return the steps that the outputs' derivatives go through, outputs first."""
-        key = tuple(outputs)
-        found = self._orders.get(key)
-        if found is None:
-            reached, stack = set(outputs), list(outputs)
-            while stack:
-                for _, arg in self.graph.carrying(stack.pop()):
-                    if arg not in reached:
-                        reached.add(arg)
-                        stack.append(arg)
-            found = self._orders[key] = sorted(reached, reverse=True)
-        return found
+        key, carrying = tuple(outputs), self.graph.carrying
+        if key not in self._orders:
+            reached = _reached(outputs, lambda step: [a for _, a in carrying(step)])
+            self._orders[key] = sorted(reached, reverse=True)
+        return self._orders[key]
 
     def forget_orders(self) -> None:
         """Forget the orders of steps, after a change of what derivatives go through."""
@@ -480,10 +481,10 @@ def _product(a: Ball, b: Ball, bits: int) -> Ball:
 
 
 def _are_sure(found: Iterable[Ball]) -> bool:
-    return all(is_known(b, ACCURATE_BITS) or _is_nothing(b) for b in found)
+    return all(is_known(b, ACCURATE_BITS) or is_nothing(b) for b in found)
 
 
-def _is_nothing(b: Ball) -> bool:
+def is_nothing(b: Ball) -> bool:
     """Tell whether a number is so near 0 that any float of it is 0."""
     return bool(b.is_finite() and b.abs_upper() < _LEAST)
 
@@ -510,12 +511,6 @@ class Form(NamedTuple):
 
 def plain(b: Ball) -> Form:
     return Form(ZERO, b, None)
-
-
-def based(b: Ball) -> Form:
-    """Return the form of a value that is its own base."""
-    middle = b.mid()
-    return Form(ONE, middle, b - middle)
 
 
 class Lost(Exception):
@@ -634,9 +629,10 @@ def _checked(form: Form) -> Form:
     """Return a form of the same value that is its own base; raise `Lost` if its
     deviation is too large."""
     b = form.ball()
-    if not (b.is_finite() and b.rad() <= abs(b.mid()) * LOST_RADIUS):
+    middle = b.mid()
+    if not (b.is_finite() and b.rad() <= abs(middle) * LOST_RADIUS):
         raise Lost
-    return based(b)
+    return Form(ONE, middle, b - middle)
 
 
 def derivative_of_order(
