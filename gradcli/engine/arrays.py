@@ -37,8 +37,7 @@ MIN_SIZE_TO_CHOOSE_BY_BITS = 4096
 """Fewest entries for which choosing by a mask's bits is faster than branching."""
 
 MIN_SIZE_TO_COPY_TWICE = 1 << 12
-"""Fewest entries of windows that are copied faster in two calls, the second of them of
-longer lines, than in one."""
+"""Fewest entries of windows that are copied faster in two calls than in one."""
 
 MIN_SIZE_TO_TURN = 1 << 11
 MAX_SIZE_IN_CACHE = 1 << 19
@@ -387,9 +386,8 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         return lend(held, self.np.lib.stride_tricks.as_strided(flat, shape, strides))
 
     def cells(self, x: Raw, windows: Sliding, counts: tuple[int, ...]) -> Raw:
-        """Return a copy of all windows, made in one call or two, so that no thread
-        waits: where rows of a window follow one another, the windows along the other
-        dimensions come first, of which the second call copies longer lines."""
+        """Return a copy of all windows, made in one call; or in two, the second of
+        longer lines, where windows along the first dimension follow one another."""
         if self.device != "cpu" or not x.flags.c_contiguous:
             return super().cells(x, windows, counts)
         steps, kernel, make = x.strides, windows.kernel, self.np.ndarray
