@@ -36,6 +36,9 @@ MIN_SIZE_TO_FLATTEN = 1024
 MIN_SIZE_TO_CHOOSE_BY_BITS = 4096
 """Fewest entries for which choosing by a mask's bits is faster than branching."""
 
+MIN_SIZE_TO_COPY_TWICE = 1 << 12
+"""Fewest entries of windows that are copied faster in two calls than in one."""
+
 MIN_SIZE_TO_TURN = 1 << 11
 MAX_SIZE_IN_CACHE = 1 << 19
 MAX_LINE_TO_TURN = 32
@@ -383,9 +386,8 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         return lend(held, self.np.lib.stride_tricks.as_strided(flat, shape, strides))
 
     def cells(self, x: Raw, windows: Sliding, counts: tuple[int, ...]) -> Raw:
-        """Return a copy of all windows, made in one call or two, so that no thread
-        waits: where rows of a window follow one another, the windows along the other
-        dimensions come first, of which the second call copies longer lines."""
+        """Return a copy of all windows, made in one call; or in two, the second of
+        longer lines, where windows along the first dimension follow one another."""
         if self.device != "cpu" or not x.flags.c_contiguous:
             return super().cells(x, windows, counts)
         steps, kernel, make = x.strides, windows.kernel, self.np.ndarray
@@ -393,7 +395,8 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         within, along = zip(*[(s * d, s * n) for s, d, n in moved], strict=True)
         shape = (*x.shape[:2], *kernel, *counts)
         check_size(shape)
-        if len(kernel) > 1 and kernel[0] > 1 and windows.stride[0] == 1:
+        large = math.prod(shape) >= MIN_SIZE_TO_COPY_TWICE and len(kernel) > 1
+        if large and kernel[0] > 1 and windows.stride[0] == 1:
             lines = (*x.shape[:2], *kernel[1:], x.shape[2], *counts[1:])
             ways = (*steps[:2], *within[1:], steps[2], *along[1:])
             x = make(lines, x.dtype, x, 0, ways).copy()
