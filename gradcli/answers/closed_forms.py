@@ -11,13 +11,12 @@ Invariant: a text is in the language's own syntax, or None where no formula was 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate, product
+from itertools import accumulate
 from math import prod
 from typing import TYPE_CHECKING, Final
 
 from ..lang.nested import nested
 from ..records import Values
-from ..verify.process.job import entry_name
 from .gradients import GradView
 from .verdicts import Texts
 
@@ -149,4 +148,7 @@ def _view(
 
 def indices(shape: Sequence[int]) -> tuple[str, ...]:
     """Return the index texts of a shape's entries in C order, as ``[0,1]``."""
-    return tuple(entry_name("", index) for index in product(*map(range, shape)))
+    found = [""]
+    for size in shape:
+        found = [f"{text},{i}" for text in found for i in range(size)]
+    return tuple(f"[{text[1:]}]" if text else "" for text in found)

@@ -124,21 +124,6 @@ def compute(
             known[step] = applied(name, [known[a] for a in graph.args(step)])
 
 
-def _reached(
-    roots: Iterable[int],
-    args: Callable[[int], Iterable[int]],
-    known: Container[int] = (),
-) -> set[int]:
-    found: set[int] = set()
-    stack = list(roots)
-    while stack:
-        step = stack.pop()
-        if step not in found and step not in known:
-            found.add(step)
-            stack.extend(args(step))
-    return found
-
-
 def leaf_ball(graph: Graph, step: int) -> Ball:
     """Return the value of a leaf: an input's float is the exact number that it is."""
     leaf = graph.leaf(step)
@@ -198,7 +183,15 @@ class Evaluation:
     def below(self, roots: Iterable[int], known: Container[int] = ()) -> list[int]:
         """Return the roots and the steps that they are made of, arguments first; those
         in ``known``, and what these alone are made of, are left out."""
-        return sorted(_reached(roots, self.graph.args, known))
+        found: set[int] = set()
+        stack = list(roots)
+        args = self.graph.args
+        while stack:
+            step = stack.pop()
+            if step not in found and step not in known:
+                found.add(step)
+                stack.extend(args(step))
+        return sorted(found)
 
     def values(self, steps: Sequence[int], bits: int) -> list[Ball]:
         known = self.known.setdefault(bits, {})
@@ -321,11 +314,17 @@ class Evaluation:
 
     def order(self, outputs: Sequence[int]) -> list[int]:
         """Return the steps that the outputs' derivatives go through, outputs first."""
-        key, carrying = tuple(outputs), self.graph.carrying
-        if key not in self._orders:
-            reached = _reached(outputs, lambda step: [a for _, a in carrying(step)])
-            self._orders[key] = sorted(reached, reverse=True)
-        return self._orders[key]
+        key = tuple(outputs)
+        found = self._orders.get(key)
+        if found is None:
+            reached, stack = set(outputs), list(outputs)
+            while stack:
+                for _, arg in self.graph.carrying(stack.pop()):
+                    if arg not in reached:
+                        reached.add(arg)
+                        stack.append(arg)
+            found = self._orders[key] = sorted(reached, reverse=True)
+        return found
 
     def forget_orders(self) -> None:
         """Forget the orders of steps, after a change of what derivatives go through."""
