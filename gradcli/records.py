@@ -21,7 +21,16 @@ from functools import cache, partial
 from typing import Any, NoReturn, TypeVar, dataclass_transform
 
 
-@dataclass_transform(eq_default=False, frozen_default=True)
+class _Marked(tuple[object, Mapping[str, str]]):
+    """The default of a field, ``...`` for none, and its metadata."""
+
+
+def field(*, default: Any = ..., metadata: Mapping[str, str]) -> Any:
+    """Return what gives a field its metadata, and perhaps a default, in a class."""
+    return _Marked((default, metadata))
+
+
+@dataclass_transform(eq_default=False, frozen_default=True, field_specifiers=(field,))
 class RecordType(type):
     """The metaclass of records, which makes slots of a class's annotations; the fields
     of a class with ``kw_only`` are given by name."""
@@ -32,11 +41,17 @@ class RecordType(type):
         hints = body.get("__annotations__", {})
         own = {f: t for f, t in hints.items() if "ClassVar" not in str(t)}
         above: Any = next((base for base in bases if isinstance(base, mcs)), mcs)
-        defaults = {field: body.pop(field) for field in own if field in body}
+        metadata, defaults = {**above._metadata}, {**above._defaults}
+        for each in own:
+            value = body.pop(each, ...)
+            if isinstance(value, _Marked):
+                value, metadata[each] = value
+            if value is not ...:
+                defaults[each] = value
         body["__slots__"] = tuple(own)
         body["__match_args__"] = above.__match_args__ + tuple(() if kw_only else own)
         body["_fields"] = above._fields | own
-        body["_defaults"] = above._defaults | defaults
+        body["_defaults"], body["_metadata"] = defaults, metadata
         made = super().__new__(mcs, name, bases, body)
         direct = made.__match_args__ == tuple(made._fields)
         made._direct = len(made._fields) if direct else -1
@@ -59,6 +74,7 @@ class RecordType(type):
     _fields: Mapping[str, Any] = {}
     """Annotations by field, those of the classes above first."""
     _defaults: Mapping[str, object] = {}
+    _metadata: Mapping[str, Mapping[str, str]] = {}
     _direct: int
     """Number of values that are all fields in order; -1: some are given by name."""
     _setters: tuple[Callable[[object, object], None], ...]
@@ -67,9 +83,10 @@ class RecordType(type):
 @cache
 def _dataclass_fields(kind: RecordType) -> Any:
     """Return the fields as a dataclass has them, without defaults."""
-    from dataclasses import dataclass
+    from dataclasses import dataclass, field
 
     body = {"__doc__": kind.__doc__, "__annotations__": kind._fields}
+    body |= {name: field(metadata=said) for name, said in kind._metadata.items()}
     made: Any = dataclass(init=False, repr=False, eq=False)(type("Any", (), body))
     return made.__dataclass_fields__
 

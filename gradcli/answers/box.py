@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -22,12 +22,11 @@ from ..lang.parser import parse
 from ..lang.prepare import value_of
 from ..lang.run import input_names
 from ..lang.suggest import did_you_mean
+from ..records import Values
 from .question import Question
 
 if TYPE_CHECKING:
-    from ..verify.box import Ranges
     from ..verify.box import Span as Interval
-    from ..verify.process.job import Job
 
 FORM: Final = "write --box NAME=LOWER..UPPER, as in --box x=0.1..0.2"
 
@@ -70,8 +69,7 @@ def read_range(argument: str) -> Range | None:
     return Range(start, stop, found["count"], first == "old")
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Values):
     """An input's interval."""
 
     name: str
@@ -150,15 +148,6 @@ def tell_middles(question: Question, boxes: Sequence[Box]) -> None:
     """Tell the user the point that everything but the ranges is shown for."""
     point = ", ".join(printable(box.middle().argument) for box in boxes)
     question.tell(f"but for the ranges, shown at the middle of the box: {point}")
-
-
-def ranges_of(boxes: Sequence[Box], job: Job) -> Ranges:
-    """Return the ranges over the box, as narrow as the time for checks allows."""
-    from ..verify.box import ranges
-    from ..verify.process.budget import Budget
-    from ..verify.subject import program_of
-
-    return ranges(job, spans_of(boxes), program_of(job), Budget(job.seconds))
 
 
 def spans_of(boxes: Sequence[Box]) -> Mapping[str, Interval]:

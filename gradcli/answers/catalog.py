@@ -6,27 +6,18 @@ Invariant: a page shows only what stands in the function's row and in `SPELLINGS
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ..lang.errors import ProgramError
 from ..lang.parser import parse
 from ..lang.syntax import Call, free_names, walk
 from ..lang.tensor_library import CONSTANTS, is_function
 from ..numbers.trees.texts import Text, filled, partial_text
-from ..ops import (
-    ALIASES,
-    FUNCTIONS,
-    Op,
-    defaults,
-    offered,
-    overloads,
-    parameters,
-)
+from ..ops import ALIASES, FUNCTIONS, Op, defaults, offered, overloads, parameters
 from ..ops.spellings import SPELLINGS, Template
+from ..records import Values
 
 
-@dataclass(frozen=True, slots=True)
-class RowView:
+class RowView(Values):
     """One overload of a function, a row of the table, with the node that it records.
 
     ``readable`` tells whether the formula can be typed as a program; ``defaults`` are
@@ -49,8 +40,7 @@ class RowView:
     derivatives: Mapping[str, str | None]
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionView:
+class FunctionView(Values):
     """A public function and its overloads, its rows; a composite has none.
 
     ``domain`` is a text on where the function is defined and smooth, if that is not

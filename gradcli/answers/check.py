@@ -10,7 +10,7 @@ with a caret under them, before the checking process is started.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from sys import maxsize
 from typing import Any, ClassVar, Final
@@ -23,6 +23,7 @@ from ..lang.parser import parse
 from ..lang.prepare import differentiated
 from ..lang.run import Input, Prepared, Run, evaluate, execute, input_names, prepare
 from ..lang.suggest import did_you_mean
+from ..records import Values
 from ..verify.claims import text as ruled
 from ..verify.claims.text import (
     Claim,
@@ -48,8 +49,7 @@ DIAGNOSIS_SECONDS: Final = 3.0
 NO_CAUSE: Final = "no simple cause was found"
 
 
-@dataclass(frozen=True, slots=True)
-class Counterexample:
+class Counterexample(Values):
     """A point where a claim is false.
 
     inputs   The values of the inputs.
@@ -64,8 +64,7 @@ class Counterexample:
     true: Plain | None
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Values):
     """A claim with its verdict, and for a false claim the diagnosis.
 
     claim            The claim as it was written.
@@ -96,8 +95,7 @@ class Judged:
     pieces: tuple[Piece, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Values):
     """Answer of `gradcli check`: each claim with its verdict.
 
     program  The program's text.

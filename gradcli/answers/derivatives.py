@@ -10,7 +10,7 @@ numbers or, if most of them are zero, only those that are stored.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from ..autograd.blocks import Mode, check_size
@@ -18,6 +18,7 @@ from ..engine.devices import host
 from ..engine.jacobian import Block, TooManyEntries
 from ..lang.errors import ProgramError
 from ..lang.run import Run
+from ..records import Values, field
 from ..views.fields import FLAT, HIDDEN, IF_ANY, Device, DType, Shape
 from ..views.numbers import Shown, plain, shown
 from ..views.pattern import Pattern, colours_of, nothing_in, pattern_of
@@ -35,8 +36,7 @@ MIN_SPARSE_ENTRIES = 1 << 12
 """Number of entries of the smallest block that ``auto`` may show without its zeros."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(Values):
     """A block without its zeros.
 
     size       Rows and columns of the matrix, indices flattened in C order.
@@ -55,8 +55,7 @@ class Stored:
     values: list[float]
 
 
-@dataclass(frozen=True, slots=True)
-class BlockView:
+class BlockView(Values):
     """A block with its verdict and its formulas.
 
     input      The input; in a Hessian the first of the two.
@@ -89,8 +88,7 @@ class BlockView:
         return self.inputs or (self.input,)
 
 
-@dataclass(frozen=True, slots=True)
-class Blocks:
+class Blocks(Values):
     """The blocks of a derivative, as the engine computed them.
 
     by       the blocks, by the names of their inputs
@@ -178,8 +176,7 @@ def hessian(run: Run) -> Blocks:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Derivative:
+class Derivative(Values):
     """Answer of `gradcli jacobian` and `hessian`: a block per input or pair of inputs.
 
     program  The program's text.
@@ -198,7 +195,7 @@ class Derivative:
     output: OutputView
     blocks: tuple[BlockView, ...]
     code: str | None = field(default=None, metadata=IF_ANY)
-    verification: Summary = field(default=Summary())
+    verification: Summary = Summary()
 
 
 def judged(

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ..lang.run import Input
+from ..records import Values, field
 from ..views.fields import HIDDEN, Device, DType, Shape
 from ..views.numbers import Plain, plain
 
 
-@dataclass(frozen=True, slots=True)
-class ReachedView:
+class ReachedView(Values):
     """An input that was moved, and the value it was moved to."""
 
     name: str
@@ -24,8 +23,7 @@ class ReachedView:
     value: Plain
 
 
-@dataclass(frozen=True, slots=True)
-class StepLine:
+class StepLine(Values):
     """One step of a descent, which is written on a line of its own.
 
     step       The number of steps taken.
@@ -40,8 +38,7 @@ class StepLine:
     grad_norm: float
 
 
-@dataclass(frozen=True, slots=True)
-class DescentView:
+class DescentView(Values):
     """Answer of `gradcli descend`: the end of a descent.
 
     program    The program's text.

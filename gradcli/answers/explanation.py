@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from numpy import errstate
@@ -20,6 +19,7 @@ from numpy import errstate
 from ..engine import AccumulateGrad, Node, Port, Tensor, grad
 from ..engine.walk import inputs_first
 from ..ops.types import Array
+from ..records import Values, field
 from ..views.fields import HIDDEN, ROWS, named
 from ..views.graph import GraphView, NodeView, Shape, graph_of, raw_partials
 from ..views.names import Names
@@ -28,8 +28,7 @@ from .gradients import OutputView, output_of
 from .question import Question
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(Values):
     """Gradient that one edge carries to the next node.
 
     edge            The number of the edge, among those of the node.
@@ -55,8 +54,7 @@ class Send:
     total: Plain
 
 
-@dataclass(frozen=True, slots=True)
-class StepView:
+class StepView(Values):
     """A node's step in the backward pass: the gradients that arrive and go on.
 
     number           The number of the step, from 1.
@@ -97,8 +95,7 @@ class StepView:
         return self.node == "AccumulateGrad"
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Values):
     """Answer of `gradcli explain`: the pass, from the gradient that it starts with.
 
     program  The program's text.

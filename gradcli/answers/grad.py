@@ -11,17 +11,18 @@ its gradient is 0.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from math import fsum, hypot, inf, isfinite, isnan, nan
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias
 
 from ..diagnosis.not_finite import Trouble
 from ..lang.fusion import Fusion
 from ..lang.nested import nested
+from ..records import Values, field
 from ..verify.box import Place
+from ..verify.box import ranges as ranges_over
 from ..views.fields import FLAT, HIDDEN, IF_ANY, Device, DType
 from ..views.numbers import Plain, flat, plain
-from .box import Box, ranges_of, spans_of
+from .box import Box, spans_of
 from .closed_forms import indices
 from .gradients import Gradients, GradView, InputView, OutputView
 from .verdicts import Checked, Formulas, Summary, Texts, by_name, checked, summary
@@ -39,8 +40,7 @@ Found: TypeAlias = Annotated[Any, "found"]
 """Numbers found at points, nested like a shape; None where none was found."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Values):
     """Proven bounds, and the extremes of the numbers that were found at points.
 
     lower  A lower bound of all numbers.
@@ -55,8 +55,7 @@ class Bounds:
     most: Found
 
 
-@dataclass(frozen=True, slots=True)
-class Signed:
+class Signed(Values):
     """The range of a gradient.
 
     sign        Whether it keeps its sign.
@@ -68,16 +67,14 @@ class Signed:
     changes_at: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Values):
     """An input's interval."""
 
     lower: Plain
     upper: Plain
 
 
-@dataclass(frozen=True, slots=True)
-class BoxRanges:
+class BoxRanges(Values):
     """The box and the range of the output.
 
     inputs  The intervals of the inputs.
@@ -95,8 +92,7 @@ class BoxRanges:
     close: bool
 
 
-@dataclass(frozen=True, slots=True)
-class GradDigits:
+class GradDigits(Values):
     """A gradient with many digits.
 
     grad_digits  With --digits: the gradient as decimal text.
@@ -105,8 +101,7 @@ class GradDigits:
     grad_digits: Texts
 
 
-@dataclass(frozen=True, slots=True)
-class Digits:
+class Digits(Values):
     """The output with many digits.
 
     digits  The number of digits.
@@ -119,8 +114,7 @@ class Digits:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Values):
     """Reaction of the output to a relative change of one input.
 
     norm     The norm of the input times that of its gradient, divided by abs(output).
@@ -134,8 +128,7 @@ class Condition:
     entry: str
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedInput:
+class JudgedInput(Values):
     """An input, its gradient, and the verdict on it.
 
     closed_form  The gradient as a formula, if it is short.
@@ -156,8 +149,7 @@ class JudgedInput:
     formulas: Formulas | None = field(metadata=FLAT)
 
 
-@dataclass(frozen=True, slots=True)
-class Grad:
+class Grad(Values):
     """Answer of `gradcli grad`: the output and a gradient per input.
 
     program          The program's text.
@@ -184,11 +176,10 @@ class Grad:
     code: str | None = field(default=None, metadata=IF_ANY)
     adjoint_program: str | None = field(default=None, metadata=IF_ANY)
     trace: Fusion | None = field(default=None, metadata=IF_ANY)
-    verification: Summary = field(default=Summary())
+    verification: Summary = Summary()
 
 
-@dataclass(frozen=True, slots=True)
-class Extras:
+class Extras(Values):
     """Results shown with the gradients; None for options that were not given."""
 
     precisely: Precisely | None = None
@@ -235,7 +226,11 @@ def extras_of(
             found.view, None if given is None else plain(given.raw)
         )
     if boxes and job is not None:
-        ranges = ranges_of(boxes, job)
+        from ..verify.process.budget import Budget
+        from ..verify.subject import program_of
+
+        spans, budget = spans_of(boxes), Budget(job.seconds)
+        ranges = ranges_over(job, spans, program_of(job), budget)
     return Extras(precisely, conditioned, boxes, ranges)
 
 

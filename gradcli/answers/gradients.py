@@ -7,13 +7,13 @@ arrays; nothing is computed again.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ..engine import Tensor
 from ..lang.errors import ProgramError
 from ..lang.run import Run, all_finite
-from ..records import Values
+from ..records import Values, field
 from ..views.fields import HIDDEN, Shape
 from ..views.graph import GraphView, graph_of
 from ..views.numbers import Entries, Shown, shown
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from ..verify.process.job import Job, Verification
 
 
-@dataclass(frozen=True, slots=True)
-class OutputView:
+class OutputView(Values):
     """The output of the program.
 
     name     The output's name.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -124,7 +124,9 @@ def claim(blocks: Sequence[Block], seed: int) -> Numbers:
     for block, start in zip(blocks, starts[:-1], strict=True):
         rows, across = _drawn(block, random, len(blocks))
         places.append((rows + start) * columns + across)
-        numbers.append(_at(block.matrix, rows, across))
+        stored = block.matrix
+        found = np.zeros(len(rows)) if stored is None else stored[rows, across]
+        numbers.append(_host(found))
     where, first = np.unique(np.concatenate(places), return_index=True)
     values = np.concatenate(numbers)[first]
     return Numbers(shape, _bytes(values), where.astype(np.int64).tobytes())
@@ -145,12 +147,6 @@ def _drawn(block: Block, random: Random, among: int) -> tuple[Host, Host]:
         found = np.concatenate([found, line])
         across = np.concatenate([across, block.matrix.indices[chosen]])
     return found, across
-
-
-def _at(matrix: Any, rows: Host, columns: Host) -> Host:
-    if matrix is None:
-        return np.zeros(len(rows))
-    return _host(matrix[rows, columns])
 
 
 def _host(array: object) -> Host:

@@ -10,9 +10,10 @@ is the name that the section can be asked for by.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+
+from ..records import Values
 
 ORDER = (
     "tutorial", "language", "verdicts", "precision", "conventions", "formulas",
@@ -27,8 +28,7 @@ CONVENTIONS = "<!-- conventions -->"
 _FOLDER = files("gradcli") / "documents"
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Values):
     """One page of the documentation; its name is what is typed to see it."""
 
     name: str

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from heapq import nsmallest
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -23,6 +22,7 @@ from numpy import errstate, unravel_index
 from ..engine import Port, Tensor, grad
 from ..lang.errors import ProgramError
 from ..ops.types import Array, Namespace
+from ..records import Values, field
 from ..views.factors import Factors
 from ..views.fields import FLAT, HIDDEN, Count, named
 from ..views.graph import GraphView, NodeView, graph_of, raw_partials
@@ -47,8 +47,7 @@ ROUNDING = {8: 2.0**-40, 4: 2.0**-11, 2: 2.0**-2}
 Ranking = Literal["exact", "estimated"]
 
 
-@dataclass(frozen=True, slots=True)
-class PathView:
+class PathView(Values):
     """One path.
 
     variables        The names of the values on the path.
@@ -73,8 +72,7 @@ class PathView:
     legs: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Cancellation:
+class Cancellation(Values):
     """Terms that are larger than their sum, at the entry where most is lost.
 
     entry    The index of the entry.
@@ -89,8 +87,7 @@ class Cancellation:
     ratio: float
 
 
-@dataclass(frozen=True, slots=True)
-class PathsView:
+class PathsView(Values):
     """The paths to one tensor, heaviest first; all of them or the heaviest alone.
 
     to            The value at which the paths end.
@@ -112,8 +109,7 @@ class PathsView:
     cancellation: Cancellation | None
 
 
-@dataclass(frozen=True, slots=True)
-class PathsAnswer:
+class PathsAnswer(Values):
     """Answer of `gradcli paths`: the paths from one tensor to others.
 
     program   The program's text.

@@ -14,7 +14,7 @@ inputs and results. A value that is in none of them is not known.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from ..engine import AccumulateGrad, Node, Port, Tensor
@@ -25,14 +25,14 @@ from ..lang.errors import Span
 from ..lang.factory import Factory
 from ..lang.tensor_library import TensorLibrary
 from ..ops import FUNCTIONS
+from ..records import Values
 from ..views.briefly import Brief, briefly
 from ..views.folds import Fold, folds
 from ..views.graph import GraphView, NodeView
 from .explanation import StepView
 
 
-@dataclass(frozen=True, slots=True)
-class GraphFile:
+class GraphFile(Values):
     """Answer of `gradcli graph --out`: the file that was written.
 
     program  The program's text.
@@ -47,8 +47,7 @@ class GraphFile:
     nodes: int
 
 
-@dataclass(frozen=True, slots=True)
-class PictureNode:
+class PictureNode(Values):
     """A node with what is known of it: the value that it made, the whole gradient that
     arrives, the formula of its operation, the formulas of the gradients along its edges
     (``rules``) and, if it is an input, the verdict on its gradient."""
@@ -61,8 +60,7 @@ class PictureNode:
     verdict: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(Values):
     """A graph to be drawn; ``steps`` are the steps of its backward pass, in order."""
 
     program: str
@@ -151,8 +149,6 @@ class Listener(TensorLibrary):
 
     def on_result(self, value: object, span: Span) -> None:
         super().on_result(value, span)
-        if isinstance(value, tuple):
-            return
         if isinstance(value, Tensor) and value.edge is not None:
             self.heard.setdefault(value.edge, value.raw)
 

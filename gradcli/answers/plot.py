@@ -7,21 +7,20 @@ derivative is drawn only where there is a value.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from math import isfinite, nan
 from typing import Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from ..engine.raw import Host
+from ..records import Values, field
 from ..views.fields import FLAT, named
 
 Numbers: TypeAlias = Annotated["np.ndarray[Any, np.dtype[Any]]", "value"]
 """An array, written as nested lists in an object."""
 
 
-@dataclass(frozen=True, slots=True)
-class KinkMark:
+class KinkMark(Values):
     """A place without a derivative on a curve.
 
     at     The value of the input there.
@@ -34,8 +33,7 @@ class KinkMark:
     value: float = nan
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(Values):
     """Answer of `gradcli plot` over one input: a curve.
 
     program  The program's text.
@@ -75,8 +73,7 @@ class Curve:
         return [(x, value[order]), (x_slope, np.hstack([slope, slopes])[rising])]
 
 
-@dataclass(frozen=True, slots=True)
-class Surface:
+class Surface(Values):
     """A value over two inputs.
 
     inputs  The inputs with a range: the horizontal one, then the vertical one.
@@ -99,8 +96,7 @@ class Surface:
         return by_across, by_up
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Values):
     """Answer of `gradcli plot` over two inputs: a field.
 
     program  The program's text.

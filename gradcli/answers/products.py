@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import prod
 from typing import Annotated
 
@@ -23,6 +23,7 @@ from ..lang.bindings import read_bindings
 from ..lang.errors import ProgramError
 from ..lang.run import Run
 from ..lang.suggest import did_you_mean
+from ..records import Values, field
 from ..verify.process.job import (
     CERTIFIED,
     SAMPLED,
@@ -46,16 +47,15 @@ STEP = "step"
 """Name of the input that says how far the others are moved."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Values, kw_only=True):
     """The part of a vector or of a product that belongs to an input or the output.
 
     input   The input that this part belongs to.
     output  For a Jacobian: the output that this part belongs to.
     """
 
-    input: str | None = field(default=None, kw_only=True, metadata=IF_ANY)
-    output: str | None = field(default=None, kw_only=True, metadata=IF_ANY)
+    input: str | None = field(default=None, metadata=IF_ANY)
+    output: str | None = field(default=None, metadata=IF_ANY)
     shape: Shape
     value: Shown
     checked: Checked | None = field(default=None, metadata=FLAT)
@@ -71,8 +71,7 @@ class Part:
         return prod(self.shape)
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+class Product(Values):
     """Answer with --times: the product with a Jacobian or a Hessian.
 
     program   The program's text.
@@ -89,13 +88,30 @@ class Product:
     output: OutputView
     vectors: tuple[Part, ...]
     products: tuple[Part, ...]
-    verification: Summary = field(default=Summary())
+    verification: Summary = Summary()
     job: Job | None = field(default=None, metadata=HIDDEN)
     unasked: str | None = field(default=None, metadata=HIDDEN)
 
     def reworded(self, found: Verification) -> Verification:
-        """Return the verdicts on the moved program as verdicts on the product."""
-        return _of_parts(self, found)
+        """Return the verdicts on the moved program as verdicts on the product's parts,
+        with texts on the program itself."""
+        if self.command == "jacobian":
+            (part,) = self.products
+            verdicts = [replace(v, name=part.name) for v in found.inputs]
+        else:
+            of_input = {v.name: v for v in found.inputs}
+            verdicts = [_of_part(of_input[p.name], p.count) for p in self.products]
+        told = [
+            replace(v, closed_form=None, note=_unmoved(self, v.note or "") or None)
+            for v in verdicts
+        ]
+        return Verification.about(
+            told,
+            found.seconds,
+            side_conditions=tuple(_unmoved(self, c) for c in found.side_conditions),
+            kinks=tuple(_unmoved(self, kink) for kink in found.kinks),
+            done=found.done,
+        )
 
     def judged(self, verification: Verification | None) -> Product:
         """Return the answer with its verdicts."""
@@ -145,7 +161,9 @@ def product(
 
 
 def _parts(found: Mapping[str, Tensor], of_output: bool = False) -> tuple[Part, ...]:
-    parts = {n: Part(tuple(x.shape), shown(x.raw)) for n, x in found.items()}
+    parts = {
+        n: Part(shape=tuple(x.shape), value=shown(x.raw)) for n, x in found.items()
+    }
     return tuple(
         replace(part, output=name) if of_output else replace(part, input=name)
         for name, part in parts.items()
@@ -217,27 +235,6 @@ def _fresh(name: str, source: str) -> str:
     while name in source:
         name += "_"
     return name
-
-
-def _of_parts(asked: Product, found: Verification) -> Verification:
-    """Return the verdicts on the product's parts, with texts on the program itself."""
-    if asked.command == "jacobian":
-        (part,) = asked.products
-        verdicts = [replace(v, name=part.name) for v in found.inputs]
-    else:
-        of_input = {v.name: v for v in found.inputs}
-        verdicts = [_of_part(of_input[p.name], p.count) for p in asked.products]
-    told = [
-        replace(v, closed_form=None, note=_unmoved(asked, v.note or "") or None)
-        for v in verdicts
-    ]
-    return Verification.about(
-        told,
-        found.seconds,
-        side_conditions=tuple(_unmoved(asked, c) for c in found.side_conditions),
-        kinks=tuple(_unmoved(asked, kink) for kink in found.kinks),
-        done=found.done,
-    )
 
 
 def _of_part(verdict: InputVerdict, count: int) -> InputVerdict:

@@ -23,14 +23,7 @@ from ..lang.excerpt import enumerated, printable, shortened
 from ..lang.fusion import MIN_ENTRIES
 from ..lang.machine import Trace
 from ..lang.parser import parse
-from ..lang.run import (
-    Prepared,
-    Run,
-    execute,
-    first_not_finite,
-    input_names,
-    prepare,
-)
+from ..lang.run import Prepared, Run, execute, first_not_finite, input_names, prepare
 from ..lang.syntax import Assign, Target, assigned_names, walk
 from ..records import Values
 

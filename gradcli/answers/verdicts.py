@@ -6,9 +6,9 @@ Invariant: nothing is added to what the checking process reported.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
+from ..records import Values, field
 from ..views.fields import FLAT, IF_ANY, Verdict
 
 if TYPE_CHECKING:
@@ -20,8 +20,7 @@ Texts: TypeAlias = Annotated[str | list[Any] | None, "formulas"]
 """Formulas, nested like the numbers that they stand for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Values):
     """Verdict on one derivative, with its evidence.
 
     max_error       A proven bound on the relative error of the numbers.
@@ -37,8 +36,7 @@ class Checked:
     note: str | None = UNASKED
 
 
-@dataclass(frozen=True, slots=True)
-class Latex:
+class Latex(Values):
     """A formula in LaTeX.
 
     latex  With --latex: the formula as LaTeX; null: there is none.
@@ -47,8 +45,7 @@ class Latex:
     latex: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Formulas:
+class Formulas(Values):
     """The formulas of a block.
 
     symbolic       With --symbolic: the formulas, nested like the value; null if there
@@ -61,8 +58,7 @@ class Formulas:
     latex: Latex | None = field(metadata=FLAT)
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Values):
     """All verdicts in one: the weakest.
 
     checked          The number of derivatives that were checked.

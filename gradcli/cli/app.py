@@ -10,7 +10,9 @@ so that Ctrl-C is handled early.
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 
 from . import anything_set, ending
 from .commands import COMMANDS
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 INTERNAL = 70
 INTERRUPTED = 130
 NO_MEMORY = 4
+
+COMPLETION = (["--install-completion"], ["--show-completion"])
 
 HELPING = frozenset({"config", "help", "--help", "--help-all", "-h"})
 """Commands and options that work even if settings are wrong."""
@@ -162,6 +166,15 @@ def _dispatch(argv: list[str]) -> int:
         if terminal():
             sys.stdout.write(START)
             return 0
+    if os.environ.get("_GRADCLI_COMPLETE") or argv[:1] in COMPLETION:
+        from .completion import complete
+
+        return complete(argv)
+    if argv and argv[0] in COMMANDS:
+        from .options import Unread, read
+
+        with suppress(Unread):
+            return read(argv)()
     from .group import application
 
     return application(argv or ["--help"])

@@ -16,6 +16,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -28,7 +29,9 @@ from ..lang.filesystem import replacing
 from ..lang.lexicon import KEYWORDS
 from ..lang.parser import parse
 from .commands import COMMANDS
-from .options import command_of, takes_program
+from .group import command_of
+from .options import takes_program
+from .output import note
 from .problems import wrong
 
 VARIABLE: Final = "_GRADCLI_COMPLETE"
@@ -488,6 +491,26 @@ def _let_read(profile: Path, script: Path) -> None:
     if line not in said.splitlines():
         with profile.open("a", encoding="utf-8") as file:
             file.write(("\n" if said and not said.endswith("\n") else "") + line + "\n")
+
+
+def complete(argv: list[str]) -> int:
+    """Answer a shell's script; or install or show the script of a shell, if none is
+    named, of this one."""
+    asked = os.environ.get(VARIABLE)
+    if asked:
+        sys.stdout.write(answer(asked, os.environ))
+        return 0
+    option, *words = argv
+    shell = words[0] if words else own_shell()
+    if not shell or len(words) > 1:
+        hint = f"name one: {option} {next(iter(SCRIPTS))}"
+        raise wrong("E590", f"{option} is for one shell", hint)
+    if option == "--show-completion":
+        print(print_script(shell))
+    else:
+        note(f"completion of {shell} is in {install(shell)}")
+        note("it is there in a new terminal")
+    return 0
 
 
 def own_shell() -> str:

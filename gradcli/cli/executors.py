@@ -19,11 +19,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import (
     BrokenExecutor,
     CancelledError,
+    Executor,
     Future,
     ThreadPoolExecutor,
 )
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.util import find_spec
 from itertools import zip_longest
 from os import getpid
@@ -145,18 +147,20 @@ class Task:
 
 class Workers(NamedTuple):
     """Workers of any kind: ``submit`` returns the future of an item's result, ``ahead``
-    how many items may be in progress while one is waited for, and ``lost`` the error
-    for a worker that was lost, or None while there are workers."""
+    how many items may be in progress while one is waited for, ``lost`` the error for a
+    worker that was lost, or None while there are workers, and ``begun`` the items, with
+    what can be done before their turn."""
 
     submit: Callable[[Any], Future[Any]]
     ahead: Callable[[], int]
     lost: Callable[[Exception], ProgramError | None] = lambda error: None
+    begun: Callable[[Iterable[Any]], Iterable[Any]] = iter
 
     def in_order(self, items: Iterable[object]) -> Iterator[Any]:
         """Yield the results of items, in their order."""
         waiting: deque[tuple[object, Future[Any]]] = deque()
         failure: ProgramError | None = None
-        rest = iter(items)
+        rest = iter(self.begun(items))
         while True:
             try:
                 item = next(rest)
@@ -208,6 +212,20 @@ def _begin(task: Callable[[Any], Any], parent: int) -> None:
     end_with(parent)
 
 
+def _read_ahead(threads: Executor, blocks: Iterable[Block]) -> Iterator[Block]:
+    """Yield blocks, each of which is read while the one before is computed."""
+    begun: deque[Block] = deque()
+    try:
+        for block in blocks:
+            begun.append(block._replace(read=threads.submit(block.read).result))
+            if len(begun) > 1:
+                yield begun.popleft()
+    except ProgramError:
+        yield from begun
+        raise
+    yield from begun
+
+
 def _apply(item: object) -> object:
     return _task(item)
 
@@ -222,8 +240,10 @@ def workers(
     if address is None:
         ahead = cores() if held_back else 0
         with ThreadPoolExecutor(max(1, ahead)) as threads:
+            begun = partial(_read_ahead, threads) if held_back else iter
             computed, encoded = task.computed, task.encoded
-            yield Workers(lambda b: threads.submit(encoded, computed(b)), lambda: ahead)
+            submit = lambda b: threads.submit(encoded, computed(b))
+            yield Workers(submit, lambda: ahead, begun=begun)
     elif address.startswith(LOCAL):
         number = address.removeprefix(LOCAL)
         if not number.isdigit() or not int(number):

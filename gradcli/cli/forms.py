@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from ..lang.errors import ProgramError
-from ..records import Record
+from ..records import Values
 from .output import form, note
 from .problems import typed, wrong
 
@@ -30,7 +30,7 @@ MAX_SHOWN_ENTRIES: Final = 12
 """Largest number of a cotangent's entries that are written out."""
 
 
-class Forms(Record):
+class Forms(Values):
     """A group of options: the forms that are shown beside the numbers.
 
     --symbolic: Show the derivatives as formulas, in full (with -q: only them).

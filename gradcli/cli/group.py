@@ -6,27 +6,52 @@ page of the group imports them all, a run imports one.
 
 from __future__ import annotations
 
-from os import environ
-from typing import Annotated, Any
+import re
+from collections.abc import Callable, Iterable
+from inspect import Parameter, Signature
+from shutil import get_terminal_size
+from typing import Annotated, Any, Final
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from . import installed
+from . import anything_set, installed
 from . import version as own_version
 from .commands import COMMANDS
-from .options import HELP_NAMES, OPTION, WHOLE, Page, command_of, read_by_typer
-from .output import note
+from .options import (
+    HELP_NAMES,
+    OPTION,
+    PANELS,
+    SO_ANYWAY,
+    WHOLE,
+    Declared,
+    arrange,
+    as_options,
+    module_of,
+    spelled,
+)
 from .problems import unknown_command, wrong
+
+MIN_TABLE_COLUMNS: Final = 72
+"""Smallest width at which names and explanations stand side by side, in columns."""
+
+MIN_COLUMNS: Final = 20
+"""Smallest width of a page, in columns."""
+
+MAX_SHORT_HELP: Final = 200
+"""Largest length of a page's first sentence, in characters."""
+
+MAX_BRIEF: Final = 54
+"""Largest length of an explanation that a page in brief does not cut, in characters."""
+
+_EXAMPLE: Final = re.compile(r"^Example: .*$", re.M)
 
 LIBRARIES = {
     "NumPy": ("numpy",), "SymPy": ("sympy",), "python-flint": ("python-flint",),
     "CuPy": ("cupy-cuda12x", "cupy-cuda13x", "cupy"),
 }  # fmt: skip
 """Libraries that numbers come from, each with the packages that hold it."""
-
-COMPLETION = ("--install-completion", "--show-completion")
 
 HELP = """Gradients, Jacobians and autograd graphs of a formula or a program.
 
@@ -35,6 +60,166 @@ process computes the same derivatives in other ways, with error bounds and with 
 
 Example: gradcli grad "L = (w1*a + w2*a - 1)^2" a=2 w1=0.5 w2=-1.5
 """
+
+
+class Page:
+    """A command or a group whose help page comes in brief or whole, for any width."""
+
+    def get_short_help_str(self, limit: int = MAX_SHORT_HELP) -> str:
+        """Return the first sentence of the help page."""
+        return str(super().get_short_help_str(limit))  # type: ignore[misc]
+
+    def get_help_option_names(self, ctx: Any) -> list[str]:
+        """Return the spellings of the option that shows the page, in their order."""
+        return [*ctx.help_option_names]
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return the option that shows the page."""
+        option = super().get_help_option(ctx)  # type: ignore[misc]
+        option.help = f"Show what this is for; with {WHOLE}, every option."
+        option.rich_help_panel = [*PANELS][-1]
+        return option
+
+    def get_help(self, ctx: Any) -> str:
+        """Return the help page."""
+        columns = get_terminal_size().columns
+        formatter = ctx.make_formatter()
+        if columns < MIN_TABLE_COLUMNS:
+            width = max(columns - 1, MIN_COLUMNS)
+            formatter = _stacked(ctx.formatter_class)(width=width)
+        self.format_help(ctx, formatter)  # type: ignore[attr-defined]
+        return str(formatter.getvalue()).rstrip("\n")
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """Write what the command is for; in brief, in two sentences and examples."""
+        told = self.help  # type: ignore[attr-defined]
+        if not ctx.meta.get(WHOLE):
+            sentences = re.split(r"(?<=\.)\s+", _EXAMPLE.sub("", told).strip())
+            short = [sentences[0], *map(in_brief, sentences[1:2])]
+            told = f"{' '.join(short)}\n\n\b\n" + "\n".join(_EXAMPLE.findall(told))
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(told)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, and the options below their headings: the command's own
+        come first, those that all commands have last. In brief, of the others only the
+        names are told."""
+        sections: dict[str, list[Any]] = {"Arguments": [], "Options": []}
+        for param in self.get_params(ctx):  # type: ignore[attr-defined]
+            panel = getattr(param, "rich_help_panel", None) or "Options"
+            if param.param_type_name == "argument":
+                panel = "Arguments"
+            if param.get_help_record(ctx) is not None:
+                sections.setdefault(panel, []).append(param)
+        own = [title for title in sections if title not in PANELS]
+        whole, more = ctx.meta.get(WHOLE), []
+        for title in filter(sections.get, (*own, *PANELS)):
+            params = sections[title]
+            records = [param.get_help_record(ctx) for param in params]
+            if not whole and title not in ("Arguments", "Options"):
+                more.append((title, ", ".join(p.opts[0] for p in params)))
+            else:
+                told = zip(params, records, strict=True)
+                short = [(name, in_brief(p.help or "")) for p, (name, _) in told]
+                with formatter.section(title):
+                    formatter.write_dl(records if whole else short)
+        if more:
+            with formatter.section(f"More, with {ctx.command_path} {WHOLE}"):
+                formatter.write_dl(more)
+
+
+def in_brief(text: str) -> str:
+    """Return an explanation, or its first clause if it is long."""
+    first = re.match(r"(\([^)]*\)|[^(])*?[.:;](?=\s)", text)
+    return text if first is None or len(text) <= MAX_BRIEF else first[0][:-1] + "."
+
+
+def _stacked(base: Any) -> Any:
+    """Return a formatter that writes each explanation below its name."""
+
+    class Stacked(base):  # type: ignore[misc]
+        def write_dl(self, rows: Iterable[tuple[str, str]], *_: object) -> None:
+            for name, explanation in rows:
+                self.write_text(name)
+                with self.indentation(), self.indentation():
+                    self.write_text(explanation)
+
+    return Stacked
+
+
+class ExpressionCommand(Page, TyperCommand):
+    """A command whose arguments may begin with a minus."""
+
+    spelled: dict[str, tuple[Declared, bool]]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        options, others = arrange(args, self.spelled)
+        words = [*options, "--", *others]
+        if not ctx.resilient_parsing:
+            stand_in(ctx, self, options)
+        return super().parse_args(ctx, words)
+
+
+def accepted_by(command: Any) -> set[str]:
+    """Return the options that a command does not refuse, by their parameters' names."""
+    return {
+        str(param.name)
+        for param in command.params
+        if not getattr(param, "hidden", False) or param.name in SO_ANYWAY
+    }
+
+
+def stand_in(ctx: typer.Context, command: TyperCommand, options: Iterable[str]) -> None:
+    """Use the defaults that people set for options that were not typed."""
+    if ctx.resilient_parsing or not anything_set():
+        return
+    from .defaults import for_command
+
+    typed = {word.partition("=")[0] for word in options}
+    if typed.intersection(ctx.help_option_names):
+        return
+    for param in command.get_params(ctx):
+        if typed.intersection((*param.opts, *param.secondary_opts)):
+            typed.update(name for name in param.opts if name.startswith("--"))
+    ctx.default_map = for_command(ctx.info_name or "", typed, accepted_by(command))
+
+
+def read_by_typer(function: Callable[..., int]) -> Any:
+    """Return the function of a command in a form that typer reads."""
+    options, command = as_options(function)
+    hints = {option.name: for_typer(option) for option in options}
+    by_name = Parameter.KEYWORD_ONLY
+    made: Any = command
+    made.__signature__ = Signature(
+        [
+            Parameter(o.name, by_name, default=o.default, annotation=hints[o.name])
+            for o in options
+        ]
+    )
+    made.__annotations__ = hints
+    made.spelled = spelled(options)
+    return made
+
+
+def for_typer(option: Declared) -> Any:
+    """Return an option's type as typer reads it."""
+    if not option.facts:
+        return option.base
+    make: Any = typer.Option if option.spellings else typer.Argument
+    return Annotated[option.base, make(*option.spellings, **option.facts)]
+
+
+def command_of(name: str) -> Any:
+    """Return the command of a name, with its options; its file is imported now."""
+    module = module_of(name)
+    single = typer.Typer(add_completion=False, rich_markup_mode=None)
+    kind = getattr(module, "COMMAND", ExpressionCommand)
+    main = read_by_typer(module.main)
+    single.command(name, cls=kind, context_settings=HELP_NAMES)(main)
+    command: Any = get_command(single)
+    command.spelled = main.spelled
+    return command
 
 
 class Commands(Page, TyperGroup):
@@ -63,9 +248,6 @@ class Commands(Page, TyperGroup):
         """Parse the words; report an expression or an option before the command."""
         word = args[0] if args else ""
         ctx.meta[WHOLE] = WHOLE in args
-        if word in COMPLETION:
-            _complete(word, args[1:])
-            raise typer.Exit
         own = {spelling for param in self.params for spelling in param.opts}
         if word.startswith("-") and word not in {*own, *ctx.help_option_names}:
             command = next((each for each in args if each in COMMANDS), None)
@@ -82,21 +264,6 @@ def _version(wanted: bool) -> None:
         found = [f"{n} {installed(*p) or 'not found'}" for n, p in LIBRARIES.items()]
         typer.echo(f"gradcli {own_version()}\nwith {', '.join(found)}")
         raise typer.Exit
-
-
-def _complete(option: str, words: list[str]) -> None:
-    """Install or show the completion of a shell; if none is named, of this one."""
-    from .completion import SCRIPTS, install, own_shell, print_script
-
-    shell = words[0] if words else own_shell()
-    if not shell or len(words) > 1:
-        hint = f"name one: {option} {next(iter(SCRIPTS))}"
-        raise wrong("E590", f"{option} is for one shell", hint)
-    if option == "--show-completion":
-        typer.echo(print_script(shell))
-    else:
-        note(f"completion of {shell} is in {install(shell)}")
-        note("it is there in a new terminal")
 
 
 app = typer.Typer(
@@ -127,11 +294,5 @@ app.callback(help=HELP)(read_by_typer(_options))
 
 def application(argv: list[str]) -> int:
     """Run a command line; return its exit status, or raise what went wrong."""
-    asked = environ.get("_GRADCLI_COMPLETE", "")
-    if asked:
-        from .completion import answer
-
-        typer.echo(answer(asked, environ), nl=False)
-        return 0
     status = get_command(app).main(argv, prog_name="gradcli", standalone_mode=False)
     return int(status or 0)

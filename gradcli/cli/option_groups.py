@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from ..records import Record
+from ..records import Values
 from .options import Request, was_typed
 from .problems import typed, wrong
 from .sources import listed
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..answers.derivatives import Form
 
 
-class Many(Record):
+class Many(Values):
     """A group of options: where points come from, and where results go.
 
     --table FILE: Compute at every row of a table, whose columns are the inputs without
@@ -88,7 +88,7 @@ class Many(Record):
             raise wrong("E590", message, "leave it out, or ask at one point")
 
 
-class Matrices(Record):
+class Matrices(Values):
     """A group of options: blocks with or without their zeros, and files of them.
 
     --sparse: Show every block by the coordinates and values of its entries, as large
@@ -115,7 +115,7 @@ class Matrices(Record):
             raise wrong("E590", "--sparse leaves zeros out, --dense shows them", hint)
 
 
-class Choice(Record):
+class Choice(Values):
     """A group of options: how to descend.
 
     --optimizer: The optimizer, as PyTorch has it.

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import is_dataclass
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
-from inspect import Parameter, Signature, cleandoc, signature
+from inspect import Parameter, cleandoc, signature
 from math import isfinite
-from shutil import get_terminal_size
+from types import NoneType
 from typing import (
     Annotated,
     Any,
@@ -26,13 +26,10 @@ from typing import (
     get_type_hints,
 )
 
-import typer
-from typer.core import TyperCommand
-from typer.main import get_command
-
 from ..lang.maxima import MAX_PROGRAM_BYTES
-from ..records import Record
+from ..records import Record, RecordType, Values
 from ..render.line import Layout
+from ..render.remarks import keep
 from . import anything_set
 from .limits import (
     MAX_DIGITS,
@@ -46,7 +43,7 @@ from .limits import (
 from .output import form
 from .problems import wrong
 
-OPTION = re.compile(r"--[A-Za-z][\w-]*(=|$)")
+OPTION = re.compile(r"-h$|--[A-Za-z][\w-]*(=|$)")
 
 _OPTION_TEXT: Final = re.compile(
     r"^((?:-\w, )?--\w[-\w/]*)(?: (\S+))?: (.+(?:\n +.+)*)\n?", re.M
@@ -61,20 +58,6 @@ HELP, WHOLE = "--help", "--help-all"
 """Options that show a page: in brief, or whole."""
 
 HELP_NAMES: Final = {"help_option_names": ["-h", HELP, WHOLE]}
-
-MIN_TABLE_COLUMNS: Final = 72
-"""Smallest width at which names and explanations stand side by side, in columns."""
-
-MIN_COLUMNS: Final = 20
-"""Smallest width of a page, in columns."""
-
-MAX_SHORT_HELP: Final = 200
-"""Largest length of a page's first sentence, in characters."""
-
-MAX_BRIEF: Final = 54
-"""Largest length of an explanation that a page in brief does not cut, in characters."""
-
-_EXAMPLE: Final = re.compile(r"^Example: .*$", re.M)
 
 COMMON: Final = """
 --grad-output VALUE: The cotangent of an output of several numbers: the gradient is that
@@ -92,21 +75,11 @@ Requirement: TypeAlias = Literal["proved", "certified", "sampled"] | None
 Seconds: TypeAlias = Annotated[float, {"min": 0, "max": MAX_SETTABLE_SECONDS}]
 
 
-def _for_the_object(wanted: bool) -> bool:
-    from ..render.remarks import keep
-
-    keep(wanted)
-    return wanted
-
-
-Json: TypeAlias = Annotated[bool, {"callback": _for_the_object}]
-
-
 def _size(option: str) -> dict[str, Any]:
     return {"parser": partial(bytes_of, option=option), "show_default": False}
 
 
-class Request(Record):
+class Request(Values):
     """The options and arguments that all commands on programs share.
 
     <words> EXPR [NAME=VALUE]...: The program and a value for each of its inputs. EXPR
@@ -145,7 +118,7 @@ class Request(Record):
     seed: Annotated[int, {"min": 0}] = 0
     strict: bool = False
     draw: bool = False
-    json: Json = False
+    json: bool = False
     quiet: bool = False
     precision: Annotated[int | None, {"min": 1, "max": MAX_DIGITS}] = None
     device: Literal["auto", "cpu", "cuda"] = "auto"
@@ -201,13 +174,13 @@ IDLE_BESIDE: Final = {
 _OF_TEXT: Final = frozenset({"quiet", "code"})
 """Options that change the printed text, and have no effect on a JSON object."""
 
-_typed: Final[dict[str, str]] = {}
+TYPED: Final[dict[str, str]] = {}
 """Options on the command line as typed, by their parameters' names."""
 
 
 def was_typed(name: str) -> bool:
     """Return True if an option was typed, so that its value is not a default."""
-    return name in _typed
+    return name in TYPED
 
 
 _Main: TypeAlias = Callable[..., int]
@@ -220,7 +193,7 @@ def refuse_idle(command: str, reason: str, hint: str = "leave it out") -> None:
         # A JSON object has no shorter form in any command.
         return
     for name in IDLE[reason]:
-        option = _typed.get(name)
+        option = TYPED.get(name)
         so_anyway = name in SO_ANYWAY and option == "--" + name.replace("_", "-")
         if option is not None and not so_anyway:
             raise wrong("E590", f"{option} does nothing: {command} {reason}", hint)
@@ -256,25 +229,41 @@ def without(*reasons: str) -> Callable[[_Main], _Main]:
     return marked
 
 
-def read_by_typer(function: _Main) -> _Main:
-    """Return the function of a command in a form that typer reads.
+class Declared(Record):
+    """An option, or an argument, which has no spellings.
 
-    A parameter whose type is a dataclass, such as `Request`, is a group: each of its
+    base       the type of its value
+    spellings  how it is written, first at length: ``--on/--off``
+    facts      what else is declared of it, in the words of `typer.Option`
+    """
+
+    name: str
+    base: Any
+    default: Any
+    spellings: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = {}
+
+
+def as_options(function: _Main) -> tuple[list[Declared], _Main]:
+    """Return the options of a command, and its function of all options by name.
+
+    A parameter whose type is a record, such as `Request`, is a group: each of its
     fields is an option. ``function(request, groups..., options...)`` becomes a function
-    of all options by name; the shared ones come last.
+    of its options; the shared ones come last.
     """
     alone = declared(function)
     reasons: tuple[str, ...] = getattr(function, "reasons", ())
     idle = {name for reason in reasons for name in IDLE[reason]}
     groups: dict[str, Any] = {
-        name: alone.pop(name).annotation
+        name: alone.pop(name).base
         for name, each in [*alone.items()]
-        if is_dataclass(each.annotation)
+        if isinstance(each.base, RecordType)
     }
     members = {name: declared(kind, idle) for name, kind in groups.items()}
     called = "gradcli " + function.__module__.rpartition(".")[2]
 
     def command(**values: Any) -> int:
+        keep(values.get("json", False))
         if "request" in groups:
             form.json, form.quiet = values["json"], values["quiet"]
             shortened = form.full or (form.bare and was_typed("precision"))
@@ -289,237 +278,146 @@ def read_by_typer(function: _Main) -> _Main:
         with kept(Limits(request.max_seconds, request.max_memory)):
             return function(**values)
 
-    shared = members.get("request", {})
-    of_groups = [options for name, options in members.items() if name != "request"]
-    kinds = (*of_groups, alone, shared)
-    parameters = [option for options in kinds for option in options.values()]
-    # Functions may have a signature of their own; typer reads it, mypy does not know.
-    command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {p.name: p.annotation for p in parameters}
     told = _OPTION_TEXT.sub("", cleandoc(function.__doc__ or ""))
     command.__doc__ = _ARGUMENT_TEXT.sub("", told).rstrip()
-    return command
+    of_groups = [each for name, each in members.items() if name != "request"]
+    listed = (*of_groups, alone, members.get("request", {}))
+    return [option for options in listed for option in options.values()], command
 
 
-def declared(owner: Any, hidden: Collection[str] = ()) -> dict[str, Parameter]:
-    """Return the parameters of a function or the fields of a dataclass as options.
+def declared(owner: Any, hidden: Collection[str] = ()) -> dict[str, Declared]:
+    """Return the parameters of a function or the fields of a record as options.
 
     The docstring declares an option by a line ``--name METAVAR: text``, and an argument
     by a line ``<name> METAVAR: text``. Limits on its value are a dictionary beside its
-    type, with the words of `typer.Option`. The options of a dataclass stand below its
+    type, with the words of `typer.Option`. The options of a record stand below its
     ``TITLE`` in the help page, but for the ``hidden`` ones.
     """
     panel = getattr(owner, "TITLE", None)
     panels = {n: title for title, names in PANELS.items() for n in names}
-    made: dict[str, Callable[..., Any]] = {}
-    told = COMMON + cleandoc(owner.__doc__ or "")
-    for spelled, metavar, about in _OPTION_TEXT.findall(told):
+    made: dict[str, tuple[tuple[str, ...], str, str]] = {}
+    text = COMMON + cleandoc(owner.__doc__ or "")
+    for spelled, metavar, about in _OPTION_TEXT.findall(text):
         *short, long = spelled.split(", ")
         name = long.partition("/")[0].removeprefix("--").replace("-", "_")
-        text, shown_as = " ".join(about.split()), metavar or None
-        made[name] = partial(typer.Option, long, *short, metavar=shown_as, help=text)
-    for name, metavar, about in _ARGUMENT_TEXT.findall(told):
-        text = " ".join(about.split())
-        made[name] = partial(typer.Argument, metavar=metavar, help=text)
+        made[name] = (long, *short), metavar, about
+    for name, metavar, about in _ARGUMENT_TEXT.findall(text):
+        made[name] = (), metavar, about
     hints = get_type_hints(owner, include_extras=True)
     found = {}
     for parameter in signature(owner).parameters.values():
         name, kind = parameter.name, hints[parameter.name]
         base, *more = get_args(kind) if get_origin(kind) is Annotated else (kind,)
-        extras = more[0] if more else {}
-        if name.rstrip("_") in made:
-            shown = {"show_default": base is not bool, "rich_help_panel": panel}
-            info = made[name.rstrip("_")](**{**shown, **extras})
-            info.rich_help_panel = panels.get(name, info.rich_help_panel)
-            info.hidden |= name in hidden
-            kind = Annotated[base, info]
-        found[name] = parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=kind)
+        facts: dict[str, Any] = {}
+        spellings, metavar, about = made.get(name.rstrip("_"), ((), "", ""))
+        if about:
+            facts = {"metavar": metavar or None, "help": " ".join(about.split())}
+            facts |= {"show_default": base is not bool, "hidden": name in hidden}
+            facts |= {"rich_help_panel": panels.get(name, panel), **dict(*more)}
+        found[name] = Declared(name, base, parameter.default, spellings, facts)
     return found
 
 
-class Page:
-    """A command or a group whose help page comes in brief or whole, for any width."""
-
-    def get_short_help_str(self, limit: int = MAX_SHORT_HELP) -> str:
-        """Return the first sentence of the help page."""
-        return str(super().get_short_help_str(limit))  # type: ignore[misc]
-
-    def get_help_option_names(self, ctx: Any) -> list[str]:
-        """Return the spellings of the option that shows the page, in their order."""
-        return [*ctx.help_option_names]
-
-    def get_help_option(self, ctx: Any) -> Any:
-        """Return the option that shows the page."""
-        option = super().get_help_option(ctx)  # type: ignore[misc]
-        option.help = f"Show what this is for; with {WHOLE}, every option."
-        option.rich_help_panel = [*PANELS][-1]
-        return option
-
-    def get_help(self, ctx: Any) -> str:
-        """Return the help page."""
-        columns = get_terminal_size().columns
-        formatter = ctx.make_formatter()
-        if columns < MIN_TABLE_COLUMNS:
-            width = max(columns - 1, MIN_COLUMNS)
-            formatter = _stacked(ctx.formatter_class)(width=width)
-        self.format_help(ctx, formatter)  # type: ignore[attr-defined]
-        return str(formatter.getvalue()).rstrip("\n")
-
-    def format_help_text(self, ctx: Any, formatter: Any) -> None:
-        """Write what the command is for; in brief, in two sentences and examples."""
-        told = self.help  # type: ignore[attr-defined]
-        if not ctx.meta.get(WHOLE):
-            sentences = re.split(r"(?<=\.)\s+", _EXAMPLE.sub("", told).strip())
-            short = [sentences[0], *map(in_brief, sentences[1:2])]
-            told = f"{' '.join(short)}\n\n\b\n" + "\n".join(_EXAMPLE.findall(told))
-        formatter.write_paragraph()
-        with formatter.indentation():
-            formatter.write_text(told)
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments, and the options below their headings: the command's own
-        come first, those that all commands have last. In brief, of the others only the
-        names are told."""
-        sections: dict[str, list[Any]] = {"Arguments": [], "Options": []}
-        for param in self.get_params(ctx):  # type: ignore[attr-defined]
-            panel = getattr(param, "rich_help_panel", None) or "Options"
-            if param.param_type_name == "argument":
-                panel = "Arguments"
-            if param.get_help_record(ctx) is not None:
-                sections.setdefault(panel, []).append(param)
-        own = [title for title in sections if title not in PANELS]
-        whole, more = ctx.meta.get(WHOLE), []
-        for title in filter(sections.get, (*own, *PANELS)):
-            params = sections[title]
-            records = [param.get_help_record(ctx) for param in params]
-            if not whole and title not in ("Arguments", "Options"):
-                more.append((title, ", ".join(p.opts[0] for p in params)))
-            else:
-                told = zip(params, records, strict=True)
-                short = [(name, in_brief(p.help or "")) for p, (name, _) in told]
-                with formatter.section(title):
-                    formatter.write_dl(records if whole else short)
-        if more:
-            with formatter.section(f"More, with {ctx.command_path} {WHOLE}"):
-                formatter.write_dl(more)
-
-
-def in_brief(text: str) -> str:
-    """Return an explanation, or its first clause if it is long."""
-    first = re.match(r"(\([^)]*\)|[^(])*?[.:;](?=\s)", text)
-    return text if first is None or len(text) <= MAX_BRIEF else first[0][:-1] + "."
-
-
-def _stacked(base: Any) -> Any:
-    """Return a formatter that writes each explanation below its name."""
-
-    class Stacked(base):  # type: ignore[misc]
-        def write_dl(self, rows: Iterable[tuple[str, str]], *_: object) -> None:
-            for name, explanation in rows:
-                self.write_text(name)
-                with self.indentation(), self.indentation():
-                    self.write_text(explanation)
-
-    return Stacked
-
-
-class ExpressionCommand(Page, TyperCommand):
-    """A command whose arguments may begin with a minus."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        takes_value = {
-            spelling: (max(param.opts, key=len), not getattr(param, "is_flag", False))
-            for param in self.get_params(ctx)
-            for spelling in param.opts
-            if spelling.startswith("-")
-        }
-        arranged = arrange(args, takes_value)
-        if ctx.resilient_parsing:
-            # The line is still being typed, and the shell asks for completions.
-            return super().parse_args(ctx, arranged)
-        options = arranged[: arranged.index("--")]
-        names = {
-            spelling: str(param.name)
-            for param in self.get_params(ctx)
-            for spelling in (*param.opts, *param.secondary_opts)
-        }
-        words = (word.partition("=")[0] for word in options)
-        _typed.clear()
-        _typed.update((names[word], word) for word in words if word in names)
-        stand_in(ctx, self, options)
-        return super().parse_args(ctx, arranged)
-
-
-def accepted_by(command: Any) -> set[str]:
-    """Return the options that a command does not refuse, by their parameters' names."""
+def spelled(options: Iterable[Declared]) -> dict[str, tuple[Declared, bool]]:
+    """Return options by their spellings, each with whether that turns it on."""
     return {
-        str(param.name)
-        for param in command.params
-        if not getattr(param, "hidden", False) or param.name in SO_ANYWAY
+        spelling: (option, on)
+        for option in options
+        for each in option.spellings
+        for spelling, on in zip(each.split("/"), (True, False), strict=False)
     }
 
 
-def stand_in(ctx: typer.Context, command: TyperCommand, options: Iterable[str]) -> None:
-    """Use the defaults that people set for options that were not typed."""
-    if ctx.resilient_parsing or not anything_set():
-        return
-    from .defaults import for_command
-
-    typed = {word.partition("=")[0] for word in options}
-    if typed.intersection(ctx.help_option_names):
-        return
-    for param in command.get_params(ctx):
-        if typed.intersection((*param.opts, *param.secondary_opts)):
-            typed.update(name for name in param.opts if name.startswith("--"))
-    ctx.default_map = for_command(ctx.info_name or "", typed, accepted_by(command))
-
-
-def arrange(args: list[str], known: Mapping[str, tuple[str, bool]]) -> list[str]:
-    """Return the words with options first, then ``--``, the program and its bindings.
-
-    ``known`` holds, for each spelling of an option, its long name and whether it takes
-    a value.
-    """
+def arrange(
+    args: list[str], by: Mapping[str, tuple[Declared, bool]]
+) -> tuple[list[str], list[str]]:
+    """Return the options among words, each with its value, and the other words; note
+    which options, as `spelled` returns them, were typed."""
     options: list[str] = []
     others: list[str] = []
     words = iter(args)
+    TYPED.clear()
     for word in words:
         if word == "--":
             others.extend(words)
             break
-        if word in known:
-            name, takes_value = known[word]
-            value = next(words, None) if takes_value else ""
+        option, on = by.get(word, (None, False))
+        if option is not None and on:
+            value = "" if option.base is bool else next(words, None)
             if value is None:
                 hint = "write it after the option"
                 raise wrong("E590", f"option {word} needs a value", hint)
-            word = f"{name}={value}" if takes_value else name
-        elif not OPTION.match(word) and not (others and re.match("-.", word, re.S)):
+            word = option.spellings[0].partition("/")[0]
+            word = word if option.base is bool else f"{word}={value}"
+        elif not (OPTION.match(word) or (others and re.match("-.", word, re.S))):
             others.append(word)
             continue
         name, _, names = word.partition("=")
+        if name in by:
+            TYPED[by[name][0].name] = name
         at = [nr for nr, each in enumerate(options) if each.startswith(f"{name}=")]
         if name in NAMES_JOINED and at:
             options[at[0]] += f",{names}"
         else:
             options.append(word)
-    return [*options, "--", *others]
+    return options, others
 
 
 def takes_program(name: str) -> bool:
     """Return whether a command takes a program and the values of its inputs."""
-    return "request" in _module(name).main.__annotations__
+    return "request" in module_of(name).main.__annotations__
 
 
-def _module(name: str) -> Any:
+def module_of(name: str) -> Any:
+    """Return the module of a command, which is imported now."""
     return import_module(f"gradcli.cli.commands.{name}")
 
 
-def command_of(name: str) -> Any:
-    """Return the command of a name, with its options; its file is imported now."""
-    module = _module(name)
-    single = typer.Typer(add_completion=False, rich_markup_mode=None)
-    kind = getattr(module, "COMMAND", ExpressionCommand)
-    main = read_by_typer(module.main)
-    single.command(name, cls=kind, context_settings=HELP_NAMES)(main)
-    return get_command(single)
+class Unread(Exception):
+    """Words of a command line that typer has to read: they ask for help or are wrong,
+    defaults of options are set, or the command reads them in a way of its own."""
+
+
+def read(argv: list[str]) -> Callable[[], int]:
+    """Return what runs a command on its words; raise `Unread` if typer has to."""
+    module = module_of(argv[0])
+    if anything_set() or hasattr(module, "COMMAND") or hasattr(module, "typer"):
+        raise Unread
+    options, run = as_options(module.main)
+    by = spelled(options)
+    given, others = arrange(argv[1:], by)
+    values = {option.name: option.default for option in options}
+    for word in given:
+        name, equals, text = word.partition("=")
+        option, on = by.get(name, (None, False))
+        if option is None or (option.base is bool) == bool(equals):
+            raise Unread
+        before = values[option.name]
+        values[option.name] = _value(option, text, before) if equals else on
+    for option in options:
+        while others and not option.spellings:
+            before = values[option.name]
+            values[option.name] = _value(option, others.pop(0), before)
+            if type(values[option.name]) is not list:
+                break
+    if others or Parameter.empty in values.values():
+        raise Unread
+    return partial(run, **values)
+
+
+def _value(option: Declared, text: str, before: Any) -> Any:
+    """Return the value of an option's text, behind those of the same option before."""
+    facts, kind = option.facts, option.base
+    if NoneType in get_args(kind):
+        (kind,) = {*get_args(kind)} - {NoneType}
+    if get_origin(kind) is list:
+        return [*(before if type(before) is list else ()), text]
+    if "parser" in facts:
+        return facts["parser"](text)
+    if get_origin(kind) is Literal:
+        kind = {each: each for each in get_args(kind)}.__getitem__
+    with suppress(ValueError, KeyError):
+        value = kind(text)
+        if facts.get("min", value) <= value <= facts.get("max", value):
+            return value
+    raise Unread

@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 
-_VALUE: Final = re.compile(r"\s*[^\W\d]\w*\s*=\s*(@.*|[^=A-Za-z_]+)")
+_VALUE: Final = r"\s*[^\W\d]\w*\s*=\s*(@.*|[^=A-Za-z_]+)"
 """Pattern of an input with a value that is a file or numbers."""
 
-_OPTION: Final = re.compile(r"--?[A-Za-z][\w-]*(=.*)?")
+_OPTION: Final = r"--?[A-Za-z][\w-]*(=.*)?"
 
-_SIZES = re.compile(r"[(\[]?\s*(\d{1,100}(\s*[,x]\s*\d{1,100})*)?\s*,?\s*[)\]]?")
+_SIZES: Final = r"[(\[]?\s*(\d{1,100}(\s*[,x]\s*\d{1,100})*)?\s*,?\s*[)\]]?"
 """Pattern of the sizes in the value of ``--shape``."""
 
 _PROGRAM_FILE = re.compile(r"[^()\s]+\.(grad|py|txt)")
@@ -80,7 +80,11 @@ def shapes_of(words: Sequence[str] | None) -> dict[str, tuple[int, ...]]:
     for word in words or ():
         name, equals, text = word.partition("=")
         name = name.strip()
-        if not equals or not name.isidentifier() or not _SIZES.fullmatch(text.strip()):
+        if (
+            not equals
+            or not name.isidentifier()
+            or not re.fullmatch(_SIZES, text.strip())
+        ):
             span = Span(0, max(1, len(word)))
             message = "this is not a shape"
             raise ProgramError(
@@ -230,12 +234,12 @@ def refuse_slip(program: str, words: Sequence[str], wrt: str | None) -> None:
     if len(there) > 1:
         message = f"{there[0]} and {there[1]} are names of files"
         hint = "the shell puts files in the place of a *: quote the program, 'x*y'"
-    elif _OPTION.fullmatch(word):
+    elif re.fullmatch(_OPTION, word):
         message = "an option behind -- is taken as a value"
         hint = "write options before --, and the program behind it"
     elif program in COMMANDS:
         message, hint = f"{program} is taken as the program", f"leave one {program} out"
-    elif _VALUE.fullmatch(program) and not word.strip().isidentifier():
+    elif re.fullmatch(_VALUE, program) and not word.strip().isidentifier():
         message = f"'{program}' is taken as the program"
         hint = f"write the program first: '{word}' {program}"
     else:

@@ -19,9 +19,8 @@ with the fewest wrong paths is taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, combinations, starmap
 from typing import Any
@@ -30,9 +29,10 @@ import numpy as np
 
 from ..engine import Node
 from ..engine.walk import accumulate, added, inputs_first
+from ..records import Values
 from ..views.claims import Diagnosis
 from ..views.graph import raw_partials
-from ..views.survey import Path, Survey, below, met
+from ..views.survey import Path, Survey, below, largest, met
 from .evidence import Evidence, Sample, Texts
 from .hypotheses import (
     CLOSE,
@@ -40,7 +40,6 @@ from .hypotheses import (
     Pair,
     alike,
     constant_factor,
-    largest,
     number_text,
     same,
     simple_number,
@@ -89,18 +88,12 @@ def altered(seeds: Mapping[Any, Any], change: Change | None) -> dict[object, Any
     return accumulate(reversed(inputs_first(seeds)), seeds, pull, added)
 
 
-def blocking(parts: Collection[object]) -> Change:
-    """Return a change in which the edges ``parts`` send nothing on."""
-    return lambda edge, total: () if edge in parts else None
-
-
 def passing_over(start: object, end: object) -> Change:
     """Return a change in which ``start`` sends what arrives to ``end`` as it is."""
     return lambda edge, total: [(end, total)] if edge is start else None
 
 
-@dataclass(frozen=True, slots=True)
-class Graph:
+class Graph(Values):
     """A recorded graph at one point, and the derivative by one input, true and given.
 
     rows   the cotangents of the outputs, by edge; the reverse pass is run from each
@@ -112,7 +105,7 @@ class Graph:
     end: Any
     true: Array
     given: Array
-    named: Mapping[str, Any] = field(default_factory=dict)
+    named: Mapping[str, Any] = {}
 
     @property
     def nodes(self) -> list[Any]:
@@ -233,7 +226,8 @@ def taken_for_constant(evidence: Evidence) -> Diagnosis | None:
     graphs, names = _graphs(evidence), _between(evidence.samples[0])
 
     def blocked(wrong: Sequence[str], graph: Graph) -> Change:
-        return blocking({graph.named[name] for name in wrong})
+        parts = {graph.named[name] for name in wrong}
+        return lambda edge, total: () if edge in parts else None
 
     several = chain(combinations(names, 1), combinations(names, 2))
     for wrong in several if graphs else ():
@@ -323,8 +317,7 @@ _COMMON: dict[str, Callable[[Array], Array]] = {
 """Functions of a value that are often left out of a local gradient, by their texts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Values):
     """A factor that may be missing: its text, and its value in each sample.
 
     source  the text that it is the derivative of; None: it is a value of the program

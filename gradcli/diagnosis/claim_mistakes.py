@@ -32,6 +32,7 @@ from ..verify.formulas import full_form, indifferent, side_conditions
 from ..verify.process.budget import Budget, OutOfTime
 from ..verify.whole import independent, off_jumps
 from ..views.claims import Diagnosis, Piece
+from ..views.survey import largest
 from .chain_rule import (
     inner_derivative,
     passed_over,
@@ -56,7 +57,6 @@ from .hypotheses import (
     alike,
     constant_factor,
     first_of,
-    largest,
     number_text,
     simple_number,
     speaking,
@@ -131,10 +131,6 @@ def shaped_otherwise(evidence: Evidence) -> Diagnosis | None:
     return first_of((*DIAGONALS, *left, *taken), evidence.pairs)
 
 
-def upside_down(evidence: Evidence) -> Diagnosis | None:
-    return UPSIDE_DOWN.of_claim(evidence.sides)
-
-
 def swapped(evidence: Evidence) -> Diagnosis | None:
     """Return the diagnosis of another input's derivative, or of swapped names."""
     claim, samples = evidence.claim, evidence.samples
@@ -166,7 +162,7 @@ HYPOTHESES: tuple[Test, ...] = (
     inner_derivative,
     passed_over,
     stops_short,
-    upside_down,
+    lambda evidence: UPSIDE_DOWN.of_claim(evidence.sides),
     swapped,
     wrong_subterm,
     lacking_term,

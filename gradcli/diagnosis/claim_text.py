@@ -12,7 +12,7 @@ one term or one subterm.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import product
@@ -38,8 +38,10 @@ from ..lang.syntax import (
     Unary,
     children,
 )
+from ..records import Values
 from ..verify.claims.text import Claim, ClaimsTask
 from ..views.claims import Diagnosis
+from ..views.survey import largest
 from .chain_rule import UNSPOKEN, candidates, times
 from .evidence import MIN_SAMPLES, Evidence, gather, rewritten, said_in
 from .hypotheses import (
@@ -47,7 +49,6 @@ from .hypotheses import (
     Array,
     all_same,
     constant_factor,
-    largest,
     number_text,
     simple_number,
 )
@@ -58,8 +59,7 @@ MAX_SUBTERMS = 60
 _TIGHT = (Name, Literal, Call, MethodCall, Attribute, Index)
 
 
-@dataclass(frozen=True, slots=True)
-class Subterm:
+class Subterm(Values):
     """An expression inside a text, by its syntax node."""
 
     source: str

@@ -12,7 +12,6 @@ neither side of the pairs is zero throughout: zeros alone never count as a match
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, permutations
 from math import prod
@@ -20,7 +19,9 @@ from math import prod
 import numpy as np
 
 from ..engine.raw import Host
+from ..records import Values
 from ..views.claims import Diagnosis
+from ..views.survey import largest
 
 Array = Host
 Pair = tuple[Array, Array]
@@ -53,10 +54,6 @@ def speaking(pairs: Sequence[Pair]) -> bool:
 def alike(pairs: Sequence[Pair]) -> bool:
     """Tell whether both sides are equal and neither is all zeros."""
     return speaking(pairs) and all_same(pairs)
-
-
-def largest(a: Array) -> float:
-    return float(abs(a).max()) if a.size else 0.0
 
 
 def constant_factor(pairs: Sequence[Pair]) -> float | None:
@@ -101,8 +98,7 @@ Seen = Callable[[Array, Array], "Pair | None"]
 this is the mistake; it returns None if the shapes rule the mistake out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hypothesis:
+class Hypothesis(Values):
     """A mistake that numbers may show, with its test and its sentences.
 
     cause        the kind of the mistake, in one word

@@ -25,7 +25,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import islice
 from typing import Any
@@ -55,6 +54,7 @@ from ..lang.syntax import (
 )
 from ..ops import ALIASES, FUNCTIONS
 from ..ops.types import Array
+from ..records import Values, field
 from ..views.fields import IF_ANY
 from ..views.graph import raw_partials
 from ..views.numbers import Plain, plain
@@ -111,8 +111,7 @@ FILLED = re.compile(r"\{([AB])\}|\b[AB]\b|, REST\b")
 ATOM = re.compile(r"[\w.]+(\([^()]*\))?")
 
 
-@dataclass(frozen=True, slots=True)
-class Rewriting:
+class Rewriting(Values):
     """A new expression or assignment, the one that it replaces, and the new program
     with its value and its gradients."""
 
@@ -123,8 +122,7 @@ class Rewriting:
     gradients: Mapping[str, Plain | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Values):
     """An edge of the reverse pass at which numbers stopped being finite.
 
     ``entry`` is the index of the entry that the numbers belong to. ``incoming`` and
@@ -144,8 +142,7 @@ class Edge:
     needs: str | None = field(default=None, metadata=IF_ANY)
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(Values):
     """The edges at which numbers stopped being finite, and a rewriting."""
 
     edges: tuple[Edge, ...]
@@ -280,8 +277,7 @@ def _first(raw: object) -> tuple[int, ...]:
 # proposals
 
 
-@dataclass(frozen=True, slots=True)
-class _Proposal:
+class _Proposal(Values):
     """A text to put in place of a part of the program, and how both are shown.
 
     ``guards`` means that it keeps a value that a `where` drops from being computed; the
@@ -442,8 +438,7 @@ loop may not end."""
 Raws = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(Values):
     """The value of a new program, and its gradient by each input."""
 
     value: Any

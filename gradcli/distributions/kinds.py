@@ -557,10 +557,6 @@ def _bernoulli(p: Any, q: Any) -> Any:
     return one + none
 
 
-def _categorical(p: Any, q: Any) -> Any:
-    return (p.probs * (p.logits - q.logits)).sum(-1)
-
-
 def _uniform(p: Any, q: Any) -> Any:
     found = ((q.high - q.low) / (p.high - p.low)).log()
     outside = (q.low > p.low) | (q.high < p.high)
@@ -586,7 +582,7 @@ def _independent(p: Any, q: Any) -> Any:
 DIVERGENCES: dict[type, Callable[[Any, Any], Any]] = {
     Normal: _normal,
     Bernoulli: _bernoulli,
-    Categorical: _categorical,
+    Categorical: lambda p, q: (p.probs * (p.logits - q.logits)).sum(-1),
     Uniform: _uniform,
     MultivariateNormal: _vectors,
     Independent: _independent,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, cast
 
 from ..ops.basis import SLOW, UFUNCS
@@ -34,6 +35,9 @@ MIN_SIZE_TO_FLATTEN = 1024
 
 MIN_SIZE_TO_CHOOSE_BY_BITS = 4096
 """Fewest entries for which choosing by a mask's bits is faster than branching."""
+
+MIN_SIZE_TO_COPY_TWICE = 1 << 12
+"""Fewest entries of windows that are copied faster in two calls than in one."""
 
 MIN_SIZE_TO_TURN = 1 << 11
 MAX_SIZE_IN_CACHE = 1 << 19
@@ -382,9 +386,8 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         return lend(held, self.np.lib.stride_tricks.as_strided(flat, shape, strides))
 
     def cells(self, x: Raw, windows: Sliding, counts: tuple[int, ...]) -> Raw:
-        """Return a copy of all windows, made in one call or two, so that no thread
-        waits: where rows of a window follow one another, the windows along the other
-        dimensions come first, of which the second call copies longer lines."""
+        """Return a copy of all windows, made in one call; or in two, the second of
+        longer lines, where windows along the first dimension follow one another."""
         if self.device != "cpu" or not x.flags.c_contiguous:
             return super().cells(x, windows, counts)
         steps, kernel, make = x.strides, windows.kernel, self.np.ndarray
@@ -392,7 +395,8 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         within, along = zip(*[(s * d, s * n) for s, d, n in moved], strict=True)
         shape = (*x.shape[:2], *kernel, *counts)
         check_size(shape)
-        if len(kernel) > 1 and kernel[0] > 1 and windows.stride[0] == 1:
+        large = math.prod(shape) >= MIN_SIZE_TO_COPY_TWICE and len(kernel) > 1
+        if large and kernel[0] > 1 and windows.stride[0] == 1:
             lines = (*x.shape[:2], *kernel[1:], x.shape[2], *counts[1:])
             ways = (*steps[:2], *within[1:], steps[2], *along[1:])
             x = make(lines, x.dtype, x, 0, ways).copy()
@@ -501,8 +505,12 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         y += x
         return y
 
-    def writing(self, like: Raw) -> tuple[Any, Callable[[Shape], Any]]:
-        return self.np, partial(self.np.empty, dtype=like.dtype)
+    def writing(self, a: Raw, b: Raw) -> tuple[Any, Callable[[Shape], Any]]:
+        at: Any = self.np
+        if a.size * b.shape[0] > MIN_WORK_SPLIT and self.device == "cpu":
+            dot = {"dot": lambda a, b, _: product(a, b)}
+            at = SimpleNamespace(**vars(at) | dot)
+        return at, partial(self.np.empty, dtype=a.dtype)
 
     def is_finite(self, x: Raw) -> bool:
         return not self.waits and bool(self.np.all(self.np.isfinite(x)))

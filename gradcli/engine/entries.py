@@ -140,6 +140,8 @@ class Entries:
             return self
         all_entries = self.flat()
         rows, columns, values = all_entries
+        if (rows[1:] > rows[:-1]).all():
+            return self.like([all_entries])
         place = rows * np.int64(self.shape[1]) + columns
         if (place[1:] > place[:-1]).all():
             return self.like([all_entries])
@@ -170,6 +172,9 @@ class Entries:
 
     def csr(self) -> Any:
         """Return the matrix as a ``scipy.sparse.csr_array`` with each place once."""
+        if self.known and len(self.parts) > 1:
+            first, *others = [self.like([part]).csr() for part in self.parts]
+            return sum(others, first)
         whole = self.joined()
         return whole.places().filled(np.ascontiguousarray(whole.flat().values))
 

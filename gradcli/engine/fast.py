@@ -195,13 +195,13 @@ def binary(
 
     def call(t: Tensor, other: Any) -> Any:
         a, xp, edge_a = t.raw, t.xp, t.edge
-        shapes = None
+        shape, shapes = a.shape, None
         if isinstance(other, Tensor):
             b, edge_b = other.raw, other.edge
             if other.xp is not xp:
                 return slow((t, other), _NO_PARAMS)
-            if a.shape != b.shape:
-                shapes = (a.shape, b.shape)
+            if shape != b.shape:
+                shapes = (shape, b.shape)
                 if a.size * b.size > LIMIT.entries or a.dtype is not b.dtype:
                     return slow((t, other), _NO_PARAMS)
             elif (edge_a is None or edge_b is None) and a.dtype is not b.dtype:
@@ -216,7 +216,7 @@ def binary(
         try:
             if operator is None:
                 y = fwd(xp, a, b)
-            elif a.shape or not exact or shapes is not None or edge_a is None:
+            elif shape or not exact or shapes is not None or edge_a is None:
                 y = operator(a, b)
             else:
                 y = operator(as_scalar(a), as_scalar(b))

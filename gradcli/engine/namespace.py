@@ -144,9 +144,9 @@ class Namespace:
         ``y``, which only the caller holds."""
         return y + x
 
-    def writing(self, like: Raw) -> tuple[Any, Callable[[Shape], Any]]:
-        """Return NumPy's functions, whose last argument is the place of the result, and
-        a function that makes places; where numbers have none, results are new."""
+    def writing(self, a: Raw, b: Raw) -> tuple[Any, Callable[[Shape], Any]]:
+        """Return NumPy's functions that write to their last argument, a place, and what
+        makes places, for products as large as ``a @ b.T``; here results are new."""
         return SimpleNamespace(
             add=lambda a, b, _: a + b,
             subtract=lambda a, b, _: a - b,

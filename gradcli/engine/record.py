@@ -347,13 +347,14 @@ def _raw(op: Op, inputs: tuple[object, ...]) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _leading(a: Tensor, b: Tensor) -> Tensor:
-    """Return the operand in whose namespace both are computed with: a symbolic one, or
-    that of the other operand of a number on the host."""
+    """Return the operand in whose namespace both are computed with: a symbolic one, one
+    beside the other's arrays, or that of the other operand of a number on the host."""
     if present_namespace(a.xp) is present_namespace(b.xp):
         return b if a.xp.inference else a
     for one, other in ((a, b), (b, a)):
         plain = not other.xp.symbolic
         lone = plain and other.xp.device == "cpu" and not other.raw.shape
+        lone = lone or other.xp is getattr(one.xp, "base", None)
         lifted = one.xp.symbolic and plain
         at_home = one.xp is MODE.home
         if (lifted or lone) and (other.edge is None or (lifted and at_home)):

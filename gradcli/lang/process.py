@@ -41,7 +41,7 @@ def bytes_taken(kind: str) -> int:
     """Return the bytes of memory of a kind that the process has: ``address_space``,
     ``resident``, ``shared`` with files, or ``data``, which ``RLIMIT_DATA`` limits."""
     try:
-        with open("/proc/self/statm") as status:
+        with open("/proc/self/statm", "rb", buffering=0) as status:
             pages = int(status.read().split()[_FIELDS[kind]])
         return pages * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
@@ -53,9 +53,10 @@ def address_space_left() -> int | None:
     if resource is None:
         return None
     allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if allowed == resource.RLIM_INFINITY:
+        return None
     taken = bytes_taken("address_space")
-    known = allowed != resource.RLIM_INFINITY and taken != UNKNOWN
-    return allowed - taken if known else None
+    return allowed - taken if taken != UNKNOWN else None
 
 
 def lowered(kind: str, limit: int) -> int | None:

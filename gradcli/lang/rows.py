@@ -9,9 +9,10 @@ has no form for many rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass
 from gc import collect
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..autograd.blocks import derivatives
 from ..engine import NUMPY, Tensor
 from ..engine.dtypes import default_dtype
 from ..engine.errors import EngineError
-from ..engine.parts import cores
+from ..engine.parts import cores, share_out
 from ..engine.raw import Host, Raw
 from ..traces.columns import Apart, Columns
 from .errors import LIMIT_REACHED, MORE_MEMORY, NO_MEMORY, ProgramError
@@ -29,14 +30,16 @@ from .prepare import Prepared
 from .process import is_out_of_memory
 from .run import Session
 
-MAX_ROWS_TOGETHER = 1 << 13
-"""Largest number of rows of one run, small enough for the processor's cache."""
+MAX_ROWS_TOGETHER = 1 << 14
+MIN_ROWS_OF_THREADS = 1 << 13
+"""Largest number of rows of one run, small enough for the processor's cache; smallest
+number of those that are shared out to threads, as each step holds Python's lock."""
 
 MIN_ROWS_TOGETHER = 4
 """Smallest number of rows that are run together; fewer take less time one by one."""
 
 MAX_STEPS_IN_THREADS = 100_000
-"""Largest number of steps that a thread other than the main one runs in loops."""
+"""Largest number of steps in loops of a run beside others, which none can interrupt."""
 
 
 class Ways(NamedTuple):
@@ -62,6 +65,7 @@ class Ways(NamedTuple):
         return Ways(rows, runs, threads, self.alone + more.alone, text)
 
 
+@dataclass
 class Rows:
     """The rows of a table, and the runs that compute them.
 
@@ -72,34 +76,32 @@ class Rows:
         count: the number of rows.
         whole: the names of the inputs whose arrays all rows share.
         failed: a dict that errors are added to by row number; the results of these rows
-            are NaN. None: the first error is raised.
+            are NaN. None: the error of the first row that fails is raised.
         each: a context that is entered for each run, of several rows or of one.
         first: do not run the rows after the first one that fails.
         kind: what is computed beside the values, as `derivatives` has it.
     """
 
-    def __init__(
-        self,
-        prepared: Prepared,
-        of: str | None,
-        count: int,
-        whole: set[str],
-        failed: dict[int, ProgramError] | None = None,
-        each: AbstractContextManager[None] | None = None,
-        first: bool = False,
-        kind: str = "grad",
-    ) -> None:
-        self._kind = kind
-        self._prepared = prepared
-        self._of = of
-        self._whole = whole
-        self._failed = failed
-        self._each = each or nullcontext()
-        self._first = first
-        self._xp = Columns(NUMPY) if prepared.factory.xp is NUMPY else None
-        self._session: Session | None = None
+    prepared: Prepared
+    of: str | None
+    count: int
+    whole: set[str]
+    failed: dict[int, ProgramError] | None = None
+    each: AbstractContextManager[None] | None = None
+    first: bool = False
+    kind: str = "grad"
+
+    def __post_init__(self) -> None:
+        self.ways, self._last = Ways(self.count), self.count
+        self._raised = self.failed is None
+        self._failed: dict[int, Any] = {} if self.failed is None else self.failed
+        self._each = self.each or nullcontext()
+        self._session = Session(self.prepared, self.of)
+        self._is_alike = self.prepared.factory.xp is NUMPY
         self._results: list[Host] = []
-        self.ways = Ways(count)
+        shared = self.count >= 2 * MIN_ROWS_OF_THREADS
+        share = -(-self.count // cores()) if shared else self.count
+        self._most = max(1, min(MAX_ROWS_TOGETHER, share))
 
     def run(self) -> tuple[Tensor, list[Tensor]]:
         """Return the values and the gradients, with the rows as their first dimension.
@@ -107,66 +109,68 @@ class Rows:
         Raises:
             ProgramError: the program fails at a row, and ``failed`` is None.
         """
-        factory, count = self._prepared.factory, self.ways.rows
-        starts = range(0, count, MAX_ROWS_TOGETHER)
-        rows = np.arange(count)
-        waiting = [rows[start : start + MAX_ROWS_TOGETHER] for start in starts][::-1]
+        factory = self.prepared.factory
+        waiting = [np.arange(self.count)] if self.count else []
         with default_dtype(factory.dtype), np.errstate(all="ignore"):
             while waiting:
-                waiting += reversed(self._run(waiting.pop()))
-                if self.ways.runs == 1 and len(waiting) > 1 and not self.ways.alone:
-                    waiting = self._in_threads(waiting)
+                parts = (np.array_split(g, -(-len(g) // self._most)) for g in waiting)
+                groups = [*chain(*parts)]
+                found, waiting = self._beside(groups), []
+                for nr, rows in enumerate(groups):
+                    waiting += self._run(rows, found.get(nr))
+        if self._raised and self._failed:
+            raise self._failed[self._last]
         if not self._results:
-            wanted = sum(given.requires_grad for given in self._prepared.inputs)
-            self._make_room([np.nan] * (1 + wanted ** (1 + (self._kind == "hessian"))))
+            wanted = sum(given.requires_grad for given in self.prepared.inputs)
+            self._make_room([np.nan] * (1 + wanted ** (1 + (self.kind == "hessian"))))
         value, *grads = (Tensor(each, factory.xp) for each in self._results)
         return value, [*grads]
 
-    def _in_threads(self, waiting: list[Host]) -> list[Host]:
-        """Run groups of rows on all cores; return the groups that could not be run."""
-        threads = min(cores(), len(waiting))
+    def _beside(self, groups: Sequence[Host]) -> dict[int, list[Raw] | Exception]:
+        """Return what large groups give, run on all cores, by number."""
+        found: dict[int, list[Raw] | Exception] = {}
+        large = [n for n, rows in enumerate(groups) if len(rows) >= MIN_ROWS_OF_THREADS]
+        threads = min(cores(), len(large)) if self._is_alike else 1
         if threads < 2:
-            return waiting
-        self.ways = self.ways._replace(threads=threads)
-        left = []
-        with ThreadPoolExecutor(threads) as pool:
-            tried = pool.map(self._tried, waiting)
-            for rows, found in zip(waiting, tried, strict=True):
-                if found is None:
-                    left.append(rows)
-                else:
-                    self._keep_all(rows, found)
-        return left
+            return found
 
-    def _tried(self, rows: Host) -> list[Raw] | None:
-        """Return the results of rows that a thread runs together; None if that fails or
-        takes too many steps: only the main thread can be interrupted."""
-        with np.errstate(all="ignore"):
+        def work(nr: int) -> None:
             try:
-                return self._found(self._xp, rows, MAX_STEPS_IN_THREADS)
-            except Exception:
-                return None
+                found[nr] = self._found(groups[nr], True, MAX_STEPS_IN_THREADS)
+            except Exception as error:
+                if _apart(error):
+                    found[nr] = error
 
-    def _run(self, rows: Host) -> Sequence[Host]:
-        if self._first and self._failed:
+        share_out(large, work, threads)
+        self.ways = self.ways._replace(threads=threads)
+        return found
+
+    def _run(self, rows: Host, found: Any) -> Sequence[Host]:
+        """Keep the results of rows, which were ``found`` or are computed here; return
+        the groups that they are to be run in instead."""
+        if rows[0] > self._last:
             return ()
-        if self._xp is None or len(rows) < MIN_ROWS_TOGETHER:
+        if not self._is_alike or len(rows) < MIN_ROWS_TOGETHER:
             return self._one_by_one(rows)
         try:
             with self._each:
-                found = self._found(self._xp, rows)
+                found = found or self._found(rows, True)
         except Exception as error:
-            return self._parted(rows, error)
-        self._keep_all(rows, found)
+            found = error
+        if isinstance(found, Exception):
+            return self._parted(rows, found)
+        self.ways = self.ways._replace(runs=self.ways.runs + 1)
+        self._keep(rows, found)
         return ()
 
     def _parted(self, rows: Host, error: Exception) -> Sequence[Host]:
         """Return the groups that rows are to be run in, after a run of all failed with
         an error; rows that cannot be run in groups are run one by one here."""
-        apart: BaseException | None = error
-        while apart is not None and not isinstance(apart, Apart):
-            apart = apart.__cause__ or apart.__context__
+        apart = _apart(error)
         if apart is not None:
+            if apart.crowded:
+                self._most = min(self._most, len(rows) // 2)
+                return (rows,)
             if apart.groups:
                 return [rows[group] for group in apart.groups]
             span, source = getattr(error, "span", None), getattr(error, "source", "")
@@ -175,79 +179,79 @@ class Rows:
         elif not isinstance(error, ProgramError) or error.exit_status != LIMIT_REACHED:
             middle = len(rows) // 2
             with suppress(Exception), self._each:
-                self._found(None, rows[0])
+                self._found(rows[0])
                 return rows[:middle], rows[middle:]
         return self._one_by_one(rows)
 
     def _one_by_one(self, rows: Host) -> Sequence[Host]:
         for row in rows.tolist():
-            if self._first and self._failed:
+            if row > self._last:
                 break
             self.ways = self.ways._replace(alone=self.ways.alone + 1)
             try:
                 with self._each:
-                    self._keep(row, self._found(None, row))
+                    self._keep(row, self._found(row))
             except Exception as error:
-                told = _told(error)
-                if self._failed is None or told is None:
+                told = error if self._raised else _told(error)
+                if told is None:
                     raise
                 self._failed[row] = told
-            lost = (self._failed or {}).get(row)
-            if lost is not None and lost.code == "E403":
-                collect()  # frees the values of the failed run, which are in a cycle
+                if self.first or self._raised:
+                    self._last = min(self._last, row)
+                if getattr(told, "code", "") == "E403":
+                    collect()  # frees the values of the failed run, in a cycle
         return ()
 
     def _found(
-        self, xp: Columns | None, rows: Any, max_steps: int = MAX_STEPS
+        self, rows: Any, together: bool = False, max_steps: int = MAX_STEPS
     ) -> list[Raw]:
-        """Return the value and the gradients at several rows, run on columns of ``xp``,
-        or at one row if ``xp`` is None."""
-        prepared = self._prepared
-        home: Any = prepared.factory.xp if xp is None else xp
+        """Return the value and the gradients at several rows, run ``together`` on
+        columns, or at one row."""
+        prepared = self.prepared
+        xp = Columns(NUMPY) if together else None
+        home: Any = xp or prepared.factory.xp
+        # A row alone has its own memory, which a program may look at.
+        column = xp.column if xp is not None else lambda raw: raw.copy()
         raws = {
-            name: x.raw if name in self._whole else x.raw[rows]
+            name: x.raw if name in self.whole else column(x.raw[rows])
             for name, x in prepared.environment.items()
         }
-        if xp is not None:
-            alone = [name for name in raws if name not in self._whole]
-            raws |= {name: xp.column(raws[name]) for name in alone}
         leaves = prepared.leaves(home, raws)
+        session = self._session
         if xp is None:
-            session = self._session = self._session or Session(prepared, self._of)
             session.rebind(leaves)
         else:
             linked = prepared.on(leaves, prepared.factory.on(xp))
-            session = Session(linked, self._of, max_steps=max_steps)
+            session = Session(linked, self.of, max_steps=max_steps)
         y = session()
-        if y.numel() != 1 and self._kind in ("grad", "hessian"):
-            message = (
-                f"the value has shape {list(y.shape)}, and a gradient is of one number"
-            )
+        if y.numel() != 1 and self.kind in ("grad", "hessian"):
+            shape = list(y.shape)
+            message = f"the value has shape {shape}, and a gradient is of one number"
             raise ProgramError("E596", message, hint="add .sum(), or take an entry")
         wanted = [leaves[i.name] for i in prepared.inputs if i.requires_grad]
-        return [y.raw, *(g.raw for g in derivatives(self._kind, y, wanted))]
-
-    def _keep_all(self, rows: Host, found: Sequence[Raw]) -> None:
-        assert self._xp is not None
-        self.ways = self.ways._replace(runs=self.ways.runs + 1)
-        self._keep(rows, [self._xp.spread(raw, len(rows)) for raw in found])
+        found = [y.raw, *(g.raw for g in derivatives(self.kind, y, wanted))]
+        return found if xp is None else [xp.spread(raw, len(rows)) for raw in found]
 
     def _keep(self, rows: Any, found: Sequence[Raw]) -> None:
         if not self._results:
-            self._make_room(
-                found if np.ndim(rows) == 0 else [part[0] for part in found]
-            )
+            several = np.ndim(rows) > 0
+            self._make_room([part[0] if several else part for part in found])
         for kept, part in zip(self._results, found, strict=True):
             kept[rows] = part
 
     def _make_room(self, like: Sequence[Any]) -> None:
-        factory, count = self._prepared.factory, self.ways.rows
+        factory, count = self.prepared.factory, self.ways.rows
         for each in like:
-            shape, dtype = (
-                (count, *np.shape(each)),
-                getattr(each, "dtype", factory.dtype),
-            )
-            self._results.append(factory.xp.np.full(shape, np.nan, dtype))
+            dtype = getattr(each, "dtype", factory.dtype)
+            room = factory.xp.np.full((count, *np.shape(each)), np.nan, dtype)
+            self._results.append(room)
+
+
+def _apart(error: BaseException | None) -> Apart | None:
+    """Return the error of rows that go different ways that caused an error, if any."""
+    while error is not None and not isinstance(error, Apart):
+        error = error.__cause__ or error.__context__
+    return error
 
 
 def _told(error: Exception) -> ProgramError | None:

@@ -37,13 +37,13 @@ from .nested import (
 )
 from .suggest import did_you_mean
 
-BLOCK_BYTES = 1 << 20
+BLOCK_BYTES = 1 << 21
 """Size of a block of text, in bytes."""
 
 LISTENING_SECONDS = 0.2
 """Longest wait for a stream before Ctrl-C is handled, in seconds."""
 
-ARROW_BYTES = 1 << 17
+ARROW_BYTES = 1 << 19
 MAX_ARROW_COLUMNS = 1000
 """Smallest text that pyarrow is imported for, in bytes, and most columns for it."""
 
@@ -166,6 +166,12 @@ class Block(NamedTuple):
             share = self.size * end // max(1, count)
             yield Block(partial(Points, columns, bad), share - told)
             start, begin, told = stop, max(1, end), share
+
+
+def is_quick(size: int) -> bool:
+    """Return whether pyarrow is there, and worth its import for so many bytes."""
+    worth = size >= ARROW_BYTES or "pyarrow" in modules
+    return worth and find_spec("pyarrow") is not None
 
 
 def refused(code: str, message: str) -> ProgramError:
@@ -292,7 +298,7 @@ def _end(text: bytes, *, quoted: bool) -> int:
     """Return where the last whole row of a text ends; if ``quoted``, a line break
     between quotation marks ends no row."""
     end = text.rfind(b"\n") + 1
-    inside = quoted and text.count(b'"', 0, end) % 2
+    inside = quoted and b'"' in text and text.count(b'"', 0, end) % 2
     while inside and end:
         before = text.rfind(b"\n", 0, end - 1) + 1
         inside = (inside + text.count(b'"', before, end)) % 2
@@ -376,9 +382,9 @@ def _rows(data: bytes, line: int, layout: Layout, what: str) -> Points:
         data = layout.remark.sub(lambda m: m[0] if m[0][:1] == b'"' else b"", data)
     if layout.mark == " ":
         data = b"\n".join(b" ".join(line.split()) for line in data.split(b"\n"))
-    quick = len(data) >= ARROW_BYTES or "pyarrow" in modules
     few = layout.cells < MAX_ARROW_COLUMNS and not layout.kept
-    if quick and few and data.count(b'"') % 2 == 0 and find_spec("pyarrow"):
+    few = few and (b'"' not in data or data.count(b'"') % 2 == 0)
+    if few and is_quick(len(data)):
         found = _by_arrow(data, layout)
         if found is not None:
             return Points(found, ())

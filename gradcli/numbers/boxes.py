@@ -21,15 +21,7 @@ from typing import Any, Final, TypeVar
 from flint import arb
 
 from ..engine.raw import Host
-from .balls import (
-    START_BITS,
-    UNTOLD,
-    ZERO,
-    Ball,
-    ball,
-    to_float,
-    working,
-)
+from .balls import START_BITS, UNTOLD, ZERO, Ball, ball, to_float, working
 from .decided import ratio
 from .graph import Elsewhere, Evaluation
 from .namespace import ObjectNamespace

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache, partial, reduce
 from itertools import pairwise
 from typing import Any, Final, SupportsIndex, TypeVar
 
@@ -96,20 +96,14 @@ def _best(
     """Return the extreme element of a row as the same object, to be found by ``is``."""
     if not row:
         raise ValueError("the largest or smallest of no entries is not defined")
-    best = row[0]
-    for element in row[1:]:
-        best = choose(system, best, element)
-    return best
+    return reduce(partial(choose, system), row)
 
 
 largest, smallest = partial(_best, _larger), partial(_best, _smaller)
 
 
 def product(system: System[Element], row: list[Element]) -> Element:
-    result = system.lift(1)
-    for element in row:
-        result = system.apply("mul", result, element)
-    return result
+    return reduce(partial(system.apply, "mul"), row, system.lift(1))
 
 
 def order(system: System[Element], row: list[Element], descending: bool) -> list[int]:

@@ -271,7 +271,7 @@ class Evaluation:
         most = None
         for b in found:
             # With fewer bits no cancellation, but only underflow, comes so close to 0.
-            nothing = bits >= -MIN_POWER_OF_TWO and _is_nothing(b)
+            nothing = bits >= -MIN_POWER_OF_TWO and is_nothing(b)
             if is_known(b, ACCURATE_BITS) or nothing:
                 continue
             lost = ACCURATE_BITS - int(b.rel_accuracy_bits()) if b.is_finite() else bits
@@ -289,7 +289,7 @@ class Evaluation:
         for step, b in sorted(self.known[bits].items()):
             if step > last:
                 break
-            if not is_known(b, LOST_BITS) and not _is_nothing(b):
+            if not is_known(b, LOST_BITS) and not is_nothing(b):
                 # A step of unknown value leaves open the steps that are made of it.
                 told = graph.name(step) not in UNTOLD
                 if told and open_.isdisjoint(graph.args(step)):
@@ -480,10 +480,10 @@ def _product(a: Ball, b: Ball, bits: int) -> Ball:
 
 
 def _are_sure(found: Iterable[Ball]) -> bool:
-    return all(is_known(b, ACCURATE_BITS) or _is_nothing(b) for b in found)
+    return all(is_known(b, ACCURATE_BITS) or is_nothing(b) for b in found)
 
 
-def _is_nothing(b: Ball) -> bool:
+def is_nothing(b: Ball) -> bool:
     """Tell whether a number is so near 0 that any float of it is 0."""
     return bool(b.is_finite() and b.abs_upper() < _LEAST)
 
@@ -510,12 +510,6 @@ class Form(NamedTuple):
 
 def plain(b: Ball) -> Form:
     return Form(ZERO, b, None)
-
-
-def based(b: Ball) -> Form:
-    """Return the form of a value that is its own base."""
-    middle = b.mid()
-    return Form(ONE, middle, b - middle)
 
 
 class Lost(Exception):
@@ -634,9 +628,10 @@ def _checked(form: Form) -> Form:
     """Return a form of the same value that is its own base; raise `Lost` if its
     deviation is too large."""
     b = form.ball()
-    if not (b.is_finite() and b.rad() <= abs(b.mid()) * LOST_RADIUS):
+    middle = b.mid()
+    if not (b.is_finite() and b.rad() <= abs(middle) * LOST_RADIUS):
         raise Lost
-    return based(b)
+    return Form(ONE, middle, b - middle)
 
 
 def derivative_of_order(

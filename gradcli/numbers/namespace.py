@@ -183,7 +183,9 @@ def _arranging(name: str) -> Run:
     return run
 
 
-def _reducing(how: str, rule: Run) -> Run:
+def reducing(how: str, rule: object) -> Run:
+    """Return the method of a reduction, which calls the method ``how`` with a rule."""
+
     def run(xp: Any, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
         return getattr(xp, how)(rule, x, dim, keepdim)
 
@@ -454,14 +456,14 @@ class ObjectNamespace(Namespace):
         full = tuple(1 if i in axes else n for i, n in enumerate(data.shape))
         return rows, shape, full
 
-    sum: Run = _reducing("_reduce", lambda system, row: system.total(row))
-    prod: Run = _reducing("_reduce", decided.product)
-    amax: Run = _reducing("_extreme", decided.largest)
-    amin: Run = _reducing("_extreme", decided.smallest)
-    argmax: Run = _reducing("_position", decided.largest)
-    argmin: Run = _reducing("_position", decided.smallest)
-    all: Run = _reducing("_answered", np.all)
-    any: Run = _reducing("_answered", np.any)
+    sum: Run = reducing("_reduce", lambda system, row: system.total(row))
+    prod: Run = reducing("_reduce", decided.product)
+    amax: Run = reducing("_extreme", decided.largest)
+    amin: Run = reducing("_extreme", decided.smallest)
+    argmax: Run = reducing("_position", decided.largest)
+    argmin: Run = reducing("_position", decided.smallest)
+    all: Run = reducing("_answered", np.all)
+    any: Run = reducing("_answered", np.any)
 
     def _extreme(
         self, rule: Extreme[Any], x: object, dim: Dims, keepdim: bool

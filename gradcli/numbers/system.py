@@ -60,6 +60,7 @@ class System(Protocol[Element]):
 
     def rounded(self, element: Element) -> float:
         """Return the value as the engine's numbers have it, as far as that is known."""
+        return to_float(self.value(element))
 
     def side(self, a: Element, b: Element) -> int:
         """Return 1, 0 or -1 if ``a`` is greater than, equal to or less than ``b``."""
@@ -142,9 +143,6 @@ class Balls(System[Ball]):
         near = bool(element.contains(0))
         self.undecided += near and not element.is_exact()
         return near
-
-    def rounded(self, element: Ball) -> float:
-        return to_float(element)
 
     def side(self, a: Ball, b: Ball) -> int:
         gap = a - b

@@ -416,10 +416,7 @@ class TapeNamespace(ObjectNamespace):
         return np.array(lifted, dtype=np.int64)[inverse].reshape(array.shape)
 
     def _of(self, data: object) -> ObjectArray:
-        steps = np.asarray(data).astype(np.int64)
-        return ObjectArray(
-            self._stopped(steps) if self._makes_constants else steps, self
-        )
+        return super()._of(np.asarray(data).astype(np.int64))
 
     def _stopped(self, steps: Host) -> Host:
         return self.tape.stopped(steps.reshape(-1)).reshape(steps.shape)

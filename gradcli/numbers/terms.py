@@ -88,13 +88,6 @@ class Decision(Values):
     right: Term
 
 
-class Choice(Values):
-    """A term that was picked among others, and the decisions that picked it."""
-
-    term: Term
-    decisions: tuple[Decision, ...]
-
-
 def chosen(term: Term) -> Term:
     """Return the term that a choice picked; any other term as it is."""
     while term.name == "choice":
@@ -122,7 +115,8 @@ class Terms(Deciding[Term]):
     def __init__(self, tie_break: int = 0, dtype: str | None = None) -> None:
         super().__init__(tie_break, dtype)
         self.decisions: dict[tuple[str, int, int], Decision] = {}
-        self.choices: dict[int, Choice] = {}
+        self.choices: dict[int, tuple[Decision, ...]] = {}
+        """Decisions that picked a term among others, by the choice's serial."""
         self.ties: dict[tuple[int, int], Decision] = {}
         self.looked_at: dict[int, Term] = {}
         """Terms whose value decided something, by serial."""
@@ -319,7 +313,7 @@ class Terms(Deciding[Term]):
             self.looked_at.update(looked_at)
             return picked
         term = self.make("choice", (picked,), picked.value)
-        self.choices[term.serial] = Choice(term, tuple(made.values()))
+        self.choices[term.serial] = tuple(made.values())
         return term
 
     def fixed(self, element: Term, value: Number) -> Term:

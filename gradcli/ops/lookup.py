@@ -397,7 +397,7 @@ def lstm_cotangents(xp: Namespace, wanted: Sequence[bool], g: Cotangents, y: Out
     those of the weights and the sequence as one product each, over all steps."""
     gy, gh, gc, g_gates, g_cells = g
     hs, _, _, gates, cells = y
-    (count, items, _), n, (at, empty) = x.shape, h.shape[1], xp.writing(x)
+    (count, items, _), n, (at, empty) = x.shape, h.shape[1], xp.writing(u, h)
     blocks, squashed = xp.reshape(gates, (count, 4, n, items)), xp.tanh(cells)
     enter, forget, new, leave = (blocks[:, k] for k in range(4))
     held = before(xp, xp.t(c), cells)
@@ -447,7 +447,7 @@ def lstm(xp: Namespace, x: Array, w: Array, u: Array, b: Array, d: Array, h: Arr
          c: Array, reverse: bool = False) -> Outputs:
     """Return the states h of all steps, the last h and c, and the gates and the c of
     all steps, which the reverse rule reads."""
-    (count, items, _), n, (at, empty) = x.shape, h.shape[1], xp.writing(x)
+    (count, items, _), n, (at, empty) = x.shape, h.shape[1], xp.writing(u, h)
     # A sigmoid needs -x, which is thus computed for all gates; tanh(-x) = -tanh(x).
     w, u = -xp.cat((w, xp.unsqueeze(b + d, 1)), 1), -u
     ones = xp.new_full(x, (count, 1, items), 1)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from math import prod
@@ -34,6 +33,7 @@ from ..engine.modes import MODE
 from ..engine.raw import Host, Raw
 from ..engine.tensor import Tensor
 from ..numbers.namespace import setting
+from ..records import Values
 from ..verify.process.job import REFUTED
 from ..views.claims import Diagnosis
 from .checker import Checked
@@ -123,8 +123,7 @@ def _inside(checked: Checked) -> Diagnosis | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Values):
     """A mistake that the blocks of a Jacobian show.
 
     holds   a test of all pairs of true and given blocks together

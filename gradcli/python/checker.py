@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial, reduce
 from math import isfinite
 from time import monotonic
@@ -30,6 +30,7 @@ from ..engine.record import call as call_of
 from ..engine.tensor import Tensor, ones_for
 from ..numbers.balls import text, to_float
 from ..numbers.system import NoMeaning
+from ..records import Values
 from ..verify.process.budget import Budget, OutOfTime
 from ..verify.process.job import (
     PROVED,
@@ -66,14 +67,7 @@ from .function_proof import (
 )
 from .tolerances import MOST, explained
 from .torch_names import lack_in
-from .trials import (
-    BACKWARD,
-    LACKED,
-    all_same,
-    entry_of,
-    faults,
-    held_by_differences,
-)
+from .trials import BACKWARD, LACKED, all_same, entry_of, faults, held_by_differences
 from .user_lines import words_of
 
 MAX_JACOBIAN_ENTRIES: Final = 4096
@@ -112,8 +106,7 @@ RECOMPUTE: Final = (
 HELD: Final = "what is detached, or made under no_grad(), is held constant"
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Values):
     """The extent of a check.
 
     seconds  the time for the whole check

@@ -17,7 +17,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from types import FrameType
 from typing import Any, Final
@@ -41,6 +40,7 @@ from ..engine.modes import MODE, enable_grad
 from ..engine.node import Node
 from ..engine.record import call as call_of
 from ..engine.tensor import Tensor
+from ..records import Values
 from ..views.claims import Diagnosis
 from .checker import Checked, Plan
 from .function_call import Both, Call, matrices
@@ -55,16 +55,14 @@ SHOWN: Final = 3
 """Largest number of inputs' names that are all written out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Values):
     """A function at one point, with its Jacobian's blocks, given and true."""
 
     call: Call
     blocks: Mapping[str, Both]
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Values):
     """A function with refuted gradients at several points.
 
     names  the inputs whose gradients are wrong
@@ -167,7 +165,7 @@ def recorded(
             needs = tuple(isinstance(x, Tensor) and x.requires_grad for x in given)
             return made_by.forward(FunctionCtx(needs), *given)
 
-    plain = call.with_function(run)
+    plain = Call(run, call.arguments, call.title, call.names)
     leaves = plain.leaves()
     pairs = zip(call.outputs(call.leaves()), plain.outputs(leaves), strict=True)
     return leaves, [made for y, made in pairs if y.edge is not None]

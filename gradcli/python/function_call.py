@@ -15,7 +15,6 @@ though the engine records nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from inspect import Parameter, signature
 from typing import Any, Final, NoReturn, TypeVar
@@ -35,6 +34,7 @@ from ..nn.utils.stateless import functional_call
 from ..numbers.namespace import ObjectArray, ObjectNamespace
 from ..numbers.system import NoMeaning, has_many_digits
 from ..numbers.tape import TapeNamespace
+from ..records import Values
 from ..verify.subject import objects
 
 Found = TypeVar("Found")
@@ -46,8 +46,7 @@ NOTHING: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(Values):
     """A tensor given to each run: an argument, by its position, or a tensor of a
     module, by its name."""
 
@@ -60,8 +59,7 @@ class Slot:
         return self.given.requires_grad
 
 
-@dataclass(frozen=True, slots=True)
-class Both:
+class Both(Values):
     """A block of the Jacobian as backward gives it, and the true one; rows are the
     entries of all outputs."""
 
@@ -93,15 +91,10 @@ class Call:
         self.arguments = list(arguments)
         self.draws = get_rng_state()
         own = getattr(function, "__self__", function)
-        is_custom = isinstance(own, type) and issubclass(own, Function)
-        self.custom: type[Function] | None = own if is_custom else None
+        self.custom: type[Function] | None = own if is_custom(own) else None
         self.copies = False
         self.module = function if isinstance(function, Module) else None
-        self.run = (
-            function.apply
-            if isinstance(function, type) and issubclass(function, Function)
-            else function
-        )
+        self.run = function.apply if is_custom(function) else function
         self.names = names or _names(function, len(self.arguments))
         self.slots = [
             Slot(self.names[key], key, x)
@@ -134,10 +127,6 @@ class Call:
                 values = change(np.asarray(slot.given.raw)).astype(type_)
                 arguments[slot.key] = Tensor(values, slot.given.xp, slot.varied)
         return self.at(arguments)
-
-    def with_function(self, function: object) -> Call:
-        """Return the call of another function with the same arguments."""
-        return Call(function, self.arguments, self.title, self.names)
 
     def name_of(self, number: float) -> str | None:
         """Return the name of the only plain argument equal to a number, or None."""
@@ -282,10 +271,16 @@ def _copied(x: Tensor) -> object:
     return x.xp.clone(x.raw)
 
 
+def is_custom(made: object) -> bool:
+    """Tell whether an object is a custom `Function`."""
+    return isinstance(made, type) and issubclass(made, Function)
+
+
 def parameters_of(function: Any) -> dict[str, Parameter]:
     """Return the parameters of a function, or of a forward without its ``ctx``."""
-    custom = isinstance(function, type) and issubclass(function, Function)
-    takes_ctx = custom and function.setup_context is Function.setup_context
+    takes_ctx = is_custom(function) and (
+        function.setup_context is Function.setup_context
+    )
     try:
         found = signature(getattr(function, "forward", function)).parameters
     except (TypeError, ValueError):

@@ -10,9 +10,9 @@ Invariant: a verdict claims no more than was done; what was not checked is named
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Final
 
+from ..records import Values, field
 from ..verify.process.job import REFUTED, TIME_OUT, UNKNOWN, is_weaker, weakest
 from ..views.claims import Diagnosis
 from ..views.fields import HIDDEN, Verdict, named
@@ -26,8 +26,7 @@ DIFFERENCES: Final = "differences"
 """Name of the method that uses forward's values: difference quotients in float64."""
 
 
-@dataclass(frozen=True, slots=True)
-class OutputEntry:
+class OutputEntry(Values):
     """An entry of one of a function's outputs.
 
     number  Which of several outputs.
@@ -38,8 +37,7 @@ class OutputEntry:
     entry: Index
 
 
-@dataclass(frozen=True, slots=True)
-class Counterexample:
+class Counterexample(Values):
     """An entry of a derivative that is wrong.
 
     output  The entry that was differentiated; null of the contraction of all outputs
@@ -67,8 +65,7 @@ def _brackets(at: Index) -> str:
     return f"[{','.join(map(str, at))}]" if at else ""
 
 
-@dataclass(frozen=True, slots=True)
-class InputProof:
+class InputProof(Values):
     """The verdict on the gradient by one input.
 
     note       Why nothing stronger was shown, or what is wrong.
@@ -86,8 +83,7 @@ class InputProof:
     witness: Annotated[str, (BALLS, DIFFERENCES)] | None = BALLS
 
 
-@dataclass(frozen=True, slots=True)
-class SecondOrder:
+class SecondOrder(Values):
     """The verdict on the derivative of a backward itself.
 
     reason  Why it is wrong, where it is.
@@ -99,8 +95,7 @@ class SecondOrder:
     repair: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Values):
     """A pass through ``backward`` that fails or disagrees with another.
 
     kind  What it was run with, in one or two words.
@@ -110,8 +105,7 @@ class Fault:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionProof:
+class FunctionProof(Values):
     """The verdict on a function's gradients at its inputs.
 
     function         FILE.py:NAME as it was given, or the function's name.

@@ -21,7 +21,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
@@ -30,6 +29,7 @@ from typing import Any
 
 from ..engine.dtypes import NO_META
 from ..lang.errors import ProgramError
+from ..records import Values
 from .torch_names import (
     BESIDE,
     PLACES,
@@ -54,8 +54,7 @@ MAX_FILES = 1_000
 """Largest number of files that are read for one script."""
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
+class Missing(Values):
     """A name that gradcli lacks, with the file and the line where it is first used."""
 
     file: Path
@@ -64,8 +63,7 @@ class Missing:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(Values):
     """The names that a script and its own files use and gradcli lacks.
 
     files     the files that were read, the script first

@@ -20,12 +20,13 @@ from typing import Any, Final
 import numpy as np
 
 from ..autograd.function import FunctionNode
-from ..diagnosis.hypotheses import CLOSE, largest
+from ..diagnosis.hypotheses import CLOSE
 from ..engine.modes import MODE
 from ..engine.tensor import Tensor
 from ..engine.walk import inputs_first
 from ..verify.process.job import REFUTED
 from ..views.claims import Diagnosis
+from ..views.survey import largest
 from .checker import MAX_JACOBIAN_ENTRIES, Checked, Plan
 from .forwards import Case
 from .function_call import Call, Run, Slot

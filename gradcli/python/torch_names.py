@@ -451,9 +451,6 @@ class _Loader(Loader):
     def __init__(self, module: ModuleType) -> None:
         self._module = module
 
-    def create_module(self, spec: ModuleSpec) -> None:
-        return None
-
     def exec_module(self, module: ModuleType) -> None:
         sys.modules[module.__name__] = self._module
 

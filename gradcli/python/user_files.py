@@ -15,7 +15,7 @@ import runpy
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from inspect import Parameter
 from pathlib import Path
@@ -25,7 +25,6 @@ from typing import Annotated, Any, Final, get_args, get_origin
 import numpy as np
 
 from ..autograd.blocks import pull
-from ..autograd.function import Function
 from ..engine.creation import tensor
 from ..engine.devices import NUMPY
 from ..engine.draws import Generator
@@ -42,7 +41,8 @@ from ..lang.suggest import did_you_mean
 from ..nn.module import Module
 from ..nn.parameter import Parameter as ParameterTensor
 from ..ops.checks import EngineError
-from .function_call import Call, Run, parameters_of
+from ..records import Values
+from .function_call import Call, Run, is_custom, parameters_of
 from .torch_names import as_torch
 from .user_lines import words_of
 
@@ -55,8 +55,7 @@ NUMBERS: Final = (0.1, 1.0)
 WAY: Final = "write it as FILE.py:NAME, as in losses.py:Huber"
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Values):
     """A function, custom `Function` or module in a file.
 
     parameters  the parameters of its forward, without ``ctx``
@@ -67,8 +66,7 @@ class Target:
     parameters: Mapping[str, Parameter]
 
 
-@dataclass(frozen=True, slots=True)
-class Arguments:
+class Arguments(Values):
     """The arguments of a target, and the texts of those that were drawn, by
     name."""
 
@@ -144,8 +142,7 @@ def find(text: str) -> Target:
         found = _made(found, text)
     if isinstance(found, Module):
         found = found.double()
-    custom = isinstance(found, type) and issubclass(found, Function)
-    if not callable(found) or (isinstance(found, type) and not custom):
+    if not callable(found) or (isinstance(found, type) and not is_custom(found)):
         raise ProgramError(
             "E519", f"{name} is no function, Function or module, but "
             f"{type(found).__name__}", hint=WAY,
@@ -228,7 +225,7 @@ def _is_real(x: object) -> bool:
 def taken_as_constants(target: Target, arguments: Arguments) -> list[str]:
     """Return the names of the tensors for which a custom function's backward returns
     None; none if it does so for all."""
-    if not (isinstance(target.value, type) and issubclass(target.value, Function)):
+    if not is_custom(target.value):
         return []
     with suppress(Exception), enable_grad():
         call = Call(target.value, arguments.values, target.title)

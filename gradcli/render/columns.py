@@ -23,7 +23,7 @@ import numpy as np
 
 from ..lang.errors import ProgramError
 from ..lang.filesystem import FOLDER, packed, refusal, replacing, suffixes
-from ..lang.text_tables import TEXTS
+from ..lang.text_tables import TEXTS, is_quick
 from ..views.numbers import flat_columns
 from .jsons import dumps
 
@@ -51,7 +51,8 @@ class Columns:
     def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> Encoded:
         """Return names and rows in the file's format, from an array for each name."""
         names, arrays = flat_columns(names, columns)
-        if find_spec("pyarrow") and all(array.dtype == float for array in arrays):
+        plain = all(array.dtype == float for array in arrays)
+        if plain and is_quick(sum(array.nbytes for array in arrays)):
             return names, _by_arrow(arrays, cls.separator)
         return names, _text(zip(*map(_cells, arrays), strict=True), cls.separator)
 
@@ -93,11 +94,14 @@ def _cells(array: Any) -> Iterator[str]:
     return (json.loads(c) if c[0] == '"' else c.replace("null", "") for c in array)
 
 
-def _by_arrow(arrays: Sequence[object], separator: str) -> bytes:
+def _by_arrow(arrays: Sequence[Any], separator: str) -> bytes:
     import pyarrow as pa
     from pyarrow import csv
 
-    table = pa.table(list(map(pa.array, arrays)), [str(k) for k in range(len(arrays))])
+    table = pa.table({  # pa.array would import NumPy's masked arrays
+        str(k): pa.Array.from_buffers(pa.float64(), len(a), [None, pa.py_buffer(a)])
+        for k, a in enumerate(arrays)
+    })  # fmt: skip
     text = BytesIO()
     options = csv.WriteOptions(
         include_header=False, delimiter=separator, batch_size=max(1, table.num_rows)

@@ -10,7 +10,6 @@ line, so that it can be copied whole.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
 Role: TypeAlias = Literal[
@@ -60,7 +59,6 @@ def unbroken(text: str) -> Line:
 BLANK = Line()
 
 
-@dataclass(slots=True)
 class Layout:
     """The room for a text in columns and rows; None, as in a pipe: no limit.
 
@@ -70,9 +68,12 @@ class Layout:
 
     digits: ClassVar[int | None] = None
 
-    width: int | None = None
-    rows: int | None = None
-    cut: bool = False
+    def __init__(
+        self, width: int | None = None, rows: int | None = None, cut: bool = False
+    ) -> None:
+        self.width = width
+        self.rows = rows
+        self.cut = cut
 
 
 def title(text: str) -> Line:

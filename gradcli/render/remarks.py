@@ -14,9 +14,9 @@ from typing import Final, TextIO
 
 from .theme import coloured
 
-_HEAD: Final = re.compile(r"(?m)^(?:(error\[E\d+\]:|refuted:)|(note:))")
-_HINT: Final = re.compile(r"(\s*\| \s*)(\^+)( )(.+)|(\s+= help: )(.+)|(note: )(.+)")
-_CARETS: Final = re.compile(r"(?m)^(\s*\| \s*)(\^+)")
+_HEAD: Final = r"(?m)^(?:(error\[E\d+\]:|refuted:)|(note:))"
+_HINT: Final = r"(\s*\| \s*)(\^+)( )(.+)|(\s+= help: )(.+)|(note: )(.+)"
+_CARETS: Final = r"(?m)^(\s*\| \s*)(\^+)"
 
 MIN_HINT_COLUMNS: Final = 24
 """Smallest width of a hint behind carets, in columns; a narrower one begins a new
@@ -80,13 +80,13 @@ def remark(text: str, width: int | None, colour: bool) -> str:
         text = "\n".join(_wrapped(line, width) for line in text.split("\n"))
     if not colour:
         return text
-    text = _HEAD.sub(lambda m: coloured("bad" if m[1] else "note", m[0]), text)
-    return _CARETS.sub(lambda m: m[1] + coloured("bad", m[2]), text)
+    text = re.sub(_HEAD, lambda m: coloured("bad" if m[1] else "note", m[0]), text)
+    return re.sub(_CARETS, lambda m: m[1] + coloured("bad", m[2]), text)
 
 
 def _wrapped(line: str, width: int) -> str:
     """Return a line with the rest of its hint below it, aligned to its beginning."""
-    found = _HINT.fullmatch(line)
+    found = re.fullmatch(_HINT, line)
     if found is None or len(line) <= width:
         return line
     *lead, hint = [part for part in found.groups() if part is not None]

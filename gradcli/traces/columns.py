@@ -27,17 +27,26 @@ from ..ops.types import Dims, Shape
 MAX_WAYS = 64
 """Largest number of groups that rows are put in by a number that is read."""
 
+MAX_ENTRIES = 1 << 24
+"""Largest number of entries that all columns of a namespace have at once."""
+
 
 class Apart(Exception):
-    """The error of a read value that differs between rows.
+    """The error of a read value that differs between rows, or of too many entries.
 
-    groups  for each value, the numbers of the rows that have it; empty: the values are
-            more than `MAX_WAYS`, or only a single row can answer
+    groups   for each value, the numbers of the rows that have it; empty: the values are
+             more than `MAX_WAYS`, or only a single row can answer
+    crowded  fewer rows at once can be computed
     """
 
-    def __init__(self, groups: Sequence[Host] = ()) -> None:
+    def __init__(self, groups: Sequence[Host] = (), crowded: bool = False) -> None:
         super().__init__("the rows differ in what is read")
-        self.groups = tuple(groups)
+        self.groups, self.crowded = tuple(groups), crowded
+
+
+def _called(name: str) -> Run:
+    """Return a method that applies the function ``name`` of the namespace."""
+    return lambda x, dim=None: getattr(x.__gradcli_namespace__, name)(x, dim)
 
 
 class Column(Made):
@@ -48,6 +57,12 @@ class Column(Made):
     def __init__(self, data: Raw, namespace: Columns) -> None:
         self.data = data
         self.__gradcli_namespace__ = namespace
+        namespace.entries += data.size
+        if namespace.entries > MAX_ENTRIES:
+            raise Apart(crowded=True)
+
+    def __del__(self) -> None:
+        self.__gradcli_namespace__.entries -= self.data.size
 
     @property
     def rows(self) -> int:
@@ -91,17 +106,8 @@ class Column(Made):
             raise Apart
         return first[0].tolist()
 
-    def all(self, axis: Any = None) -> Any:
-        return self.__gradcli_namespace__.all(self, axis)
-
-    def any(self, axis: Any = None) -> Any:
-        return self.__gradcli_namespace__.any(self, axis)
-
-    def min(self) -> Any:
-        return self.__gradcli_namespace__.amin(self)
-
-    def max(self) -> Any:
-        return self.__gradcli_namespace__.amax(self)
+    all, any = _called("all"), _called("any")
+    min, max = _called("amin"), _called("amax")
 
     def __bool__(self) -> bool:
         return bool(self.item())
@@ -216,6 +222,7 @@ class Columns(Beside, of=Column):
     """The namespace of columns; a plain array is the same in all rows."""
 
     writeable = False
+    entries = 0
 
     def column(self, data: Any) -> Any:
         """Return an array, whose first dimension is the rows, as a column."""

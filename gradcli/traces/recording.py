@@ -205,8 +205,8 @@ class Recording(Beside, of=Recorded):
         return self.base.new_full(like, shape, value)
 
 
-OWN = {*vars(Recording), "ones_like", "plus", "symbolic", "zeros_like"}
-"""Names that are not left to arrays: ``plus`` would write over its operand, which may
+OWN = {*vars(Recording), "ones_like", "plus", "symbolic", "writing", "zeros_like"}
+"""Names that are not left to arrays: ``plus`` and ``writing`` would write over what may
 be a constant here, or be read again."""
 
 LAYOUT = {"geometry", "is_contiguous", "is_viewable"}

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import timeit
 from collections.abc import Callable
-from dataclasses import dataclass
 from statistics import fmean, median
 from textwrap import dedent
 from typing import Any
+
+from ..records import Values
 
 __all__ = ["Measurement", "Timer"]
 __dir__ = __all__.copy
@@ -21,8 +22,7 @@ UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 """Length of each unit of time, in seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
+class Measurement(Values):
     """The times of blocks of ``number_per_run`` runs of a statement, in seconds."""
 
     title: str

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from heapq import heappop, heappush
 from itertools import islice
 from math import inf, isfinite, nextafter
@@ -32,6 +32,7 @@ from ..numbers.balls import (
     working,
 )
 from ..numbers.boxes import BoxNamespace, BoxTerms, Enclosures, Unresolved, ways
+from ..records import Values
 from .process.budget import Budget, OutOfTime
 from .process.job import Job, words_of
 from .subject import Evaluate, on_terms
@@ -58,16 +59,14 @@ MAX_SHOWN_KINKS: Final = 6
 UNDECIDED: Final = "undecided"
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Values):
     """An interval of an input: the lower and upper ends of its entries, in C order."""
 
     lower: tuple[float, ...]
     upper: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(Values):
     """Proven bounds of a number, and the range of it that was found at points.
 
     least, most  an upper bound of the smallest number found, a lower of the largest
@@ -83,16 +82,14 @@ class Range:
     at: tuple[Mapping[str, float], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Values):
     """A part of the box where something is not smooth, or has no value."""
 
     what: str
     near: Mapping[str, tuple[float, float]]
 
 
-@dataclass(frozen=True, slots=True)
-class Ranges:
+class Ranges(Values):
     """Certified ranges of one program over one box, as far as work and time allowed.
 
     value      the ranges of the output's entries
@@ -119,8 +116,7 @@ Way = Any
 EVERYTHING: Final = (-inf, inf)
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(Values):
     """A piece of the box: its ends by entry, and what was found on it.
 
     bounds  the bounds of each output and gradient; None: the program has no value here
@@ -136,7 +132,7 @@ class _Piece:
     kinks: tuple[str, ...] = ()
     hole: str | None = None
     only: Way | None = None
-    shares: Mapping[str, float] = field(default_factory=dict)
+    shares: Mapping[str, float] = {}
 
 
 def ranges(
@@ -294,11 +290,8 @@ class _Search:
                 own = list(map(ends_of, numbers))
                 if known is None:
                     what |= dict.fromkeys(subject.terms.kinks.values())
-                    what |= (
-                        {"a comparison goes either way": None}
-                        if subject.terms.taken
-                        else {}
-                    )
+                    if subject.terms.taken:
+                        what["a comparison goes either way"] = None
                     only = subject
                 if any(is_nan(v) for v in values):
                     hole = "the program has no value"

@@ -20,15 +20,8 @@ if the method does not converge, no point is returned.
 from __future__ import annotations
 
 import math
-from collections.abc import (
-    Collection,
-    Container,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from math import isfinite
@@ -44,8 +37,8 @@ from ..numbers.namespace import ObjectNamespace
 from ..numbers.system import Number
 from ..numbers.terms import Term, Terms
 from ..ops import Op
+from ..records import Values
 from .formulas import shown
-from .process.budget import OutOfTime
 from .process.job import Job
 from .subject import OnTerms, exact_output, on_terms
 
@@ -89,8 +82,7 @@ HALVING_RATIOS: Final = (0.45, 0.55)
 Location = dict[int, Ball]
 
 
-@dataclass(frozen=True, slots=True)
-class Crossing:
+class Crossing(Values):
     """Two terms such that something is decided differently where they meet.
 
     op    the row that decides; None: a comparison of the program's own
@@ -194,8 +186,6 @@ def conventions(job: Job) -> dict[frozenset[str | None], str]:
     found: dict[frozenset[str | None], str] = {}
     try:
         _, crossings = watched(job)
-    except OutOfTime:
-        raise
     except Exception:
         # A note without the rule still has its reason.
         return found
@@ -216,8 +206,7 @@ def conventions(job: Job) -> dict[frozenset[str | None], str]:
 # where two terms meet
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Values):
     """A location, as a number for each entry, and its distance from the start."""
 
     moved: Mapping[int, Ball]

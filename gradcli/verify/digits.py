@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -24,9 +23,10 @@ from ..engine import Tensor, grad
 from ..lang.exactly import ExactFactory, ExactLibrary, exact_code
 from ..lang.machine import Machine
 from ..lang.parser import parse
-from ..numbers.balls import Ball, decimal, is_infinite, is_nan, working
+from ..numbers.balls import NAN, Ball, decimal, is_infinite, is_nan, working
 from ..numbers.namespace import ObjectArray, ObjectNamespace
 from ..numbers.system import Balls, Number, has_many_digits
+from ..records import Values
 from .process.job import Job
 from .subject import exact_output, objects
 
@@ -41,8 +41,7 @@ _NUMBER: Final = re.compile(r"\s*[+-]?(\d[\d_]*\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 _LIST: Final = re.compile(r"\s*\[[-+0-9.eE,\[\]\s]*\]\s*")
 
 
-@dataclass(frozen=True, slots=True)
-class Numerals:
+class Numerals(Values):
     """Numbers as text, in C order; ``unsettled``: some have fewer digits than asked."""
 
     shape: tuple[int, ...]
@@ -50,8 +49,7 @@ class Numerals:
     unsettled: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Precisely:
+class Precisely(Values):
     """The output and the gradient by each input, or None if no gradient reaches it.
 
     ``doubtful`` has the constants that are known to only 17 digits.
@@ -147,13 +145,11 @@ class _Pass:
         return not open_ and not self.system.undecided
 
     def _numerals(self, digits: int) -> dict[str | None, Numerals | None]:
-        found: dict[str | None, Numerals | None] = {}
+        found: dict[str | None, Numerals | None] = dict.fromkeys(self.arrays)
         for name, array in self.arrays.items():
-            balls = [] if array is None else list(array.data.flat)
-            texts = tuple(_text(b, digits) for b in balls)
-            open_ = not all(_is_sure(b, digits) for b in balls)
-            found[name] = None
             if array is not None:
+                texts = tuple(_text(b, digits) for b in array.data.flat)
+                open_ = not all(_is_sure(b, digits) for b in array.data.flat)
                 found[name] = Numerals(array.shape, texts, open_)
         return found
 
@@ -164,9 +160,7 @@ class _Pass:
 
 
 def _read(text: str) -> Ball:
-    if text in ("inf", "-inf", "nan"):
-        return {"inf": arb.pos_inf(), "-inf": arb.neg_inf()}.get(text, arb(float(text)))
-    return arb(text)
+    return NAN if text == "nan" else arb(text)
 
 
 def _is_sure(b: Ball, digits: int) -> bool:

@@ -11,8 +11,7 @@ comes with the sum of the absolute values that were added up to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from typing import Any, Final, Self
@@ -34,6 +33,7 @@ from ..numbers.expressions import (
 )
 from ..numbers.tape import Block, Column, Dots
 from ..ops.basis import ARITHMETIC
+from ..records import Values
 from .entries import NOTABLE_RELATIVE_ERROR, Entry, Report, at_most
 from .process.job import REFUTED
 from .subject import OnTape
@@ -132,20 +132,17 @@ class FloatPass:
             yield block.left, weights @ values[block.right].T
             yield block.right, values[block.left].T @ weights
         elif block.name != "stop":
-            literals = tuple(map(self._literal(block), block.args))
+            literals = tuple([self._literal(block, each) for each in block.args])
             for position, column in enumerate(block.args):
                 if self._tape.varies(column).any():
                     slope = self._slope(block, position, literals)
                     yield np.asarray(column), np.where(g == 0, 0.0, g * slope)
 
-    def _literal(self, block: Block) -> Callable[[Column], object]:
-        def literal(column: Any) -> float | Fraction | None:
-            step = int(column[0])
-            alone = is_literal(block.name) and (np.asarray(column) == step).all()
-            plain = alone and self._tape.name(step) == "number"
-            return self._tape.leaf(step) if plain else None
-
-        return literal
+    def _literal(self, block: Block, column: Any) -> float | Fraction | None:
+        step = int(column[0])
+        alone = is_literal(block.name) and (np.asarray(column) == step).all()
+        plain = alone and self._tape.name(step) == "number"
+        return self._tape.leaf(step) if plain else None
 
     def _slope(self, block: Block, position: int, literals: object) -> Any:
         program, symbols = _derivative(block.name, position, literals)
@@ -159,8 +156,7 @@ class FloatPass:
 # how a claim differs from the pass
 
 
-@dataclass(frozen=True, slots=True)
-class Gaps:
+class Gaps(Values):
     """Distances of a claim's numbers from those of an independent pass in floats.
 
     relative  the distance divided by the number; infinite if that is not defined

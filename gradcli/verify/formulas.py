@@ -260,9 +260,9 @@ def side_conditions(
     proof is about the terms ``made``; nothing depends on the choices ``settled``."""
     picked = [
         decision
-        for serial, choice in terms.choices.items()
+        for serial, decisions in terms.choices.items()
         if serial not in settled
-        for decision in choice.decisions
+        for decision in decisions
     ]
     inside = filter(_holds, terms.domains(ordered(made)))
     met = {frozenset((t.left.serial, t.right.serial)) for t in terms.ties.values()}
@@ -291,9 +291,9 @@ def indifferent(terms: Terms, free: Iterable[int]) -> frozenset[int]:
     settled = frozenset(free) & terms.choices.keys()
     while True:
         looked_at = list(terms.looked_at.values())
-        for serial, choice in terms.choices.items():
+        for serial, decisions in terms.choices.items():
             if serial not in settled:
-                looked_at += [s for d in choice.decisions for s in (d.left, d.right)]
+                looked_at += [s for d in decisions for s in (d.left, d.right)]
         left = settled - {term.serial for term in ordered(looked_at)}
         if left == settled:
             return settled

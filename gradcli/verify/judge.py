@@ -33,7 +33,7 @@ from ..numbers.balls import (
     to_float,
     working,
 )
-from ..numbers.graph import ACCURATE_BITS, derivative_of_order
+from ..numbers.graph import ACCURATE_BITS, derivative_of_order, is_nothing
 from ..numbers.rounding import (
     BITS,
     LEAST_POWERS,
@@ -307,10 +307,7 @@ def _up(b: Ball) -> float:
 
 
 def _is_small(b: Ball) -> bool:
-    return bool(b.is_finite() and b.contains(0) and b.abs_upper() < _SMALL)
-
-
-_SMALL: Final = ball(2) ** -1200
+    return is_nothing(b) and bool(b.contains(0))
 
 
 def same(a: Ball, b: Ball, dtype: str | None = None) -> bool:

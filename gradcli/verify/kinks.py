@@ -16,7 +16,7 @@ seed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import fsum, inf, isfinite, isnan, nan
 from random import Random
 from typing import Final
@@ -27,6 +27,7 @@ from ..numbers.balls import Ball, ball, text, to_float, working
 from ..numbers.namespace import ObjectArray, ObjectNamespace
 from ..numbers.rounding import unit_roundoff
 from ..numbers.system import Balls
+from ..records import Values
 from .crossings import WIDE_BITS, Crossing, Gap, Point, meeting, meetings, watched
 from .formulas import shown
 from .process.budget import Budget
@@ -67,8 +68,7 @@ DIVERGING_RATIO: Final = ball(1.2)
 MIN_DIVERGING_SLOPE: Final = ball(10)
 
 
-@dataclass(frozen=True, slots=True)
-class Kink:
+class Kink(Values):
     """A comparison or a row of the program that changes its decision at a point.
 
     more   the number of further entries at which the same text changes its decision
@@ -85,8 +85,7 @@ class Kink:
     rule: str
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Values):
     """The derivative by one entry from below and from above, and the engine's.
 
     below    The slope from below.
@@ -105,8 +104,7 @@ class Side:
     verdict: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Values):
     """A point on kinks.
 
     here      Whether it is the point that was given.
@@ -120,8 +118,7 @@ class Place:
     left_out: int
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Values):
     """All kinks and the places they lie at, nearest first.
 
     left_out    the number of farther places that were not examined
@@ -135,8 +132,7 @@ class Report:
     unsearched: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Candidate(Values):
     """A crossing, a point that lies on it, its condition as text, and the positions of
     the entries that it depends on."""
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 from math import isfinite, prod
 from typing import Any, Final
@@ -144,9 +145,10 @@ class Subject:
         known."""
         return frozenset()
 
+    @cached_property
     def sign_of_zero(self) -> tuple[str, tuple[int, ...]] | None:
-        """Return what depends on the sign of a zero, which no real number has, in
-        words, and the steps that lie there; None if nothing does."""
+        """Words for a function that depends on the sign of a zero, which no real number
+        has, and the steps that lie there; None if there is none."""
         if self.zeros:
             return "the sign of a zero decides", tuple(sorted(self.zeros)[:1])
         evaluation, graph = self.evaluation, self.evaluation.graph
@@ -244,13 +246,14 @@ class OnTerms(Subject):
         below = ordered(self.output_terms)
         return frozenset(t.serial for t in below if self.terms.is_outside(t))
 
+    @cached_property
     def gradient(self) -> list[Tensor]:
-        """Return the engine's recorded gradient of a scalar output, by input."""
+        """The engine's recorded gradient of a scalar output, by input."""
         return self._gradients(self.output, None, create_graph=True)
 
-    def second_row(self, gradient: Sequence[Tensor], row: int) -> dict[str, Any]:
+    def second_row(self, row: int) -> dict[str, Any]:
         """Return row ``row`` of the engine's Hessian, one row for each entry."""
-        for part in gradient:
+        for part in self.gradient:
             count = part.numel()
             if row < count:
                 return self._pulled(part, unit(count, row))

@@ -183,8 +183,6 @@ class Check:
         """Compare all entries with the true numbers in one round."""
         try:
             self.subject  # noqa: B018
-        except OutOfTime:
-            raise
         except Exception as error:
             self.reason = f"the program does not run on symbols: {words_of(error)}"
             return
@@ -392,7 +390,7 @@ class Check:
                 entry.verdict, entry.reason = UNKNOWN, f"{entry.reason}; {left}"
             kink = beside.get(entry.step) if entry.verdict == REFUTED else None
             if kink is None and entry.verdict in (REFUTED, ROUNDED):
-                kink = self._sign_of_zero
+                kink = self.subject.sign_of_zero
             if kink is not None:
                 entry.at_kink(self._named(*kink))
 
@@ -427,12 +425,7 @@ class Check:
         if self.job.kind != "hessian":
             return self.subject.engine_row(cotangent)
         assert isinstance(self.subject, OnTerms)
-        return self.subject.second_row(self._gradient, number)
-
-    @cached_property
-    def _gradient(self) -> Any:
-        assert isinstance(self.subject, OnTerms)
-        return self.subject.gradient()
+        return self.subject.second_row(number)
 
     def _references(self, row: Row) -> list[Reference]:
         """Return each entry's true number and what the engine's rule gives on balls."""
@@ -492,10 +485,6 @@ class Check:
 
         rule = self._conventions.get(frozenset(map(shown, subject.terms_of(steps))))
         return named if rule is None else f"{named}; {rule}"
-
-    @cached_property
-    def _sign_of_zero(self) -> Kinked | None:
-        return self.subject.sign_of_zero()
 
     @cached_property
     def _conventions(self) -> dict[frozenset[str | None], str]:
@@ -580,7 +569,7 @@ class Check:
     def _lower(self, reason: str, verdict: str) -> None:
         kink = self._nonsmooth.any() if verdict == REFUTED else None
         if kink is None and verdict != UNKNOWN:
-            kink = self._sign_of_zero
+            kink = self.subject.sign_of_zero
         for report in self.reports.values():
             for entry in report.entries:
                 if entry.verdict == UNKNOWN:

@@ -6,7 +6,7 @@ briefly(numpy.zeros(1000))          # Extent((1000,), 0.0, 0.0, False)
 
 from __future__ import annotations
 
-from math import inf, isnan
+from math import inf, isnan, nan
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy
@@ -56,9 +56,7 @@ def magnitude(value: Brief | None) -> float | None:
     """Return the largest absolute entry; NaN if any is NaN, None without entries."""
     if value is None:
         return None
-    if isinstance(value, Extent):
-        return float("nan") if value.nan else max(abs(value.low), abs(value.high))
-    entries = flat(value)
-    if any(map(isnan, entries)):
-        return float("nan")
-    return max(map(abs, entries), default=None)
+    found = value if isinstance(value, Extent) else extent(value)
+    if found.nan:
+        return nan
+    return max(abs(found.low), abs(found.high)) if found.low <= found.high else None

@@ -5,11 +5,10 @@ Diagnosis("factor", "a factor 2 is missing", "multiply by 2").repair
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ..records import Values
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(Values):
     """A fault of a claim, with its repair.
 
     cause   the kind of slip, in one word
@@ -22,8 +21,7 @@ class Diagnosis:
     repair: str
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Values):
     """A formula of a derivative, and the conditions that it holds under."""
 
     formula: str

@@ -13,7 +13,7 @@ frees what the nodes saved, because shapes and local gradients are read from the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from ..engine import AccumulateGrad, Node, Port, Tensor
@@ -21,6 +21,7 @@ from ..engine.custom import CustomNode
 from ..engine.node import ConstantNode, Edge, UnaryNode
 from ..ops.checks import KindError
 from ..ops.types import Array
+from ..records import Values, field
 from .fields import HIDDEN, ROWS, named
 from .numbers import Shown, shown
 from .places import Places, Span
@@ -69,8 +70,7 @@ class NodeView(NamedTuple):
         return self.name == "AccumulateGrad"
 
 
-@dataclass(frozen=True, slots=True)
-class GraphView:
+class GraphView(Values):
     """The answer of `gradcli graph`: the graph below one output.
 
     program    The program's text.

@@ -103,13 +103,11 @@ def plain(raw: Any) -> Plain:
     if dtype.kind == "f" and dtype.itemsize >= DOUBLE:
         listed: Plain = raw.tolist()
         return listed
-    import numpy
-
-    host = raw.get() if hasattr(raw, "get") else numpy.asarray(raw)
+    host = raw.get() if hasattr(raw, "get") else np.asarray(raw)
     if host.dtype.kind == "f" and host.dtype.itemsize < DOUBLE:
         texts = [float(str(entry)) for entry in host.ravel()]
-        host = numpy.array(texts, dtype=numpy.float64).reshape(host.shape)
-    widened: Plain = host.astype(numpy.float64).tolist()
+        host = np.array(texts, dtype=np.float64).reshape(host.shape)
+    widened: Plain = host.astype(np.float64).tolist()
     return widened
 
 

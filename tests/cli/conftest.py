@@ -16,13 +16,8 @@ from tests.processes import COLD, HANGS, ROOT
 
 COMMAND = COLD
 COLOUR_WISHES = (
-    "NO_COLOR",
-    "FORCE_COLOR",
-    "COLUMNS",
-    "TERM",
-    "GITHUB_ACTIONS",
-    "CLICOLOR_FORCE",
-)
+    "NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM", "GITHUB_ACTIONS", "CLICOLOR_FORCE",
+)  # fmt: skip
 OWN_WISHES = ("GRADCLI_", "XDG_CONFIG_HOME")
 """What our own variables begin with."""
 

@@ -8,7 +8,8 @@ from importlib import import_module
 
 from gradcli.cli.commands import COMMANDS
 from gradcli.cli.defaults import Setting
-from gradcli.cli.options import accepted_by, command_of, takes_program
+from gradcli.cli.group import accepted_by, command_of
+from gradcli.cli.options import takes_program
 
 ON_PROGRAMS = [name for name in COMMANDS if takes_program(name)]
 """Commands that take a program and the values of its inputs."""

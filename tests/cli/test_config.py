@@ -13,7 +13,8 @@ import pytest
 from gradcli.cli.commands import COMMANDS
 from gradcli.cli.commands.config import _listing
 from gradcli.cli.defaults import SETTINGS, Setting
-from gradcli.cli.options import Request, command_of
+from gradcli.cli.group import command_of
+from gradcli.cli.options import Request
 from gradcli.render.writer import prefer, terminal_width, wants_colour
 
 from .conftest import Ended, Run

@@ -20,7 +20,8 @@ from typer.main import get_command
 from gradcli.answers.pages import ORDER, page, schema, schemas, section, whole
 from gradcli.cli.commands import COMMANDS
 from gradcli.cli.commands import help as manual
-from gradcli.cli.options import PANELS, command_of
+from gradcli.cli.group import command_of
+from gradcli.cli.options import PANELS
 from gradcli.render.markdown import drawn
 from gradcli.render.theme import for_rich
 

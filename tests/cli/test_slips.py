@@ -15,8 +15,8 @@ from gradcli.answers.pages import schema as schema_of
 from gradcli.cli.app import run
 from gradcli.cli.commands import COMMANDS
 from gradcli.cli.defaults import SETTINGS, Setting
-from gradcli.cli.group import HELP
-from gradcli.cli.options import SO_ANYWAY, Request, command_of
+from gradcli.cli.group import HELP, command_of
+from gradcli.cli.options import SO_ANYWAY, Request
 from gradcli.cli.sources import readings
 
 from .examples import ON_PROGRAMS, example, users_of

@@ -10,6 +10,8 @@ import pytest
 from gradcli.lang import rows as together
 from gradcli.lang.compiled import Compiled, compile
 from gradcli.lang.errors import ProgramError
+from gradcli.traces import columns as traces
+from tests.random.generate import random_program
 
 COUNT = 300
 
@@ -26,6 +28,7 @@ PROGRAMS = {
     "a matrix": "A = stack([stack([x, b]), stack([b, 2 + x*x])])\n"
     "inverse(A)[0, 1] + det(A)",
     "positions": "v = stack([x, b, x + b])\nv[argmax(v)]*b + sort(v).values[1]",
+    "lists of numbers beside": "outer([x, b], [1, 2]).sum()*dist([x, b], [1, 2])",
     "random numbers": "w = randn(3)\n(w*x).sum()*b + rand(1).sum()",
     "in place": "y = x*2\ny += b*x\ny*y",
     "without a gradient": "x.detach()*b",
@@ -36,7 +39,7 @@ PROGRAMS = {
 
 @pytest.fixture(autouse=True)
 def _few_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(together, "MAX_ROWS_TOGETHER", 128)
+    monkeypatch.setattr(together, "MAX_ROWS_TOGETHER", 150)
 
 
 def columns(program: Compiled, count: int = COUNT) -> dict[str, Any]:
@@ -57,15 +60,35 @@ def test_a_row_has_the_numbers_that_it_has_alone(text: str) -> None:
             np.testing.assert_allclose(found.grads[name][row], g or 0, rtol=1e-13)
 
 
-def test_the_count_of_threads_changes_no_number(
+def test_neither_threads_nor_the_size_of_groups_change_a_number(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(together, "MIN_ROWS_OF_THREADS", 40)
     program = compile(PROGRAMS["a branch"])
     given, found = columns(program), []
-    for count in (1, 3):
+    for count, entries in ((1, 1 << 20), (3, 1 << 20), (3, 400)):
         monkeypatch.setattr(together, "cores", lambda count=count: count)
+        monkeypatch.setattr(traces, "MAX_ENTRIES", entries)
         found.append(program.table(given))
-    assert found[0].value.tobytes() == found[1].value.tobytes()
+    assert len({each.value.tobytes() for each in found}) == 1
+    assert [each.ways.threads for each in found[:2]] == [1, 3]
+    assert found[2].ways.runs > found[1].ways.runs > found[2].ways.alone
+
+
+def test_rows_of_random_programs_have_the_numbers_that_they_have_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for seed in range(40):
+        program = random_program(seed, wild=False, dtype="float64", scalar=True)
+        given, found = {}, []
+        for name, value in program.inputs.items():
+            given[name] = np.stack([np.asarray(value) * (1 + n / 7) for n in range(6)])
+        for least in (4, 100):
+            monkeypatch.setattr(together, "MIN_ROWS_TOGETHER", least)
+            done = compile(program.text).at_rows(given, {}, {})
+            found.append([done.value, *done.grads.values()])
+        for several, alone in zip(*found, strict=True):
+            np.testing.assert_allclose(several, alone, 1e-12, err_msg=program.text)
 
 
 def test_a_number_that_is_read_is_that_of_its_row() -> None:
@@ -83,6 +106,8 @@ def test_a_row_that_fails_fails_alone() -> None:
     given["x"][[5, 250]] = 2
     failed: dict[int, ProgramError] = {}
     found = program.at_rows(given, {}, failed)
+    with pytest.raises(ProgramError, match="unknown name 'tahn'"):
+        compile("tahn(x)").at_rows({"x": given["x"]}, {}, {})
     assert sorted(failed) == [5, 250]
     assert np.isnan(found.value).sum() == len(failed)
     assert found.grads["b"][6] == 2
@@ -112,12 +137,14 @@ def test_what_all_rows_share_may_have_many_entries() -> None:
 
 
 def test_a_row_may_be_an_array() -> None:
-    program = compile("softmax(v*x, 0)[1]")
     rng = np.random.default_rng(1)
     given = {"v": rng.normal(size=(50, 4)), "x": rng.normal(size=50)}
-    found = program.table(given)
-    alone = program.grad(v=given["v"][3], x=given["x"][3])
-    np.testing.assert_allclose(found.grads["v"][3], alone.grads["v"], rtol=1e-14)
+    for text in ("softmax(v*x, 0)[1]", "as_strided(v, [2], [1], 0).sum()*x.item()"):
+        program = compile(text)
+        found = program.table(given)
+        alone = program.grad(v=given["v"][3].copy(), x=given["x"][3])
+        np.testing.assert_allclose(found.grads["v"][3], alone.grads["v"], rtol=1e-14)
+        np.testing.assert_allclose(found.value[3], alone.value, rtol=1e-14)
 
 
 def test_no_rows_give_no_numbers() -> None:

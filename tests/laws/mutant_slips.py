@@ -21,6 +21,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
+from gradcli.engine.namespace import Namespace
 from gradcli.ops.exact import is_plain
 
 Rule = Callable[..., Any]
@@ -202,6 +203,9 @@ for _name in ("neg", "abs", "invert", "lt", "le", "gt", "ge", "eq", "ne"):
 
 class WatchedSpace:
     """A rule's namespace: it opens what it is given and wraps what it gives."""
+
+    plain = False
+    writing = Namespace.writing
 
     def __init__(self, xp: Any, watch: Watch) -> None:
         self._xp = xp

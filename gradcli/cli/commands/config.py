@@ -14,7 +14,6 @@ import typer
 
 from ...lang.excerpt import printable
 from .. import PREFIX, defaults, settings_path
-from ..options import Json
 from ..output import Printer, note
 from ..problems import Exit, put, wrong
 
@@ -39,7 +38,7 @@ def main(
     ] = None,
     value: Annotated[str | None, {"autocompletion": _choices}] = None,
     unset: bool = False,
-    json: Json = False,
+    json: bool = False,
     debug: bool = False,
 ) -> int:
     """Defaults of options: show them, set them.

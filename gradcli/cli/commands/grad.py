@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
-from ...records import Record
+from ...records import Values
 from ..checking import Check, show_checked
 from ..forms import Forms, joined, program_of_gradients
 from ..limits import MAX_DIGITS, MAX_ORDER
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ...verify.process.job import Verification
 
 
-class Beside(Record):
+class Beside(Values):
     """A group of options: what else is computed at one point.
 
     --digits N: Show also N certified digits of value and gradients; a decimal is taken

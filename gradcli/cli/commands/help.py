@@ -17,7 +17,8 @@ from typer.core import TyperGroup
 
 from .. import version
 from ..commands import COMMANDS
-from ..options import WHOLE, Json, accepted_by, command_of
+from ..group import accepted_by, command_of
+from ..options import WHOLE
 from ..output import Printer, note
 from ..problems import Exit, put, wrong
 from . import ops
@@ -54,7 +55,7 @@ def main(
         str | None, {"autocompletion": lambda incomplete: list(topics())}
     ] = None,
     man: str | None = None,
-    json: Json = False,
+    json: bool = False,
     debug: bool = False,
 ) -> int:
     """The documentation: a tutorial, the language, errors, verdicts.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from ..options import Json
 from ..problems import Exit, wrong
 
 
@@ -19,7 +18,7 @@ def _names(incomplete: str) -> list[tuple[str, str]]:
 
 def main(
     name: Annotated[str | None, {"autocompletion": _names}] = None,
-    json: Json = False,
+    json: bool = False,
     debug: bool = False,
 ) -> int:
     """The operations: formulas, graph nodes, conventions.

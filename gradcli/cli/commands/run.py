@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from typer.core import TyperCommand
 
-from ..options import Page, Seconds, stand_in
+from ..group import Page, stand_in
+from ..options import Seconds
 from ..output import MORE_TIME, Printer, note
 from ..problems import Exit, typed, wrong
 

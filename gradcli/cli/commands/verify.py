@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from ..options import Json, Requirement, Seconds
+from ..options import Requirement, Seconds
 from ..output import MORE_TIME, Printer, note
 from ..problems import Exit, wrong
 from ..sources import listed
@@ -20,7 +20,7 @@ def main(
     order: Annotated[int, {"min": 1, "max": 2}] = 1,
     require: Requirement = None,
     verify_seconds: Seconds = 30.0,
-    json: Json = False,
+    json: bool = False,
     quiet: bool = False,
     debug: bool = False,
 ) -> int:

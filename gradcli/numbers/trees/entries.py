@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...engine.raw import Host, Params
+from ...engine.raw import Host, Params, Run
 from ...ops import Op
 from ...ops.basis import ARITHMETIC
 from ...ops.checks import KindError
@@ -29,7 +29,7 @@ from ...ops.types import Dims
 from ..balls import STEPS, Ball, ball
 from ..decided import LOGIC, MASKS, NUMERIC, is_literal
 from ..matrices import MAX_COFACTOR_SIZE, boxed
-from ..namespace import Numbers, ObjectArray, ObjectNamespace, are_indices
+from ..namespace import ObjectArray, ObjectNamespace, are_indices, reducing
 from ..system import RELATIONS, Number, System
 from .namespace import TreeNamespace
 from .tree import TooLong, Tree, constant
@@ -125,9 +125,6 @@ class EntrySystem(System[Tree]):
         """Return False: a rounding is written as a call, so no jump is looked for."""
         return False
 
-    def rounded(self, element: Tree) -> float:
-        return float(element.value)
-
 
 class EntryArray(ObjectArray):
     """An array of trees; ``mask`` tells whether they are truth values."""
@@ -160,6 +157,12 @@ class EntryArray(ObjectArray):
             truth: Host = self.__gradcli_namespace__.truth(self)
             return truth
         return super()._values()
+
+
+def _chain(name: str, system: EntrySystem, row: list[Tree]) -> Tree:
+    if not row:
+        raise ValueError("the largest or smallest of no entries is not defined")
+    return reduce(partial(system.apply, name), row)
 
 
 class EntryNamespace(ObjectNamespace):
@@ -262,22 +265,10 @@ class EntryNamespace(ObjectNamespace):
             x = self._chosen(self.elements(mask), number, x)
         return x
 
-    def amax(self, x: object, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
-        return self._reduce(partial(self._chain, "maximum"), x, dim, keepdim)
-
-    def amin(self, x: object, dim: Dims = None, keepdim: bool = False) -> ObjectArray:
-        return self._reduce(partial(self._chain, "minimum"), x, dim, keepdim)
-
-    def _chain(self, name: str, system: EntrySystem, row: list[Tree]) -> Tree:
-        if not row:
-            raise ValueError("the largest or smallest of no entries is not defined")
-        return reduce(partial(system.apply, name), row)
-
-    def all(self, x: object, dim: Dims = None, keepdim: bool = False) -> Numbers:
-        return self._quantified("logical_and", x, dim, keepdim)
-
-    def any(self, x: object, dim: Dims = None, keepdim: bool = False) -> Numbers:
-        return self._quantified("logical_or", x, dim, keepdim)
+    amax: Run = reducing("_reduce", partial(_chain, "maximum"))
+    amin: Run = reducing("_reduce", partial(_chain, "minimum"))
+    all: Run = reducing("_quantified", "logical_and")
+    any: Run = reducing("_quantified", "logical_or")
 
     def _quantified(
         self, name: str, x: object, dim: Dims, keepdim: bool

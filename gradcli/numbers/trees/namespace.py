@@ -163,11 +163,8 @@ class TreeNamespace(Namespace):
         value = tree.value
         if isinstance(value, tuple):
             return tree
-        lone = _lone(value)
-        if lone is not None:
-            return self.filled(value.shape, lone)
         short = value.size <= max(size, MAX_WRITTEN_ENTRIES)
-        return self.array(value) if short else tree
+        return self.array(value) if short or _lone(value) is not None else tree
 
     def named(self, name: str, value: object) -> Tree:
         """Return the tree of an input."""

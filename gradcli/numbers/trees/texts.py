@@ -17,13 +17,7 @@ from typing import Final
 from ...ops import FUNCTIONS
 from ...ops.basis import COMPARISONS, NEUTRAL, put_on
 from ...ops.checks import KindError
-from ...ops.spellings import (
-    ATOM,
-    SIGN,
-    SPELLINGS,
-    Precedence,
-    Template,
-)
+from ...ops.spellings import ATOM, SIGN, SPELLINGS, Precedence, Template
 
 
 class Unspeakable(TypeError):

@@ -22,16 +22,10 @@ from ...engine.raw import Host
 from ...numbers.balls import to_float
 from ...numbers.expressions import Expressions
 from ...numbers.terms import Term
+from ...records import Values
 from ..formulas import indifferent, side_conditions
 from ..process.budget import Budget, OutOfTime
-from ..process.job import (
-    AGREES,
-    NOTHING_SHOWN,
-    PROVED,
-    REFUTED,
-    timed_out,
-    words_of,
-)
+from ..process.job import AGREES, NOTHING_SHOWN, PROVED, REFUTED, timed_out, words_of
 from ..prove import simplifies_away, vanishes
 from ..subject import objects
 from ..whole import MAX_SYMPY_TREE_NODES, independent, off_jumps
@@ -50,15 +44,7 @@ from .text import (
     simpler,
     small_points,
 )
-from .truth import (
-    Visit,
-    are_finite,
-    differing,
-    fits,
-    fitted_array,
-    terms_of,
-    values_of,
-)
+from .truth import Visit, are_finite, differing, fits, fitted_array, terms_of, values_of
 
 MAX_CLAIM_ENTRIES: Final = 5_000
 TRIES_PER_POINT: Final = 6
@@ -447,8 +433,7 @@ def shown(task: ClaimsTask, point: Point, sides: Sides) -> Counterexample:
     return Counterexample(inputs, entry, said, has, claimed.shape, true.shape)
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
+class Proof(Values):
     """The outcome of a proof, with the reason for a failure if it is known."""
 
     done: bool

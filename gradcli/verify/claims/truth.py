@@ -116,12 +116,8 @@ class Visit:
     def expression(self, claim: Claim) -> Tensor:
         """Return the claim's expression on terms; a name means an input first."""
         assert claim.expression is not None
-        found, _ = self._run(claim.expression, self.named())
-        return found
-
-    def named(self) -> dict[str, object]:
-        """Return the inputs and variables that a claim may use, by name."""
-        return {**self.environment, **self.tensors}
+        named = {**self.environment, **self.tensors}
+        return self._run(claim.expression, named)[0]
 
     def entries(self, name: str) -> list[Term]:
         return list(self.tensors[name].raw.data.flat)
