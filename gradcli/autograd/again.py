@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,8 @@ class _Reading:
         self.output = output
         self.inputs = inputs
         ends = {x.edge for x in inputs if x.edge is not None}
+        if output.edge is None:
+            raise _Unplanned
         self.order: list[Any] = between([output.edge], ends)
         if len(self.order) > MAX_NODES:
             raise _Unplanned
@@ -222,6 +225,8 @@ _PLANS: OrderedDict[Hashable, _Plan | int] = OrderedDict()
 """The plans by what is asked and the structure of the graph; a number: how often it was
 asked without one."""
 
+_LOCK = Lock()
+
 NEVER = 1 << 62
 """Count of a structure that there is no plan for."""
 
@@ -248,14 +253,16 @@ def asked_again(
     except _Unplanned:
         return None
     key = outputs, most, forward, reading.key
-    plan = _PLANS.pop(key, 0)
+    with _LOCK:
+        plan = _PLANS.pop(key, 0)
+        _PLANS[key] = plan if isinstance(plan, _Plan) else min(plan + 1, NEVER)
     if plan == 1:
         plan = _planned(reading, outputs, most, forward)
-    elif isinstance(plan, int):
-        plan = min(plan + 1, NEVER)
-    _PLANS[key] = plan
-    while len(_PLANS) > MAX_PLANS or _kept() > MAX_KEPT:
-        _PLANS.popitem(last=False)
+        with _LOCK:
+            _PLANS[key] = plan
+    with _LOCK:
+        while len(_PLANS) > MAX_PLANS or _kept() > MAX_KEPT:
+            _PLANS.popitem(last=False)
     if isinstance(plan, int):
         return None
     try:
@@ -263,7 +270,8 @@ def asked_again(
     except Departed:
         plan.missed += 1
         if plan.missed > MAX_MISSED:
-            _PLANS[key] = NEVER
+            with _LOCK:
+                _PLANS[key] = NEVER
         return None
     plan.missed = 0
     return found

@@ -176,7 +176,7 @@ class Entries:
             first, *others = [self.like([part]).csr() for part in self.parts]
             return sum(others, first)
         whole = self.joined()
-        return whole.places().filled(np.ascontiguousarray(whole.flat().values))
+        return whole.places().filled(np.array(whole.flat().values))
 
     def places(self) -> Places:
         """Return the places of a matrix that is `joined`."""

@@ -195,7 +195,9 @@ class Recording(Beside, of=Recorded):
         return found
 
     def _demand(self, value: Value, answer: object) -> None:
-        self.trace.asked.append(self.trace.add(Demand(answer), (value,), {}, None))
+        self.trace.asked.append(
+            self.trace.add(Demand(repr(answer)), (value,), {}, None)
+        )
 
     @whole
     def new_full(self, x: Any, shape: Shape, value: Any) -> Any:
@@ -231,13 +233,13 @@ for _name in (BASIS & {*dir(Beside)}) - MEMORY - OWN:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """A step that compares what is found with the answer that the recording got."""
+    """A step that compares what is found with the answer that the recording got, as
+    text: a zero has a sign, and NaN is equal to NaN."""
 
-    answer: object
+    answer: str
 
     def __call__(self, found: object) -> None:
-        same = found == self.answer or (found != found and self.answer != self.answer)
-        if not same or type(found) is not type(self.answer):
+        if repr(found) != self.answer:
             raise Departed
 
 
@@ -335,10 +337,12 @@ class Replay:
             raise
         except Exception as error:
             raise Departed from error  # a fresh computation says it in its own words
-        return [
-            held[at] if own and held[at].base is None else np.array(held[at])
-            for at, own in zip(self._results, self._owned, strict=True)
-        ]
+        found: list[Any] = []
+        for at, own in zip(self._results, self._owned, strict=True):
+            result = held[at]
+            alone = own and result.base is None and not any(r is result for r in found)
+            found.append(result if alone else np.array(result))
+        return found
 
     @property
     def steps(self) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gradcli.autograd import again
-from gradcli.autograd.blocks import gradient, itself, pull
+from gradcli.autograd.blocks import gradient, hessian, itself, pull
 from gradcli.engine import NUMPY, Tensor, batch
 from gradcli.engine import jacobian as blocks
 from gradcli.engine.forward import jvp
@@ -103,6 +103,15 @@ def test_a_derivative_asked_for_again_is_that_of_the_new_numbers(
                         (fresh,) = columns_of([z], x) if forward else rows_of(z, [x])
                         found, expected = block.dense().raw, fresh.dense().raw
                         np.testing.assert_allclose(found, expected, **ALIKE)
+
+
+def test_a_hessian_of_a_sum_is_zero_each_time_and_blocks_share_no_memory() -> None:
+    x, z = (Tensor(np.ones(70), NUMPY, True) for _ in "xz")
+    for _ in range(4):
+        ((block,),) = hessian(call("sum", x), [x])
+        assert not block.dense().raw.any()
+        first, second = (block.csr().data for block in rows_of(x * 2 + z * 2, [x, z]))
+        assert not np.shares_memory(first, second)
 
 
 @by_row("at", spots(), ident)

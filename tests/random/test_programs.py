@@ -74,6 +74,12 @@ def test_a_compiled_program_gives_at_each_point_what_a_fresh_one_gives() -> None
             assert_alike(answer(program, point), answer(compile(text), point), text)
 
 
+def test_the_sign_of_a_zero_that_was_read_is_read_again() -> None:
+    program = compile("1/x.item() + 0*x")
+    found = [program.grad(x=zero).value for zero in (0.0, 0.0, 0.0, -0.0)]
+    assert found == [np.inf, np.inf, np.inf, -np.inf]
+
+
 def answer(program: Any, point: dict[str, Any]) -> list[Any]:
     try:
         found = program.grad(**point)
