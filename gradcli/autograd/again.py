@@ -7,8 +7,8 @@ is the recording of a sparse reverse pass whose entries alone depend on the grap
 that pass reads of the floats is asked again each time; where the answer is another one,
 or a number is not finite, the derivative is computed as if it were the first.
 
-    for _ in range(3):
-        y = x[1:] * x[:-1]          # the second call plans, the third follows the plan
+    for _ in range(4):
+        y = x[1:] * x[:-1]          # the third call plans, the fourth follows the plan
         jacobian(y, [x])
 """
 

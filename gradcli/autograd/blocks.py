@@ -12,7 +12,7 @@ by `jvp` and the partials. Both give the same numbers. Whoever needs a Jacobian 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import prod
@@ -22,7 +22,6 @@ from ..engine.backward import grad
 from ..engine.errors import NOT_SCALAR, GradError
 from ..engine.forward import jvp
 from ..engine.jacobian import (
-    MIN_SPARSE_ROWS,
     Block,
     TooManyEntries,
     columns_of,
@@ -78,7 +77,10 @@ def hessian(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Block]]:
     found = None
     if _together([output], inputs, False):
         found = _planned(output, inputs, gradient, MAX_ENTRIES)
-    return found or structured(gradient(output, inputs), inputs, most=MAX_ENTRIES)
+    if found is None:
+        found = structured(gradient(output, inputs), inputs, most=MAX_ENTRIES)
+        _note(output, inputs, gradient, False, found)
+    return found
 
 
 def hessian_product(
@@ -205,10 +207,14 @@ def structured(
     known = [*chain(*filter(None, planned))]
     if len(known) == len(outputs):
         return known
-    if not forward:
-        return [rows_of(y, inputs, most) for y in outputs]
-    per_input = [columns_of(outputs, x, most) for x in inputs]
-    return [[blocks[nr] for blocks in per_input] for nr in range(len(outputs))]
+    if forward:
+        per_input = [columns_of(outputs, x, most) for x in inputs]
+        blocks = [[column[nr] for column in per_input] for nr in range(len(outputs))]
+    else:
+        blocks = [rows_of(y, inputs, most) for y in outputs]
+    for y, row in zip(outputs, blocks, strict=True):
+        _note(y, inputs, itself, forward, [row])
+    return blocks
 
 
 def itself(y: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
@@ -224,11 +230,37 @@ def _planned(
     forward: bool = False,
 ) -> list[list[Block]] | None:
     """Return the blocks by a plan for graphs of this structure, if there is one."""
-    if max([x.numel() for x in inputs], default=0) < MIN_SPARSE_ROWS:
+    if _question(y, inputs, outputs, forward) not in _SPARSE:
         return None
     from .again import asked_again
 
     return asked_again(y, inputs, outputs, most, forward)
+
+
+_SPARSE: set[Hashable] = set()
+"""Questions, by the shapes of output and inputs, whose last answer was sparse."""
+
+
+def _question(
+    y: Tensor, inputs: Sequence[Tensor], outputs: object, forward: bool
+) -> Hashable:
+    return outputs, forward, y.raw.shape, *[x.raw.shape for x in inputs]
+
+
+def _note(
+    y: Tensor,
+    inputs: Sequence[Tensor],
+    outputs: object,
+    forward: bool,
+    rows: Sequence[Sequence[Block]],
+) -> None:
+    """Note whether a question has a sparse answer, which is planned for if it is asked
+    again."""
+    asked = _question(y, inputs, outputs, forward)
+    if any(block.sparse for row in rows for block in row):
+        _SPARSE.add(asked)
+    else:
+        _SPARSE.discard(asked)
 
 
 def _together(

@@ -10,6 +10,7 @@ quartiles. Nobody is timed before it gave the same numbers as gradcli.
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import subprocess
 import sys
@@ -90,6 +91,8 @@ def compared(comparison: Comparison, rounds: int | None = None) -> dict[str, Any
 
 def in_turns(onces: Mapping[str, Once], rounds: int) -> dict[str, list[float]]:
     """Seconds of a call of each, round by round."""
+    gc.collect()
+    gc.freeze()  # no collection walks what the libraries of others hold
     times: dict[str, list[float]] = {name: [] for name in onces}
     counts = {name: repeats(once) for name, once in onces.items()}
     for _ in range(rounds):
