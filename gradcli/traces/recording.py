@@ -171,6 +171,8 @@ class Recording(Beside, of=Recorded):
     def made(self, function: Function, args: tuple[Any, ...], kwargs: Params) -> Any:
         """Return what a function gives, as arrays of the recording."""
         call, flat = laid_out(function, args, kwargs)
+        if any(isinstance(x, Made) and not isinstance(x, Recorded) for x in flat):
+            return NotImplemented  # a batch knows how to be scaled by an array
         found = call(*[x.data if isinstance(x, Recorded) else x for x in flat])
         operands = tuple([x.value if isinstance(x, Recorded) else x for x in flat])
         if isinstance(found, np.ndarray | np.generic):
@@ -195,6 +197,8 @@ class Recording(Beside, of=Recorded):
         return found
 
     def _demand(self, value: Value, answer: object) -> None:
+        if not _is_plain(answer):
+            raise Untraceable(f"what is read is a {type(answer).__name__}")
         self.trace.asked.append(
             self.trace.add(Demand(repr(answer)), (value,), {}, None)
         )
@@ -365,6 +369,13 @@ def _inside(value: Any) -> list[Recorded]:
     """Return the arrays of a recording in an argument."""
     parts = value if isinstance(value, tuple | list) else (value,)
     return [part for part in parts if isinstance(part, Recorded)]
+
+
+def _is_plain(answer: object) -> bool:
+    """Return whether an answer's text says what it is."""
+    if isinstance(answer, tuple | list):
+        return all(map(_is_plain, answer))
+    return answer is None or isinstance(answer, bool | int | float | str)
 
 
 def _shape_of(x: Raw) -> Shape:
