@@ -88,6 +88,8 @@ class Block:
 
     def csr(self) -> Any:
         """Return the matrix as a ``scipy.sparse.csr_array``."""
+        if self.sparse:
+            return self.matrix
         csr_array = scipy("sparse").csr_array
         shape = (self.output.numel(), self.x.numel())
         return csr_array(shape) if self.matrix is None else csr_array(self.matrix)

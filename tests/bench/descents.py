@@ -38,10 +38,12 @@ def of_gradcli(problem: str, name: str) -> Once:
     starts = [x.raw.copy() for x in inputs]
     make = partial({"sgd": SGD, "adam": Adam}[name], lr=1e-3)
 
+    descent = Descent(Session(prepared), make, wrt)
+
     def once() -> bool:
         for x, start in zip(inputs, starts, strict=True):
-            x.raw = start  # one that stands still would end early
-        return Descent(Session(prepared), make, wrt).run(STEPS).stopped == "steps"
+            x.raw[...] = start  # one that stands still would end early
+        return descent.run(STEPS).stopped == "steps"
 
     return once
 
