@@ -58,6 +58,24 @@ class Made:
     __hash__ = object.__hash__
 
 
+class Readable(Made):
+    """A value whose only entry can be read as a plain number, by ``item``."""
+
+    __slots__ = ()
+    item: Any
+
+    def __bool__(self) -> bool:
+        return bool(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    __index__ = __int__
+
+
 def give_operators(kind: type[Made]) -> None:
     """Add Python's operators to a class, as the functions of its namespace."""
     put_on(kind, lambda name: lambda x, *both: (

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..engine.beside import Beside, Made, give_operators
+from ..engine.beside import Beside, Readable, give_operators
 from ..engine.raw import Host, Params, Raw, Run
 from ..ops import FUNCTIONS, Op
 from ..ops.basis import ARITHMETIC, SPECIAL, UFUNCS
@@ -49,7 +49,7 @@ def _called(name: str) -> Run:
     return lambda x, dim=None: getattr(x.__gradcli_namespace__, name)(x, dim)
 
 
-class Column(Made):
+class Column(Readable):
     """An array of ``shape`` for each row; ``data`` has the rows in front."""
 
     __slots__ = ("data",)
@@ -108,17 +108,6 @@ class Column(Made):
 
     all, any = _called("all"), _called("any")
     min, max = _called("amin"), _called("amax")
-
-    def __bool__(self) -> bool:
-        return bool(self.item())
-
-    def __float__(self) -> float:
-        return float(self.item())
-
-    def __int__(self) -> int:
-        return int(self.item())
-
-    __index__ = __int__
 
     def __len__(self) -> int:
         return self.shape[0]

@@ -28,6 +28,7 @@ from ..engine.beside import (
     BASIS,
     Beside,
     Made,
+    Readable,
     give_operators,
     holds,
     left_to_base,
@@ -46,7 +47,7 @@ class Departed(Exception):
     """The error of a replay that gets another answer than the recording did."""
 
 
-class Recorded(Made):
+class Recorded(Readable):
     """An array of a recording; ``value`` is its number there."""
 
     __slots__ = ("data", "value")
@@ -98,17 +99,6 @@ class Recorded(Made):
 
     def max(self) -> Any:
         return self._call(np.max)
-
-    def __bool__(self) -> bool:
-        return bool(self.item())
-
-    def __float__(self) -> float:
-        return float(self.item())
-
-    def __int__(self) -> int:
-        return int(self.item())
-
-    __index__ = __int__
 
     def __len__(self) -> int:
         return len(self.data)
