@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..lang.process import is_out_of_memory
 from . import anything_set
 from .ending import before_exit
-from .output import Printer, form, note
+from .output import MORE_TIME, Printer, form, note
 from .problems import Exit
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ _SHOWN = ("--require", "--json", "--symbolic", "--latex")
 """Beginnings of options that need verdicts even with ``--quiet``."""
 
 NO_THREAD = "there is no memory left to hand it to the checking process"
+
+NOT_SHOWN = "nothing stronger was shown"
 
 _waiting: list[Any] = []
 
@@ -111,7 +113,7 @@ class Check:
             return None
         if self._refusal is not None:
             return self._reworded(job.unanswered().ended(self._refusal))
-        updates = list(self._checker.results(job.seconds))
+        updates = list(self._checker.results())
         self._checker.stop()
         return self._reworded(updates[-1]) if updates else None
 
@@ -178,7 +180,7 @@ def _status(verification: Verification | None, require: str | None) -> int:
     """Return 1, and tell the reasons on stderr, if a verdict is refuted or too weak."""
     if verification is None:
         return Exit.DONE
-    from ..verify.process.job import REFUTED, is_weaker
+    from ..verify.process.job import REFUTED, is_weaker, lacked_time
 
     failed = {v: "refuted" for v in verification.inputs if v.verdict == REFUTED}
     if require is not None and not failed:
@@ -188,9 +190,11 @@ def _status(verification: Verification | None, require: str | None) -> int:
             if is_weaker(v.verdict, require)
         }
     for verdict, said in failed.items():
-        reason = verdict.note or "see --json"
+        reason = verdict.note or NOT_SHOWN
         entry = reason.partition(":")[0].rpartition(" ")[2]
         # The reason may name the input already.
         named = entry.partition("[")[0] == verdict.name
         note(f"{said}: {reason}" if named else f"{said}: {verdict.name}: {reason}")
+    if any(lacked_time(verdict.note) for verdict in verification.inputs):
+        note(MORE_TIME)
     return Exit.REFUTED if failed else Exit.DONE

@@ -46,7 +46,7 @@ class Form:
 
 form = Form()
 
-MORE_TIME = "note: the {:g} s are over: --verify-seconds N gives more"
+MORE_TIME = "note: --verify-seconds N gives the check more time"
 
 
 class OutputFailed(ProgramError):

@@ -75,6 +75,19 @@ def lowered(kind: str, limit: int) -> int | None:
     return int(soft)
 
 
+def raised(kind: str, by: int) -> int | None:
+    """Raise the limit ``AS``, ``CPU`` or ``DATA`` of this process by so much, or as far
+    as the system allows; return the limit before, or None if there is none."""
+    if resource is None:
+        return None
+    which = getattr(resource, f"RLIMIT_{kind}")
+    soft, hard = resource.getrlimit(which)
+    if soft == resource.RLIM_INFINITY:
+        return None
+    resource.setrlimit(which, (soft + by if hard < 0 else min(soft + by, hard), hard))
+    return int(soft)
+
+
 def restore(kind: str, before: int | None) -> None:
     """Set the limit to ``before``, which `lowered` returned."""
     if before is not None:

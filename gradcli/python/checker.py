@@ -18,7 +18,6 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial, reduce
 from math import isfinite
-from time import monotonic
 from typing import Any, Final
 
 import numpy as np
@@ -31,7 +30,7 @@ from ..engine.tensor import Tensor, ones_for
 from ..numbers.balls import text, to_float
 from ..numbers.system import NoMeaning
 from ..records import Values
-from ..verify.process.budget import Budget, OutOfTime
+from ..verify.process.budget import Budget, OutOfTime, Stopwatch
 from ..verify.process.job import (
     PROVED,
     REFUTED,
@@ -175,7 +174,7 @@ class Checked:
 
     def __init__(self, call: Call, plan: Plan) -> None:
         self.call, self.plan = call, plan
-        self.began = monotonic()
+        self.watch = Stopwatch()
         self.remarks: list[str] = []
         self.faults: list[Fault] = []
         self.blocks: dict[str, Both] = {}
@@ -224,7 +223,7 @@ class Checked:
         return [np.array(c, np.asarray(y.raw).dtype) for c, y in pairs]
 
     def _left(self, share: float = FOR_BALLS) -> float:
-        return max(0.1, self.plan.seconds * share - (monotonic() - self.began))
+        return max(0.1, self.plan.seconds * share - self.watch.seconds)
 
     # the proof
 
@@ -307,7 +306,7 @@ class Checked:
             verification.kinks if verification else (),
             None,
             tuple(dict.fromkeys(self.remarks)),
-            round(monotonic() - self.began, 3),
+            round(self.watch.seconds, 3),
         )
 
     def _try(self) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Annotated, ClassVar, Final
 
 from ..records import Values, field
-from ..verify.process.job import REFUTED, TIME_OUT, UNKNOWN, is_weaker, weakest
+from ..verify.process.job import REFUTED, UNKNOWN, is_weaker, lacked_time, weakest
 from ..views.claims import Diagnosis
 from ..views.fields import HIDDEN, Verdict, named
 
@@ -147,9 +147,8 @@ class FunctionProof(Values):
 
     @property
     def ran_out_of_time(self) -> bool:
-        """Whether the verdict is unknown because time ran out."""
-        notes = [each.note or "" for each in self.inputs]
-        return self.verdict == UNKNOWN and any(TIME_OUT in note for note in notes)
+        """Whether a verdict is weaker than it could be because time ran out."""
+        return any(lacked_time(each.note) for each in self.inputs)
 
     def __bool__(self) -> bool:
         """Tell whether nothing required is refuted or weaker than ``at_least``."""

@@ -25,6 +25,7 @@ from .process.job import (
     CERTIFIED,
     MAX_FORM_CHARACTERS,
     PROVED,
+    RAN_OUT,
     REFUTED,
     ROUNDED,
     SAMPLED,
@@ -39,7 +40,7 @@ from .subject import Place
 NOTABLE_RELATIVE_ERROR: Final = 1e-6
 """Smallest relative error from rounding that a note mentions."""
 
-OUT_OF_TIME: Final = "SymPy ran out of time"
+OUT_OF_TIME: Final = f"SymPy {RAN_OUT}"
 
 
 @dataclass(slots=True, eq=False)

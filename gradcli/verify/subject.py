@@ -39,6 +39,7 @@ from ..numbers.rounding import Roundings
 from ..numbers.system import NoMeaning
 from ..numbers.tape import TapeNamespace
 from ..numbers.terms import Term, Terms, ordered
+from .process.budget import load_sympy
 from .process.job import Input, Job, entry_name
 
 MAX_RULED_STEPS: Final = 20_000
@@ -262,6 +263,7 @@ class OnTerms(Subject):
 
     def text_of(self, steps: Iterable[int]) -> str:
         # SymPy is imported here, because it is needed only where a kink is named.
+        load_sympy()
         from .formulas import shown
 
         parts = list(filter(None, map(shown, self.terms_of(steps))))

@@ -36,10 +36,9 @@ from ..numbers.terms import Terms
 from .entries import Claimed, Entry, Report, Row
 from .judge import FEW_UNITS, Reference, is_right, judge
 from .nonsmooth import Kinked, NonSmooth
-from .process.budget import Budget, OutOfTime
+from .process.budget import Budget, OutOfTime, load_sympy
 from .process.job import (
     CERTIFIED,
-    NOTHING_SHOWN,
     PROVED,
     REFUTED,
     ROUNDED,
@@ -222,7 +221,11 @@ class Check:
             self._tell(self._now())
             self._in_time(self._hold_rules)
         many = sum(map(len, self.claims.values())) > MAX_ROWS_ON_TERMS
-        if self.reason is None and not many:
+        if many:
+            for report in self.reports.values():
+                report.remark = TOO_MANY
+        elif self.reason is None:
+            load_sympy()
             from .whole import Whole
 
             subject = self.subject
@@ -233,7 +236,7 @@ class Check:
         return self._ended()
 
     def _ended(self) -> Verification:
-        return self._now().ended(self.reason or NOTHING_SHOWN)
+        return self._now().ended(self.reason)
 
     def _now(self) -> Verification:
         entries = [e for report in self.reports.values() for e in report.entries]
@@ -252,6 +255,7 @@ class Check:
         subject = self.subject
         if not isinstance(subject, OnTerms):
             return tuple(dict.fromkeys(what for what, _ in subject.kinks))
+        load_sympy()
         from .formulas import kinks_shown
 
         return kinks_shown(subject.terms, subject.own_kinks)
@@ -481,6 +485,7 @@ class Check:
         named = what + subject.text_of(steps)
         if not isinstance(subject, OnTerms):
             return named
+        load_sympy()
         from .formulas import shown
 
         rule = self._conventions.get(frozenset(map(shown, subject.terms_of(steps))))
@@ -488,6 +493,7 @@ class Check:
 
     @cached_property
     def _conventions(self) -> dict[frozenset[str | None], str]:
+        load_sympy()
         from .crossings import conventions
 
         return conventions(self.job)
@@ -519,6 +525,7 @@ class Check:
         said = f"the program's value{where} is {number!r} at this point"
         if not known or not isinstance(subject, OnTerms):
             return said
+        load_sympy()
         from .formulas import undefined
 
         return f"{said} ({undefined(subject.terms, subject.output_terms[k])})"
@@ -586,6 +593,7 @@ class Check:
         unseen = [n for n, report in self.reports.items() if report.unseen]
         if self.job.kind != "gradient" or not unseen:
             return
+        load_sympy()
         from .floats import FloatPass, Gaps
 
         subject: Any = self.subject

@@ -22,7 +22,7 @@ from ..numbers.expressions import Expressions, compiled, number
 from ..numbers.graph import ACCURATE_BITS
 from ..numbers.system import NoMeaning, exact
 from ..numbers.terms import Term, Terms
-from .entries import Entry, Report, Row
+from .entries import OUT_OF_TIME, Entry, Report, Row
 from .formulas import closed_form, formula, full_form, indifferent, side_conditions
 from .process.budget import Budget, OutOfTime
 from .process.job import CERTIFIED, PROVED, Job, words_of
@@ -42,6 +42,9 @@ MAX_TIMEOUTS: Final = 3
 """Number of attempts out of time after which a stage of SymPy's work is given up."""
 
 MAX_DERIVATIVE_BITS: Final = 2048
+
+NO_PROOF: Final = "SymPy found no proof"
+"""Remark on a number that is certified, where nothing else hinders a proof."""
 
 AT_A_TIE: Final = "two numbers meet here, and no formula holds wherever they do"
 """Note on an entry without a formula, though SymPy has its derivative here."""
@@ -70,7 +73,7 @@ class Whole:
             with self.budget.slice(self.budget.left / 2):
                 bases = self._bases()
         except OutOfTime:
-            self._remark("SymPy ran out of time on the expression of the whole")
+            self._remark(f"{OUT_OF_TIME} on the expression of the whole")
         except RecursionError:
             self._remark("the program is nested too deeply for SymPy's derivative")
         except Exception as error:
@@ -83,6 +86,8 @@ class Whole:
                 if self.job.kind == "gradient":
                     self._close(report)
             self._each(self._prove)
+            for report in self.reports.values():
+                report.remark = report.remark or NO_PROOF
         self.tell()
 
     def conditions(self) -> tuple[str, ...]:
@@ -135,7 +140,7 @@ class Whole:
                 except OutOfTime:
                     self.budget.check()
                     lost += 1
-                    report.remark = "SymPy ran out of time on an entry"
+                    report.remark = f"{OUT_OF_TIME} on an entry"
                 except RecursionError:
                     lost += 1
                     report.remark = "too deeply nested for SymPy"

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from ..checking import Check
 from ..options import DRAWS_NOTHING, IS_EXACT, Request, Requirement, without
-from ..output import note, show
+from ..output import MORE_TIME, note, show
 from ..problems import Exit, wrong
 from ..sources import question_of
 
@@ -40,7 +40,7 @@ def main(
     _refuse(request, claim, same)
     from ...answers.check import check, claims_task
     from ...render.verdicts import bare_claims, claims
-    from ...verify.process.job import is_weaker
+    from ...verify.process.job import is_weaker, lacked_time
 
     question = question_of(request)
     checker = Check(question, needed=True)
@@ -48,6 +48,8 @@ def main(
     answer = check(task, checker.judge(task))
     show(answer, bare=bare_claims, text=lambda found, _: claims(found))
     verdict = answer.verification.verdict
+    if any(lacked_time(each.note) for each in answer.claims):
+        note(MORE_TIME)
     status = _STATUS.get(verdict, Exit.DONE)
     if status == Exit.DONE and require is not None and is_weaker(verdict, require):
         note(f"{verdict}, not {require}")

@@ -229,7 +229,7 @@ class Reports(ExitStack):
         self.refuted = self.refuted or proof.verdict == "refuted"
         self._write(proof_lines(proof.lines(), proof.verdict))
         if proof.ran_out_of_time:
-            self._say([MORE_TIME.format(self._seconds)])
+            self._say([MORE_TIME])
 
     def _writer(self) -> Any:
         from ...render.writer import open_writer

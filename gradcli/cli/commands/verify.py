@@ -90,7 +90,7 @@ def main(
         message = f"{target.title} raises {words_of(error)}"
         raise wrong("E519", message, hint) from error
     if proof.ran_out_of_time:
-        tell(MORE_TIME.format(verify_seconds))
+        tell(MORE_TIME)
     proof = replace(proof, function=words[0])
     if json:
         Printer().lines(as_json(proof))

@@ -25,7 +25,7 @@ from ...numbers.terms import Term
 from ...records import Values
 from ..formulas import indifferent, side_conditions
 from ..process.budget import Budget, OutOfTime
-from ..process.job import AGREES, NOTHING_SHOWN, PROVED, REFUTED, timed_out, words_of
+from ..process.job import AGREES, PROVED, RAN_OUT, REFUTED, timed_out, words_of
 from ..prove import simplifies_away, vanishes
 from ..subject import objects
 from ..whole import MAX_SYMPY_TREE_NODES, independent, off_jumps
@@ -121,7 +121,7 @@ class Judge:
             return self.task.unanswered().ended(
                 f"too large to check: {count} entries; smaller shapes say as much"
             )
-        reason = NOTHING_SHOWN
+        reason = None
         try:
             self._compare()
             self.report(self._now())
@@ -296,7 +296,7 @@ class Judge:
             reason = proof.reason or "SymPy found no proof"
         except OutOfTime:
             self.budget.check()
-            reason = "SymPy ran out of time on the proof"
+            reason = f"SymPy {RAN_OUT} on the proof"
         except RecursionError:
             reason = "the expressions are nested too deeply for SymPy"
         except Exception as error:

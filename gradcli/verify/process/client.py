@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from ..claims.text import ClaimsTask
     from .job import Job
 
-GRACE: Final = 1.0
-"""Seconds beyond the job's own limit, for starting and for the last answer."""
+STARTING_SECONDS: Final = 120.0
+"""Seconds, beyond those that a job may take, until a process that does not answer is
+killed. It ends by itself long before, unless it is stopped or its machine is stuck."""
 
 LAST_BREATH: Final = 0.2
 """Seconds that a process has to exit after its last answer."""
@@ -96,12 +97,16 @@ class Checker:
         from threading import Timer
         from time import monotonic
 
+        from .budget import PATIENCE
         from .job import timed_out
 
         job = self._job
         if job is None:
             raise RuntimeError("no job was submitted")
-        limit = job.seconds + GRACE if timeout is None else timeout
+        limit = timeout
+        if limit is None:
+            # The process counts its own seconds of work, and may have to wait for them.
+            limit = PATIENCE * job.seconds + STARTING_SECONDS
         start = monotonic()
         last: Any = job.unanswered()
         self._alarm = Timer(limit, self.process.kill)
@@ -116,7 +121,7 @@ class Checker:
                     if spent >= limit:
                         reason = timed_out(limit)
                     else:
-                        reason = UNREADABLE if line else self._silence()
+                        reason = UNREADABLE if line else self._silence(job.seconds)
                     last = last.ended(reason, spent)
                 yield last
                 if last.done:
@@ -154,12 +159,17 @@ class Checker:
             # The process is gone; the reading thread notices this and reports it.
             return
 
-    def _silence(self) -> str:
+    def _silence(self, seconds: float) -> str:
+        from signal import SIGXCPU
         from subprocess import TimeoutExpired
+
+        from .job import timed_out
 
         try:
             status = self.process.wait(LAST_BREATH)
         except TimeoutExpired:
             return "the checking process fell silent"
+        if status == -SIGXCPU:
+            return timed_out(seconds)
         how = f"signal {-status}" if status < 0 else f"status {status}"
         return f"the checking process ended: {how}"

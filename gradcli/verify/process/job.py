@@ -72,9 +72,18 @@ TIME_OUT: Final = "time-out"
 """First word of the reason that a check ran out of time."""
 
 
+RAN_OUT: Final = "ran out of time"
+"""Last words of the reason that SymPy took its share of the time."""
+
+
 def timed_out(seconds: float) -> str:
     """Return the reason for a check that took all its time."""
     return f"{TIME_OUT} after {seconds:g} s"
+
+
+def lacked_time(note: str | None) -> bool:
+    """Return whether a note gives lack of time as its reason."""
+    return any(words in (note or "") for words in (TIME_OUT, RAN_OUT))
 
 
 class Told(Values):
@@ -223,15 +232,19 @@ class Answer(Told):
 
     PARTS: ClassVar[str]
 
-    def ended(self, reason: str, seconds: float | None = None) -> Self:
-        """Return the answer as done, with ``reason`` as the note of unknown parts;
-        ``seconds`` is the time spent where the caller knows it better."""
+    def ended(self, reason: str | None, seconds: float | None = None) -> Self:
+        """Return the answer as done. Its parts that are neither proved nor refuted, and
+        have no note, get ``reason``, which is why the work ended before its end, as
+        theirs; ``seconds`` is the time spent where the caller knows it better."""
         answer: Any = self
         spent = answer.seconds if seconds is None else round(seconds, 3)
-        parts = tuple(
-            replace(p, note=p.note or reason) if p.verdict == UNKNOWN else p
-            for p in getattr(self, self.PARTS)
-        )
+
+        def noted(part: Any) -> Any:
+            why = reason or (NOTHING_SHOWN if part.verdict == UNKNOWN else None)
+            final = part.verdict in (PROVED, REFUTED)
+            return part if final else replace(part, note=part.note or why)
+
+        parts = tuple(map(noted, getattr(self, self.PARTS)))
         return replace(answer, **{self.PARTS: parts}, seconds=spent, done=True)  # type: ignore[no-any-return]
 
 

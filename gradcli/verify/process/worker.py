@@ -1,7 +1,7 @@
 """The checking process: it reads one job and writes verdicts, one JSON text a line.
 
 Invariant: the process ends by itself. It limits its own memory and processor time, and
-it ends with the process that started it, which kills it at the deadline.
+it ends with the process that started it.
 
     echo "$JOB" | python -m gradcli.verify.process.worker
 """
@@ -16,13 +16,16 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from math import ceil
 from time import process_time
 from typing import Final
 
 MAX_MEMORY_BYTES: Final = 450_000_000
 """Address space, in bytes, that a job may take beyond that of the imports."""
 
-SPARE_SECONDS: Final = 5
+SPARE_SECONDS: Final = 2
+"""Seconds of processor time beyond a job's own after which the system ends the process:
+a call during which Python sees no signal may take all of them."""
 
 WAITING_SECONDS: Final = 0.1
 """Seconds to wait for a job before SymPy is imported: numbers are certified without
@@ -33,6 +36,7 @@ def main(parent: int | None = None) -> None:
     """Read a job from standard input and write its verifications to standard output;
     end with the process ``parent``, or with the one that started this one."""
     from ...lang.process import end_with
+    from .budget import load_sympy
 
     end_with(os.getppid() if parent is None else parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -46,6 +50,7 @@ def main(parent: int | None = None) -> None:
     with suppress(OSError, ValueError):
         if not select.select([sys.stdin], [], [], WAITING_SECONDS)[0]:
             # Proofs need this import; it is made now, while there is nothing to do.
+            load_sympy()
             from .. import whole  # noqa: F401
     spare_the_collector()
     gc.enable()
@@ -74,7 +79,7 @@ def spare_the_collector() -> None:
 def _limit(seconds: float) -> None:
     from ...lang.process import bytes_taken, lowered
 
-    lowered("CPU", int(process_time() + seconds) + SPARE_SECONDS)
+    lowered("CPU", ceil(process_time() + seconds) + SPARE_SECONDS)
     lowered("AS", bytes_taken("address_space") + MAX_MEMORY_BYTES)
 
 
