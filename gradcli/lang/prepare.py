@@ -17,7 +17,7 @@ as it was typed.
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -72,17 +72,26 @@ class Prepared(Record):
     def environment(self) -> dict[str, Tensor]:
         return {given.name: given.tensor for given in self.inputs}
 
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The names of the inputs without a value."""
+        return tuple(given.name for given in self.inputs if given.sampled)
+
     def on(
-        self, values: Mapping[str, Tensor], factory: Factory | None = None
+        self,
+        values: Mapping[str, Tensor],
+        factory: Factory | None = None,
+        sampled: Container[str] = (),
     ) -> "Prepared":
-        """Return the program with other tensors for some of its inputs, and with
-        another factory if they are of another number system."""
+        """Return the program with other tensors for some of its inputs, those of
+        ``sampled`` names drawn at random, and with another factory if they are of
+        another number system."""
         if not values:
             return self
         inputs = [*self.inputs]
         for at, i in enumerate(inputs):
-            if i.name in values:
-                inputs[at] = Input(i.name, values[i.name], False, i.requires_grad)
+            if (name := i.name) in values:
+                inputs[at] = Input(name, values[name], name in sampled, i.requires_grad)
         return Prepared(self.source, self.code, factory or self.factory, tuple(inputs))
 
     def leaves(self, xp: Any, raws: Mapping[str, Any]) -> dict[str, Tensor]:
@@ -107,7 +116,7 @@ def prepare(
     *,
     wrt: Iterable[str] | None = None,
     seed: int = 0,
-    strict: bool | None = False,
+    strict: bool = False,
     dtype: str = "float64",
     device: str = "cpu",
     shapes: Mapping[str, tuple[int, ...]] = MappingProxyType({}),
@@ -119,8 +128,7 @@ def prepare(
         wrt: the inputs that gradients are taken for; None: all, except those read from
             files if there are others.
         seed: the seed of the random numbers.
-        strict: refuse inputs without a value; None: only where others have a value,
-            and for them no shape is given.
+        strict: refuse inputs without a value.
         dtype: ``float64`` or ``float32``, for all tensors of the run.
         device: ``cpu``, ``cuda``, or ``auto`` for a GPU if there is one.
         shapes: the shapes of inputs without a value; by default they are numbers.
@@ -147,10 +155,9 @@ def prepare(
     _refuse_unread(bindings, names, code, program)
     data = data_among(names, bindings) if wrt is None else frozenset()
     chosen = differentiated(wrt, names) - data
-    excused = () if strict else shapes
-    missing = [name for name in names if name not in given and name not in excused]
-    if missing and (strict or (strict is None and given)):
-        raise _without_value(missing, code, "--strict: " if strict else "")
+    missing = [name for name in names if name not in given]
+    if missing and strict:
+        raise without_value(missing, code)
     readers = [binding for binding in bindings if binding.text.strip() == "@-"]
     for second in readers[1:]:
         message = f"standard input is read for '{readers[0].name}' already"
@@ -244,9 +251,9 @@ def _refuse_quoted(program: Program) -> None:
         raise put_right(error.mended_by(*edits))
 
 
-def _without_value(missing: Sequence[str], code: Code, why: str) -> ProgramError:
+def without_value(missing: Sequence[str], code: Code, why: str = "") -> ProgramError:
     """Return the error for inputs without a value, at the first that seems mistyped, or
-    at the first."""
+    at the first; ``why`` says what needs their values."""
     known = {*code.variables, *CONSTANTS} - {*missing}
     meant = {
         n: other_reading(n, known, CONSTANTS, is_function) or did_you_mean(n, known)
@@ -256,9 +263,11 @@ def _without_value(missing: Sequence[str], code: Code, why: str) -> ProgramError
     values = " ".join(f"{name}=VALUE" for name in missing[:MAX_SHOWN_NAMES])
     hint = f"give {values}, or write --draw for random values"
     hint = f"{meant[first]}; else {hint}".replace("?;", "?") if meant[first] else hint
-    message = f"{why}no value for {enumerated(missing)}"
+    message = f"no value for {enumerated(missing)}{why}"
     span = code.variables[first].span
-    return ProgramError("E506", message, span, code.source, hint=hint)
+    error = ProgramError("E506", message, span, code.source, hint=hint)
+    error.missing = tuple(missing)
+    return error
 
 
 def unread(name: str, names: Sequence[str]) -> tuple[str, str]:
