@@ -199,8 +199,10 @@ class Derivative(Values):
 
     def in_symbols(self) -> Derivative:
         """Return the derivative without the numbers that depend on drawn ones."""
-        blank = {"value": None, "stored": None, "structure": None}
-        blocks = tuple(replace(block, **blank) for block in self.blocks)
+        blocks = tuple(
+            replace(block, value=None, stored=None, structure=None)
+            for block in self.blocks
+        )
         return replace(self, output=replace(self.output, value=None), blocks=blocks)
 
 

@@ -41,6 +41,12 @@ class OutputView(Values):
     value: Shown | None
     grad_fn: str | None
 
+    @property
+    def known(self) -> Shown:
+        """Value of an output of inputs that all have one."""
+        assert self.value is not None
+        return self.value
+
 
 class InputView(Values):
     """An input.

@@ -120,7 +120,7 @@ def run(argv: list[str]) -> int:
         standard_output,
         tell_at_once,
     )
-    from .problems import Exit, problem_of
+    from .problems import Exit, problem_of, with_command
 
     try:
         stream = standard_output(json="--json" in argv)
@@ -142,7 +142,7 @@ def run(argv: list[str]) -> int:
             silence()
         elif "--debug" in argv:
             _show_traceback(error)
-        _report(problem, argv)
+        _report(with_command(problem, argv), argv)
         return problem.exit_status
 
 

@@ -56,7 +56,7 @@ def answer(
         many.refuse(request, **shown, times=times, require=require)
         from .at_points import run as run_many
 
-        return run_many(question_of(request), many, command)
+        return run_many(question_of(request, others=None), many, command)
     if times:
         extra = typed(**shown, out=many.out)
         if extra:

@@ -44,10 +44,16 @@ _PROGRAM_FILE = re.compile(r"[^()\s]+\.(grad|py|txt)")
 
 
 def question_of(
-    request: Request, grad_output: str | None = None, symbols: bool = False
+    request: Request,
+    grad_output: str | None = None,
+    symbols: bool = False,
+    others: Iterable[str] | None = (),
 ) -> Question:
-    """Return the question that a command line asks, and start the limits on its work;
-    with ``symbols`` the answer needs no numbers, and inputs may have none."""
+    """Return the question that a command line asks, and start the limits on its work.
+
+    With ``symbols`` the answer needs no numbers, and inputs may have none; ``others``
+    are names that have values in another way, or None if all may be columns.
+    """
     from ..answers.question import Question
     from ..lang.prepare import read_program
 
@@ -57,7 +63,7 @@ def question_of(
     begin()
     bindings = read_bindings(words)
     return Question(
-        read_program(source, bindings, shapes_of(request.shape), tell),
+        read_program(source, bindings, shapes_of(request.shape), tell, others),
         bindings,
         of=request.of,
         wrt=listed(request.wrt),

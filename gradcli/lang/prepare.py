@@ -18,6 +18,7 @@ as it was typed.
 import os
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
 
@@ -44,6 +45,9 @@ from .tensor_library import CONSTANTS, TensorLibrary, is_function
 
 Array = Floats | np.float64
 DTYPES = ("float64", "float32")
+
+MAX_TYPED_CHARACTERS = 10_000
+"""Largest length of a program that is looked at as a person typed it, in characters."""
 
 
 class Input(Record):
@@ -194,15 +198,49 @@ def read_program(
     values: Sequence[Binding],
     shapes: Mapping[str, tuple[int, ...]],
     tell: Callable[[str], None],
+    others: Iterable[str] | None = (),
 ) -> str:
     """Return a program's text with mathematical notation rewritten in the language; how
-    it was read is told."""
+    it was read is told.
+
+    ``others`` are further names that have values; None: all may have one. Words without
+    a value in a line that was rewritten, or as factors, are refused.
+    """
     names = {*shapes, *(binding.name for binding in values)}
     program = parse(source, names, lambda: ranks_of(values, shapes))
+    if others is not None and len(source) <= MAX_TYPED_CHARACTERS:
+        program = _without_words(source, program, names, {*others}, values, shapes)
     if program.source != source:
         for note in program.notes:
             tell(printable(note.message))
     return program.source
+
+
+def _without_words(
+    source: str,
+    program: Program,
+    names: set[str],
+    others: set[str],
+    values: Sequence[Binding],
+    shapes: Mapping[str, tuple[int, ...]],
+) -> Program:
+    """Return a program that has no words among its inputs without a value; letters that
+    stand together, such as `kx`, are read as factors."""
+    known = {*names, *others}
+    missing = {*input_names(program, known)} - {*known}
+    if not missing and program.source == source:
+        return program
+    from .words import letters_together, refuse_imaginary, refuse_words
+
+    letters = letters_together(source, program, missing)
+    if letters:
+        ranks = lambda: {**dict.fromkeys(letters, 0), **ranks_of(values, shapes)}
+        with suppress(ProgramError):
+            program = parse(source, names | letters, ranks)
+        missing = {*input_names(program, known)} - {*known}
+    refuse_words(source, program, missing)
+    refuse_imaginary(program, missing)
+    return program
 
 
 def input_names(program: Program, bound: Iterable[str] = ()) -> tuple[str, ...]:

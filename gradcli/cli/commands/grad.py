@@ -66,7 +66,8 @@ def main(
         many.refuse(request, **others, require=require, order=order > 1)
         from ..at_points import run
 
-        return run(question_of(request, beside.grad_output), many, "grad", trace)
+        question = question_of(request, beside.grad_output, others=None)
+        return run(question, many, "grad", trace)
     if order > 1:
         extra = typed(**others, trace=trace)
         if extra:
@@ -76,7 +77,8 @@ def main(
     forms.check(digits=beside.digits, condition=beside.condition, box=beside.box)
     asked = {"digits": beside.digits, "condition": beside.condition, "box": beside.box}
     symbols = forms.in_symbols(**asked, out=many.out, trace=trace)
-    question = question_of(request, beside.grad_output, symbols)
+    ranged = [text.partition("=")[0].strip() for text in beside.box or ()]
+    question = question_of(request, beside.grad_output, symbols, ranged)
     return _at_one_point(question, forms, beside, many.out, trace, require)
 
 
