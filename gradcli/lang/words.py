@@ -10,14 +10,14 @@ Invariant: a line that is shown runs as it stands, because nothing in it is rewr
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from ..ops import FUNCTIONS
+from ..ops import ALIASES, FUNCTIONS
 from .errors import ProgramError, Span
 from .excerpt import LINE_BREAK, locate, shortened
 from .lexicon import NO_PRODUCTS
 from .mend import edited
 from .notation import Words, greek
 from .syntax import Binary, Call, Literal, Name, Node, Program, Unary, walk
-from .tensor_library import ALIASES, CONSTANTS
+from .tensor_library import CONSTANTS
 
 _WORD = re.compile(r"[^\W\d_]+")
 _BY_HABIT = re.compile(r"\\[a-z]+(_\S*)? |e\^|\\sqrt")
