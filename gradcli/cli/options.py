@@ -268,6 +268,7 @@ def as_options(function: _Main) -> tuple[list[Declared], _Main]:
         keep(values.get("json", False))
         if "request" in groups:
             form.json, form.quiet = values["json"], values["quiet"]
+            form.strict = values["strict"]
             shortened = form.full or (form.bare and was_typed("precision"))
             Layout.digits = values["precision"] if shortened else None
             _refuse(called, reasons, values)

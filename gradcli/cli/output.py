@@ -28,11 +28,13 @@ T = TypeVar("T")
 
 class Form:
     """The form that answers are printed in, set once for a command line: as one JSON
-    object, or quietly, the numbers alone; ``session``: a line was typed in one."""
+    object, or quietly, the numbers alone; ``session``: a line was typed in one;
+    ``strict``: no input may lack a value."""
 
     json = False
     quiet = False
     session = False
+    strict = False
 
     @property
     def bare(self) -> bool:

@@ -15,7 +15,6 @@ from typing import Any
 
 from ..lang import errors
 from ..lang.errors import MORE_MEMORY, ProgramError
-from ..lang.maxima import MAX_SHOWN_NAMES
 from .commands import COMMANDS
 
 
@@ -63,9 +62,6 @@ _MOVED = {
 """Options that there are not, and where to go for what they would do."""
 
 _PICTURES = ("svg", "html", "png", "pdf", "graphml")
-
-MAX_COMMAND_CHARACTERS = 160
-"""Largest length of a command that a hint writes out, in characters."""
 
 
 def wrong(code: str, message: str, hint: str | None = None) -> ProgramError:
@@ -191,27 +187,6 @@ def put(path: str, content: bytes, hint: str, folders: bool = False) -> None:
     except OSError as error:
         reason = error.strerror or str(error)
         raise wrong("E598", f"cannot write {path}: {reason}", hint) from None
-
-
-def with_command(problem: ProgramError, argv: Sequence[str]) -> ProgramError:
-    """Return an error; if inputs have no value, its hint has the command with a place
-    for each, and the formula's where the command has one."""
-    import shlex
-
-    if not problem.missing or argv[:1] == ["plot"] or argv[0] not in COMMANDS:
-        return problem
-    values = [f"{name}=VALUE" for name in problem.missing]
-    command = shlex.join(["gradcli", *argv, *values])
-    written = len(command) <= MAX_COMMAND_CHARACTERS and "\n" not in command
-    shown = " ".join(values[:MAX_SHOWN_NAMES])
-    give = f"type {command}" if written else f"give {shown}"
-    ways = ["--draw takes random ones"]
-    if argv[0] in ("grad", "jacobian", "hessian"):
-        ways.append("--symbolic gives the formula")
-    meant, _, _ = (problem.hint or "").partition("; else ")
-    meant = f"{meant}; else " if meant != problem.hint else ""
-    problem.hint = f"{meant}{give}; {', '.join(ways)}"
-    return problem
 
 
 def problem_of(error: Exception) -> ProgramError:

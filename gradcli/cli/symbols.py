@@ -6,13 +6,16 @@ Invariant: no number is shown that depends on the numbers which the run had for 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..answers.closed_forms import formulas_of
 from ..lang.errors import ProgramError
+from ..lang.maxima import MAX_SHOWN_NAMES
 from ..verify.process.job import TIME_OUT
+from .commands import COMMANDS
 from .output import form
 
 if TYPE_CHECKING:
@@ -24,6 +27,9 @@ if TYPE_CHECKING:
     from ..verify.process.job import Verification
     from .checking import Check
     from .forms import Forms
+
+MAX_COMMAND_CHARACTERS = 160
+"""Largest length of a command that a hint writes out, in characters."""
 
 
 class Symbols:
@@ -106,3 +112,23 @@ def symbols_of(run: Run, forms: Forms, check: Check) -> Symbols | None:
     of the run have values."""
     asked = check.question.symbols and run.prepared.missing
     return Symbols(forms, check) if asked else None
+
+
+def with_command(problem: ProgramError, argv: Sequence[str]) -> ProgramError:
+    """Return an error; if inputs have no value, its hint has the command with a place
+    for each, and the formula's where the command has one."""
+    if not problem.missing or argv[:1] == ["plot"] or argv[0] not in COMMANDS:
+        return problem
+    values = [f"{name}=VALUE" for name in problem.missing]
+    command = shlex.join(["gradcli", *argv, *values])
+    written = len(command) <= MAX_COMMAND_CHARACTERS and "\n" not in command
+    shown = " ".join(values[:MAX_SHOWN_NAMES])
+    give = f"type {command}" if written else f"give {shown}"
+    ways = "" if form.strict else "; --draw takes random ones"
+    if ways and argv[0] in ("grad", "jacobian", "hessian") and "--symbolic" not in argv:
+        ways += ", --symbolic gives the formula"
+    meant, _, _ = (problem.hint or "").partition("; else ")
+    meant = f"{meant}; else " if meant != problem.hint else ""
+    problem.hint = f"{meant}{give}{ways}"
+    problem.message = f"{'--strict: ' * form.strict}{problem.message}"
+    return problem

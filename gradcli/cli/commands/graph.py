@@ -36,7 +36,8 @@ def main(
     """The autograd graph that a program records.
 
     Edges carry local gradients: the partial derivative of the node's operation by that
-    input, at this point. A node that several edges lead to is drawn once.
+    input, at this point; without values the graph has no numbers. A node that several
+    edges lead to is drawn once.
 
     Example: gradcli graph "u = sin(x); L = u*exp(u)" x=0.7
 
