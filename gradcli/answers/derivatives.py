@@ -66,7 +66,7 @@ class BlockView(Values):
     value      The numbers; a block without its zeros has the next keys instead.
     file       With --out: the file that holds the numbers.
     colours    With --spy: the number of colours that its columns need.
-    structure  The structure, such as diagonal, banded, dense or zero.
+    structure  The structure, such as diagonal, banded, dense or zero, of the numbers.
     """
 
     input: str
@@ -78,7 +78,7 @@ class BlockView(Values):
     stored: Stored | None = field(metadata=FLAT)
     file: str | None = field(metadata=IF_ANY)
     colours: int | None = field(metadata=IF_ANY)
-    structure: str
+    structure: str | None = field(metadata=IF_ANY)
     checked: Checked = field(default=Checked(), metadata=FLAT)
     formulas: Formulas | None = field(default=None, metadata=FLAT)
 
@@ -196,6 +196,14 @@ class Derivative(Values):
     blocks: tuple[BlockView, ...]
     code: str | None = field(default=None, metadata=IF_ANY)
     verification: Summary = Summary()
+
+    def in_symbols(self) -> Derivative:
+        """Return the derivative without the numbers that depend on drawn ones."""
+        blocks = tuple(
+            replace(block, value=None, stored=None, structure=None)
+            for block in self.blocks
+        )
+        return replace(self, output=replace(self.output, value=None), blocks=blocks)
 
 
 def judged(

@@ -237,7 +237,7 @@ def extras_of(
 def conditions(view: GradView, cotangent: Plain | None) -> tuple[Condition, ...]:
     """Return the output's condition number for each differentiated input; without a
     cotangent the output is the sum of its entries."""
-    values = flat(view.output.value)
+    values = flat(view.output.known)
     weights = [1.0] * len(values) if cotangent is None else flat(cotangent)
     terms = [w * v for w, v in zip(weights, values, strict=True)]
     try:

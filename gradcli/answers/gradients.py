@@ -29,6 +29,7 @@ class OutputView(Values):
 
     name     The output's name.
     named    whether the name is the program's own, no stand-in for a bare expression
+    value    The value; null: an input that it depends on has none.
     grad_fn  The node that made it; null for an input.
     """
 
@@ -37,18 +38,26 @@ class OutputView(Values):
     name: str
     named: bool = field(metadata=HIDDEN)
     shape: Shape
-    value: Shown
+    value: Shown | None
     grad_fn: str | None
+
+    @property
+    def known(self) -> Shown:
+        """Value of an output of inputs that all have one."""
+        assert self.value is not None
+        return self.value
 
 
 class InputView(Values):
     """An input.
 
-    value          The value; null: too large where the gradient is in a file.
+    value          The value; null: there is none, or it is too large where the
+                   gradient is in a file.
     sampled        Whether the value was drawn at random.
     requires_grad  Whether a gradient was asked for.
     grad           The gradient; null if none was asked for, if the output does not
-                   depend on the input, or if it was written to a file.
+                   depend on the input, if it was written to a file, or if an input has
+                   no value.
     """
 
     name: str
@@ -74,6 +83,15 @@ class GradView(Values):
     def differentiated(self) -> tuple[InputView, ...]:
         """Inputs whose gradient was asked for."""
         return tuple(i for i in self.inputs if i.requires_grad)
+
+    def in_symbols(self) -> GradView:
+        """Return the view without the numbers that depend on drawn ones."""
+        inputs = tuple(
+            replace(i, value=None if i.sampled else i.value, sampled=False, grad=None)
+            for i in self.inputs
+        )
+        output = replace(self.output, value=None)
+        return replace(self, output=output, inputs=inputs, graph=None)
 
 
 class Gradients(Values):

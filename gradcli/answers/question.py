@@ -15,16 +15,25 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from sys import maxsize
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ..lang.bindings import Binding
-from ..lang.errors import ProgramError, Span
+from ..lang.errors import LIMIT_REACHED, ProgramError, Span
 from ..lang.excerpt import enumerated, printable, shortened
 from ..lang.fusion import MIN_ENTRIES
 from ..lang.machine import Trace
 from ..lang.parser import parse
-from ..lang.run import Prepared, Run, execute, first_not_finite, input_names, prepare
-from ..lang.syntax import Assign, Target, assigned_names, walk
+from ..lang.prepare import without_value
+from ..lang.run import (
+    Prepared,
+    Run,
+    all_finite,
+    execute,
+    first_not_finite,
+    input_names,
+    prepare,
+)
+from ..lang.syntax import Assign, Target, assigned_names, decides, walk
 from ..records import Values
 
 if TYPE_CHECKING:
@@ -33,6 +42,10 @@ if TYPE_CHECKING:
     from ..lang.tensor_library import TensorLibrary
     from ..views.names import Names
 
+
+DOMAINS: Final = (1.0, 0.1, -0.3, 10.0, 300.0)
+"""Sizes of the numbers that are tried for symbols; positive ones are added to them, so
+that they lie beyond it."""
 
 Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
 """Shapes by the name of the input."""
@@ -47,8 +60,9 @@ class Question(Values):
     wrt          names to differentiate by; None: all inputs but those read from files
     shapes       the shapes of inputs without a value
     seed         the seed of random values
-    strict       whether an input without a value is an error; None: where others have
-                 a value
+    strict       whether an input without a value is an error
+    symbols      whether an input without a value stays a symbol: the run has drawn
+                 numbers for it, and no number that depends on these is shown
     dtype        the precision of all numbers
     device       the device that computes: auto, cpu or cuda
     grad_output  the cotangent of an output of several numbers, as text; None: none
@@ -63,7 +77,8 @@ class Question(Values):
     wrt: Sequence[str] | None = None
     shapes: Mapping[str, tuple[int, ...]] = {}
     seed: int = 0
-    strict: bool | None = False
+    strict: bool = False
+    symbols: bool = False
     dtype: str = "float64"
     device: str = "auto"
     grad_output: str | None = None
@@ -83,15 +98,26 @@ class Question(Values):
         the program calls, by default those on tensors; ``differentiate`` tells whether
         derivatives are going to be asked for.
         """
-        return self._told(
-            self._executed(self._prepared(), trace, library), differentiate
-        )
+        prepared = self._settled(self._prepared())
+        return self._told(self._executed(prepared, trace, library), differentiate)
+
+    def refuse_decisions(self, run: Run) -> None:
+        """Refuse a program in which an input without a value decides what is recorded.
+
+        Raises:
+            ProgramError: the input is a symbol, and a test or a loop needs its value.
+        """
+        missing = run.prepared.missing if self.symbols else ()
+        given = {binding.name for binding in self.values} | {*self.shapes}
+        if missing and decides(parse(run.source, given), missing):
+            why = ", and the way through the program depends on it"
+            raise without_value(missing, run.prepared.code, why)
 
     def run_in_parts(self, fusion: Fusion | None) -> Run:
         """Run the program for its value and gradients alone, in parts if its arrays are
         large enough, and return the run; ``fusion`` records why it is not run in
         parts."""
-        program = self._prepared()
+        program = self._settled(self._prepared())
         run = None
         large = any(i.tensor.numel() >= MIN_ENTRIES for i in program.inputs)
         if self.of is not None and fusion is not None:
@@ -162,11 +188,38 @@ class Question(Values):
             device=str(prepared.factory.xp.device),
         )
         given = {i.name: i.tensor.detach() for i in prepared.inputs if i.name in names}
+        symbols = {*prepared.missing, *([name] if prepared.missing else ())}
         leaf = prepared.factory.leaf(value.detach().cpu().raw)
         said = shortened(source[start:end], 40)
         note = f"{name} stands for its value: what made it, {said}, is left out"
         self.tell(printable(note))
-        return cut.on({**given, name: leaf})
+        return cut.on({**given, name: leaf}, sampled=symbols if self.symbols else ())
+
+    def _settled(self, prepared: Prepared) -> Prepared:
+        """Return the program with other numbers for its symbols if its value is not
+        finite, or its run fails, with those that are drawn first.
+
+        Raises:
+            ProgramError: the program needs the value of an input to run at all.
+        """
+        if not self.symbols or not prepared.missing:
+            return prepared
+        failures: list[ProgramError] = []
+        for point in _points(prepared):
+            try:
+                if all_finite(execute(point, of=self.of).output):
+                    return point
+            except ProgramError as error:
+                failures.append(error)
+                if error.exit_status == LIMIT_REACHED:
+                    break
+        texts = {error.message for error in failures}
+        if len(texts) > 1:
+            why = " that the program needs to run"
+            raise without_value(prepared.missing, prepared.code, why)
+        if failures:
+            raise failures[0]
+        return prepared
 
     def _executed(
         self,
@@ -182,10 +235,29 @@ class Question(Values):
         if differentiate:
             for text in notes_on_data([i.name for i in run.inputs if i.data]):
                 self.tell(text)
-        notes = (*_notes_on_inputs(run), *run.notes)
-        for text in (*notes, *first_not_finite(run, maxsize)):
+        symbols = self.symbols and bool(run.prepared.missing)
+        notes = (*_notes_on_inputs(run, symbols), *run.notes)
+        for text in (*notes, *(() if symbols else first_not_finite(run, maxsize))):
             self.tell(text)
         return run
+
+
+def _points(prepared: Prepared) -> Iterator[Prepared]:
+    """Yield the program at points for its symbols: the drawn one, then others, so that
+    some lie in the domains of most functions."""
+    yield prepared
+    drawn = {i.name: i.tensor.cpu().raw for i in prepared.inputs if i.sampled}
+    for size in DOMAINS:
+        for turned in (abs, lambda x: -abs(x), lambda x: x):
+            made = {n: turned(x) * abs(size) + max(size, 0) for n, x in drawn.items()}
+            leaves = {
+                i.name: prepared.factory.leaf(made[i.name])
+                if i.requires_grad
+                else prepared.factory.constant(made[i.name])
+                for i in prepared.inputs
+                if i.sampled
+            }
+            yield prepared.on(leaves, sampled=leaves)
 
 
 def _assignment(source: str, name: str, bound: Collection[str]) -> Span:
@@ -227,9 +299,10 @@ def notes_on_data(names: Sequence[str]) -> Iterator[str]:
     )
 
 
-def _notes_on_inputs(run: Run) -> Iterator[str]:
-    """Yield notes on the inputs that were sampled, and on names that look mistyped."""
-    sampled = [i.name for i in run.inputs if i.sampled]
+def _notes_on_inputs(run: Run, symbols: bool) -> Iterator[str]:
+    """Yield notes on the inputs that were sampled, unless they are symbols, and on
+    names that look mistyped."""
+    sampled = run.prepared.missing
     if not sampled:
         return
     from ..lang.suggest import letters_apart, lookalike, other_reading
@@ -245,6 +318,8 @@ def _notes_on_inputs(run: Run) -> Iterator[str]:
         meant = other_reading(name, others, CONSTANTS, is_function)
         if meant is not None:
             yield printable(f"{name} is read as one input: {meant}")
+    if symbols:
+        return
     them = "it has" if len(sampled) == 1 else "they have"
     example = f"{enumerated(sampled[:1])}=VALUE"
     yield printable(

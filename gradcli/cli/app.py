@@ -36,6 +36,7 @@ HELPING = frozenset({"config", "help", "--help", "--help-all", "-h"})
 START = """\
 Gradients, Jacobians and autograd graphs of what you type.
 
+  gradcli grad "x^2*sin(x)"               the derivative as a formula
   gradcli grad "x^2*sin(x)" x=3           value and gradient, checked
   gradcli graph "x*y + x" x=2 y=3 --tree  the graph that PyTorch records
   gradcli check "y = x^3" --claim "dy/dx = 3*x^2"
@@ -142,6 +143,10 @@ def run(argv: list[str]) -> int:
             silence()
         elif "--debug" in argv:
             _show_traceback(error)
+        if problem.missing:
+            from .symbols import with_command
+
+            problem = with_command(problem, argv)
         _report(problem, argv)
         return problem.exit_status
 

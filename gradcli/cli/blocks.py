@@ -7,6 +7,7 @@ work; numbers are printed before the check is waited for.
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING
 
 from .checking import Check, show_checked
@@ -55,7 +56,7 @@ def answer(
         many.refuse(request, **shown, times=times, require=require)
         from .at_points import run as run_many
 
-        return run_many(question_of(request), many, command)
+        return run_many(question_of(request, others=None), many, command)
     if times:
         extra = typed(**shown, out=many.out)
         if extra:
@@ -64,15 +65,19 @@ def answer(
         return _multiplied(question_of(request), times, command, require)
     forms.check(**asdict(matrices), out=many.out)
     matrices.check()
-    question = question_of(request)
+    symbolic = forms.in_symbols(out=many.out, **asdict(matrices))
+    question = question_of(request, symbols=symbolic)
     check = Check(question, forms.formulas or require is not None)
     from ..answers.derivatives import judged
     from ..render import derivatives as draw
     from ..render.line import unbroken
+    from .symbols import symbols_of
 
     layout = Printer().layout
     run = question.run()
     found = compute(run)
+    symbols = symbols_of(run, forms, check)
+    forms = symbols.forms if symbols is not None else forms
     if check.wanted:
         check.submit(found.job(question.seconds, forms.formulas))
     if matrices.form == "dense":
@@ -86,14 +91,23 @@ def answer(
         view = found.view(matrices.form, files, matrices.spy)
     code = forms.code_of(run, view.command)
     labels = {block.by[-1]: draw.verdict_label(view, block) for block in view.blocks}
-    numbers: Iterable[Line]
-    if forms.alone:
-        numbers, labels = map(unbroken, code or ()), {}
-    else:
-        numbers = draw.bare(view) if form.quiet else draw.blocks(view, layout)
-    told = lambda found: judged(view, found, forms.written(view, found), joined(code))
+    numbers: Iterable[Line] = ()
+    what, finish = "blocks", check.finish
     more = lambda found: forms.lines(view, found, layout)
-    return show_checked([numbers], check.finish, require, told, labels, "blocks", more)
+    shown = labels
+    if forms.alone:
+        numbers, shown = map(unbroken, code or ()), {}
+    elif symbols is None:
+        numbers = draw.bare(view) if form.quiet else draw.blocks(view, layout)
+    if symbols is not None:
+        view, shown = view.in_symbols(), {}
+        finish = partial(symbols.finish, view)
+        more = lambda found: symbols.lines(view, found, labels, what, layout)
+    told = lambda found: judged(view, found, forms.written(view, found), joined(code))
+    status = show_checked([numbers], finish, require, told, shown, what, more)
+    if symbols is not None:
+        symbols.refuse()
+    return status
 
 
 def _multiplied(

@@ -78,9 +78,10 @@ class Check:
     verdict is shown and none is ``needed``."""
 
     def __init__(self, question: Question, needed: bool = False) -> None:
+        self.question = question
         self._checker: Any = None
         if needed or (question.verified and not form.bare):
-            self._checker = _waiting.pop() if _waiting else _start()
+            self.require()
         self._job: Job | None = None
         self._refusal: str | None = None
         self._reworded: Callable[[Verification], Verification] = lambda found: found
@@ -88,6 +89,11 @@ class Check:
     @property
     def wanted(self) -> bool:
         return self._checker is not None
+
+    def require(self) -> None:
+        """Start the process if there is none."""
+        if self._checker is None:
+            self._checker = _waiting.pop() if _waiting else _start()
 
     def submit(
         self,

@@ -62,10 +62,14 @@ def drawn(question: Question, checked: bool, folded: bool) -> ShownGraph:
 
     run, names = question.run_with_names(listening)
     run.require_graph()
-    view = graph_of(run, local_gradients=True)
-    made = values(run.output, listeners[-1].heard)
+    question.refuse_decisions(run)
+    symbols = question.symbols and bool(run.prepared.missing)
+    view = graph_of(run, local_gradients=not symbols)
+    made = {} if symbols else values(run.output, listeners[-1].heard)
     # Rules read what the nodes saved, which the pass frees.
     picture = picture_of(run.output, view, made, Rules(names, view), folded)
+    if symbols:
+        return ShownGraph(view, picture)
     if question.grad_output is None and run.output.numel() != 1:
         shape = list(run.output.shape)
         note(

@@ -50,6 +50,12 @@ class Forms(Values):
         """Whether formulas are computed."""
         return self.symbolic or self.latex
 
+    def in_symbols(self, **numbers: object) -> bool:
+        """Return whether no number is asked for: a person reads the answer, or it is
+        code or formulas; ``numbers`` are options that ask for some."""
+        asked = self.formulas or self.code is not None
+        return not typed(**numbers) and (asked or form.read)
+
     @property
     def alone(self) -> bool:
         """Whether only code or formulas are printed, without numbers."""

@@ -92,10 +92,12 @@ class Request(Values):
     --wrt NAMES: Differentiate by these inputs only: a,b; or by one value on the way.
     --shape NAME=SIZES: The shape of an input without a value: X=3,2. Without --shape it
         is a single number.
-    --seed N: Seed of random numbers: inputs without a value, randn, rand.
-    --strict/--no-strict: An input without a value is an error.
-    --draw: Draw inputs without a value at random, also where others have one: else
-        that is an error in a pipe, with -q and with --json.
+    --seed N: Seed of random numbers: inputs that --draw draws, randn, rand.
+    --strict/--no-strict: An input without a value is an error, also where the answer
+        can be a formula.
+    --draw/--no-draw: Draw inputs without a value at random. Without it the answer is
+        the formula, and where a number is asked for (in a pipe, with -q, with --json)
+        an error.
     -q, --quiet: Print the numbers only.
     --precision N: Show numbers with N significant digits, though never in JSON, and
         with -q only if it is typed (default: all digits).
@@ -266,6 +268,7 @@ def as_options(function: _Main) -> tuple[list[Declared], _Main]:
         keep(values.get("json", False))
         if "request" in groups:
             form.json, form.quiet = values["json"], values["quiet"]
+            form.strict = values["strict"]
             shortened = form.full or (form.bare and was_typed("precision"))
             Layout.digits = values["precision"] if shortened else None
             _refuse(called, reasons, values)

@@ -28,10 +28,13 @@ T = TypeVar("T")
 
 class Form:
     """The form that answers are printed in, set once for a command line: as one JSON
-    object, or quietly, the numbers alone."""
+    object, or quietly, the numbers alone; ``session``: a line was typed in one;
+    ``strict``: no input may lack a value."""
 
     json = False
     quiet = False
+    session = False
+    strict = False
 
     @property
     def bare(self) -> bool:
@@ -42,6 +45,12 @@ class Form:
     def full(self) -> bool:
         """Whether the full text for people is printed."""
         return not (self.json or self.quiet)
+
+    @property
+    def read(self) -> bool:
+        """Whether a person reads the answer, at a terminal or in a session: nothing
+        but text can be used where a number was expected."""
+        return self.full and (self.session or sys.stdout.isatty())
 
 
 form = Form()

@@ -24,7 +24,7 @@ from ..lang.excerpt import Span, printable
 from .commands import COMMANDS
 from .limits import begin
 from .options import Request
-from .output import form, note, tell
+from .output import note, tell
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -43,9 +43,17 @@ _SIZES: Final = r"[(\[]?\s*(\d{1,100}(\s*[,x]\s*\d{1,100})*)?\s*,?\s*[)\]]?"
 _PROGRAM_FILE = re.compile(r"[^()\s]+\.(grad|py|txt)")
 
 
-def question_of(request: Request, grad_output: str | None = None) -> Question:
-    """Return the question that a command line asks, and start the limits on its
-    work."""
+def question_of(
+    request: Request,
+    grad_output: str | None = None,
+    symbols: bool = False,
+    others: Iterable[str] | None = (),
+) -> Question:
+    """Return the question that a command line asks, and start the limits on its work.
+
+    With ``symbols`` the answer needs no numbers, and inputs may have none; ``others``
+    are names that have values in another way, or None if all may be columns.
+    """
     from ..answers.question import Question
     from ..lang.prepare import read_program
 
@@ -54,16 +62,15 @@ def question_of(request: Request, grad_output: str | None = None) -> Question:
         tell(printable(text))
     begin()
     bindings = read_bindings(words)
-    # In a terminal people see the note that a value was drawn.
-    draws = request.draw or (form.full and sys.stdout.isatty() and not request.strict)
     return Question(
-        read_program(source, bindings, shapes_of(request.shape), tell),
+        read_program(source, bindings, shapes_of(request.shape), tell, others),
         bindings,
         of=request.of,
         wrt=listed(request.wrt),
         shapes=shapes_of(request.shape),
         seed=request.seed,
-        strict=False if draws else request.strict or None,
+        strict=request.strict or not (symbols or request.draw),
+        symbols=symbols and not request.draw,
         dtype=request.dtype,
         device=request.device,
         grad_output=grad_output,

@@ -110,6 +110,7 @@ _EXIT_STATUS = {
     "E4": LIMIT_REACHED,
     "E515": LIMIT_REACHED,
     "E50": COMMAND_LINE_IS_WRONG,
+    "E506": PROGRAM_IS_WRONG,
     "E59": COMMAND_LINE_IS_WRONG,
     "E596": PROGRAM_IS_WRONG,
     "E598": OUTPUT_FAILED,
@@ -120,7 +121,10 @@ all other errors have the status 3."""
 
 
 class ProgramError(Exception):
-    """An error in a program or in a value, with its span and a way out."""
+    """An error in a program or in a value, with its span and a way out.
+
+    missing  the inputs without a value, where that is the error
+    """
 
     def __init__(
         self,
@@ -141,6 +145,7 @@ class ProgramError(Exception):
         self.edits: tuple[Edit, ...] = ()
         self.lead = "write"
         self.right = ""
+        self.missing: tuple[str, ...] = ()
         if exit_status is None:
             begins = [begin for begin in _EXIT_STATUS if code.startswith(begin)]
             longest = max(begins, key=len, default="")

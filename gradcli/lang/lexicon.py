@@ -135,6 +135,16 @@ WORDS_BETWEEN = {
 BESIDE = frozenset({"where", "at", "when", "given"})
 """Words that precede the value of an input, as in `x^2 where x=3`."""
 
+NO_PRODUCTS = frozenset(
+    {
+        *("km", "cm", "mm", "nm", "kg", "mg", "lb", "oz", "ft", "ms", "hz", "pa"),
+        *("kw", "mv", "kv", "ma", "ml", "cl", "db", "kb", "mb", "gb", "ev", "lr"),
+        *("of", "to", "at", "by", "on", "an", "it", "we", "be", "do", "so", "no"),
+        *("up", "he", "me", "my", "us", "am", "go", "ok", "pm", "la", "le", "de"),
+    }
+)
+"""Units and words of two letters, which are no products of variables."""
+
 _LINE_BREAK = r"\\n(?!(?:abla|u|e|eq|eg|ot|otin|i|ewline|onumber)\b)"
 """Pattern of ``\\n`` written as two characters, unless it begins a LaTeX command."""
 

@@ -17,7 +17,8 @@ as it was typed.
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
 
@@ -44,6 +45,9 @@ from .tensor_library import CONSTANTS, TensorLibrary, is_function
 
 Array = Floats | np.float64
 DTYPES = ("float64", "float32")
+
+MAX_TYPED_CHARACTERS = 10_000
+"""Largest length of a program that is looked at as a person typed it, in characters."""
 
 
 class Input(Record):
@@ -72,17 +76,26 @@ class Prepared(Record):
     def environment(self) -> dict[str, Tensor]:
         return {given.name: given.tensor for given in self.inputs}
 
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The names of the inputs without a value."""
+        return tuple(given.name for given in self.inputs if given.sampled)
+
     def on(
-        self, values: Mapping[str, Tensor], factory: Factory | None = None
+        self,
+        values: Mapping[str, Tensor],
+        factory: Factory | None = None,
+        sampled: Container[str] = (),
     ) -> "Prepared":
-        """Return the program with other tensors for some of its inputs, and with
-        another factory if they are of another number system."""
+        """Return the program with other tensors for some of its inputs, those of
+        ``sampled`` names drawn at random, and with another factory if they are of
+        another number system."""
         if not values:
             return self
         inputs = [*self.inputs]
         for at, i in enumerate(inputs):
-            if i.name in values:
-                inputs[at] = Input(i.name, values[i.name], False, i.requires_grad)
+            if (name := i.name) in values:
+                inputs[at] = Input(name, values[name], name in sampled, i.requires_grad)
         return Prepared(self.source, self.code, factory or self.factory, tuple(inputs))
 
     def leaves(self, xp: Any, raws: Mapping[str, Any]) -> dict[str, Tensor]:
@@ -107,7 +120,7 @@ def prepare(
     *,
     wrt: Iterable[str] | None = None,
     seed: int = 0,
-    strict: bool | None = False,
+    strict: bool = False,
     dtype: str = "float64",
     device: str = "cpu",
     shapes: Mapping[str, tuple[int, ...]] = MappingProxyType({}),
@@ -119,8 +132,7 @@ def prepare(
         wrt: the inputs that gradients are taken for; None: all, except those read from
             files if there are others.
         seed: the seed of the random numbers.
-        strict: refuse inputs without a value; None: only where others have a value,
-            and for them no shape is given.
+        strict: refuse inputs without a value.
         dtype: ``float64`` or ``float32``, for all tensors of the run.
         device: ``cpu``, ``cuda``, or ``auto`` for a GPU if there is one.
         shapes: the shapes of inputs without a value; by default they are numbers.
@@ -147,10 +159,9 @@ def prepare(
     _refuse_unread(bindings, names, code, program)
     data = data_among(names, bindings) if wrt is None else frozenset()
     chosen = differentiated(wrt, names) - data
-    excused = () if strict else shapes
-    missing = [name for name in names if name not in given and name not in excused]
-    if missing and (strict or (strict is None and given)):
-        raise _without_value(missing, code, "--strict: " if strict else "")
+    missing = [name for name in names if name not in given]
+    if missing and strict:
+        raise without_value(missing, code)
     readers = [binding for binding in bindings if binding.text.strip() == "@-"]
     for second in readers[1:]:
         message = f"standard input is read for '{readers[0].name}' already"
@@ -187,15 +198,49 @@ def read_program(
     values: Sequence[Binding],
     shapes: Mapping[str, tuple[int, ...]],
     tell: Callable[[str], None],
+    others: Iterable[str] | None = (),
 ) -> str:
     """Return a program's text with mathematical notation rewritten in the language; how
-    it was read is told."""
+    it was read is told.
+
+    ``others`` are further names that have values; None: all may have one. Words without
+    a value in a line that was rewritten, or as factors, are refused.
+    """
     names = {*shapes, *(binding.name for binding in values)}
     program = parse(source, names, lambda: ranks_of(values, shapes))
+    if others is not None and len(source) <= MAX_TYPED_CHARACTERS:
+        program = _without_words(source, program, names, {*others}, values, shapes)
     if program.source != source:
         for note in program.notes:
             tell(printable(note.message))
     return program.source
+
+
+def _without_words(
+    source: str,
+    program: Program,
+    names: set[str],
+    others: set[str],
+    values: Sequence[Binding],
+    shapes: Mapping[str, tuple[int, ...]],
+) -> Program:
+    """Return a program that has no words among its inputs without a value; letters that
+    stand together, such as `kx`, are read as factors."""
+    known = {*names, *others}
+    missing = {*input_names(program, known)} - {*known}
+    if not missing and program.source == source:
+        return program
+    from .words import letters_together, refuse_imaginary, refuse_words
+
+    letters = letters_together(source, program, missing)
+    if letters:
+        ranks = lambda: {**dict.fromkeys(letters, 0), **ranks_of(values, shapes)}
+        with suppress(ProgramError):
+            program = parse(source, names | letters, ranks)
+        missing = {*input_names(program, known)} - {*known}
+    refuse_words(source, program, missing)
+    refuse_imaginary(program, missing)
+    return program
 
 
 def input_names(program: Program, bound: Iterable[str] = ()) -> tuple[str, ...]:
@@ -244,9 +289,9 @@ def _refuse_quoted(program: Program) -> None:
         raise put_right(error.mended_by(*edits))
 
 
-def _without_value(missing: Sequence[str], code: Code, why: str) -> ProgramError:
+def without_value(missing: Sequence[str], code: Code, why: str = "") -> ProgramError:
     """Return the error for inputs without a value, at the first that seems mistyped, or
-    at the first."""
+    at the first; ``why`` says what needs their values."""
     known = {*code.variables, *CONSTANTS} - {*missing}
     meant = {
         n: other_reading(n, known, CONSTANTS, is_function) or did_you_mean(n, known)
@@ -256,9 +301,11 @@ def _without_value(missing: Sequence[str], code: Code, why: str) -> ProgramError
     values = " ".join(f"{name}=VALUE" for name in missing[:MAX_SHOWN_NAMES])
     hint = f"give {values}, or write --draw for random values"
     hint = f"{meant[first]}; else {hint}".replace("?;", "?") if meant[first] else hint
-    message = f"{why}no value for {enumerated(missing)}"
+    message = f"no value for {enumerated(missing)}{why}"
     span = code.variables[first].span
-    return ProgramError("E506", message, span, code.source, hint=hint)
+    error = ProgramError("E506", message, span, code.source, hint=hint)
+    error.missing = tuple(missing)
+    return error
 
 
 def unread(name: str, names: Sequence[str]) -> tuple[str, str]:

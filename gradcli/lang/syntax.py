@@ -10,7 +10,7 @@ except that a value comes before the targets that it is assigned to.
 """
 
 import gc
-from collections.abc import Container, Generator, Iterator, Mapping
+from collections.abc import Container, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from types import GeneratorType
@@ -348,6 +348,44 @@ def assigned_names(root: Node) -> tuple[str, ...]:
     assignment."""
     targets = (node.name for node in walk(root) if isinstance(node, Target))
     return tuple(dict.fromkeys(targets))
+
+
+_SIZES = frozenset({"shape", "ndim", "len", "size", "dim", "numel"})
+"""Attributes, methods and functions that read no entries."""
+
+
+def decides(program: Program, names: Iterable[str]) -> bool:
+    """Return whether the way through a program depends on the values of some names, or
+    on what is made of them."""
+
+    def reads(root: Node | None) -> bool:
+        waiting = [] if root is None else [root]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, Name) and node.name in reached:
+                return True
+            word = getattr(node, "function", None) or getattr(node, "method", None)
+            word = node.name if isinstance(node, Attribute) else word
+            waiting.extend(() if word in _SIZES else children(node))
+        return False
+
+    reached, before, nodes = {*names}, 0, [*walk(program)]
+    while before != len(reached):
+        before = len(reached)
+        for node in nodes:
+            if isinstance(node, Apply):
+                pairs = zip(node.targets, node.arguments, strict=False)
+                reached |= {target.name for target, given in pairs if reads(given)}
+            elif isinstance(node, Assign | Augment) and reads(node.value):
+                reached |= {*assigned_names(node)}
+            elif isinstance(node, For | Comprehension) and reads(node.iterable):
+                reached |= {target.name for target in node.targets}
+    return any(
+        reads(getattr(node, field))
+        for node in nodes
+        for field in ("test", "iterable")
+        if hasattr(node, field)
+    ) or any(isinstance(node, Logic) and reads(node) for node in nodes)
 
 
 Result = TypeVar("Result")

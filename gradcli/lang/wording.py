@@ -94,8 +94,8 @@ def explain(
             code, message, hint = found
             for given, tensor in sampled.items():
                 if any(t.raw is tensor.raw for t in failure.tensors):
-                    hint = f"{given} was sampled as one number: give it a shape, "
-                    return code, message, f"{hint}{given}=randn(3)"
+                    hint = f"{given} has no value, so it is one number: give it one, "
+                    return code, message, f"{hint}or a shape: --shape {given}=3"
             ways = (way for said, way in WAYS_OUT.items() if re.search(said, message))
             return code, message, hint or next(ways, None)
     return None

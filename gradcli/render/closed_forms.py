@@ -68,10 +68,11 @@ def bare_formulas(views: Iterable[FormulaView]) -> Iterator[Line]:
             yield unbroken(f"{named}{printable(text)}")
 
 
-def program(view: ProgramView) -> Iterator[Line]:
-    """Yield the adjoint program, unbroken, so that it can be copied."""
+def program(view: ProgramView, symbols: bool = False) -> Iterator[Line]:
+    """Yield the adjoint program, unbroken, so that it can be copied; among ``symbols``
+    there are no gradients to compare it with."""
     gives = "the" if view.repeats else "other numbers than the"
-    remark = f"  run at this point it gives {gives} gradients above"
+    remark = "" if symbols else f"  run at this point it gives {gives} gradients above"
     yield BLANK
     yield Line(("adjoint program", "title"), (remark, "dim"))
     for text in view.lines:

@@ -14,17 +14,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from dataclasses import replace
+from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from ..lang.excerpt import printable
 from ..views.numbers import Plain, flat, sizes
+from .closed_forms import formulas
 from .gradients import at_point, derived
-from .line import BLANK, Line, Part, Role, aligned, dim, plain, title
+from .line import BLANK, Layout, Line, Part, Role, aligned, dim, plain, title
 from .numbers import inline, number
 
 if TYPE_CHECKING:
     from ..answers.check import Check, Counterexample, Judged
+    from ..answers.closed_forms import FormulaView
     from ..answers.kinks import Kink, Kinks
     from ..verify.kinks import Place, Side
     from ..verify.process.job import InputVerdict, Verification
@@ -70,6 +73,12 @@ def verdict_lines(
     if rows:
         yield BLANK
         yield from aligned((_row(row, labels) for row in rows), 2)
+    yield from _below(verification, what)
+
+
+def _below(verification: Verification, what: str) -> Iterator[Line]:
+    """Yield the conditions and kinks of all verdicts, and their summary."""
+    rows = verification.inputs
     if verification.side_conditions:
         conditions = ", ".join(map(printable, verification.side_conditions))
         yield Line(("where ", "dim"), (conditions, "plain"))
@@ -78,6 +87,36 @@ def verdict_lines(
     verdicts = [row.verdict for row in rows]
     total = len(verdicts) or verification.of
     yield _summary(verification.verdict, verdicts, total, what, verification.seconds)
+
+
+def formula_lines(
+    views: Sequence[FormulaView],
+    verification: Verification,
+    labels: Mapping[str, str],
+    what: str,
+    layout: Layout,
+) -> Iterator[Line]:
+    """Yield derivatives as formulas with the verdicts on them: beside them if all are
+    of numbers, and else below them."""
+    by = {row.name: row for row in verification.inputs}
+    if any(len(view.texts) != 1 or view.by not in by for view in views):
+        yield from islice(formulas(views, layout), 1, None)
+        rows = (replace(row, closed_form=None) for row in verification.inputs)
+        yield from verdict_lines(replace(verification, inputs=(*rows,)), labels, what)
+        return
+    shown: list[list[Part]] = []
+    for view in views:
+        row, text = by[view.by], view.text(0, 0)
+        said = f"no formula: {view.missing or row.note}" if text is None else text
+        known = text is not None
+        shown.append([
+            (printable(view.label(0, 0)), "name"),
+            (f" = {printable(said)}" if known else f"  {printable(said)}", "plain"),
+            (f"  {row.verdict}" * known, ROLES.get(row.verdict, "plain")),
+            (f"  ({printable(row.note)})" if known and row.note else "", "dim"),
+        ])  # fmt: skip
+    yield from aligned(shown, 1)
+    yield from _below(verification, what)
 
 
 def _row(row: InputVerdict, labels: Mapping[str, str]) -> list[Part]:

@@ -212,7 +212,7 @@ def latex(explanation: Explanation, rules: Rules) -> Iterator[Line]:
     output = derived(explanation.output) or OUTPUT
     symbols = Symbols([output, *filter(str.isidentifier, names.values())])
     equations = [
-        f"{_symbol(output, symbols)} &= {_value(explanation.output.value)}",
+        f"{_symbol(output, symbols)} &= {_value(explanation.output.known)}",
         f"{_ratio(output, output, symbols)} &= {_value(explanation.start)}",
     ]
     for step in explanation.steps:

@@ -22,6 +22,12 @@ SAMPLES = ROOT / "samples"
 PRINTED = {
     'grad "x**2*y" x=3 --draw': "grad",
     'grad "sqrt(x)" x=0': "grad",
+    'grad "x*sin(y)" --symbolic --latex': "grad",
+    'grad "a*x@x" a=2 --shape x=2 --symbolic': "grad",
+    'grad "x*sin(y)" --code c': "grad",
+    'jacobian "[x*y, y]" --symbolic': "jacobian",
+    'hessian "x*y**2" x=2 --latex': "hessian",
+    'graph "x*sin(y) + 1"': "graph",
     'grad "x**5*y" x=2 y=1 --order 3': "grad",
     'grad "x**5*y" x=2 y=1 --wrt y --order 2 --no-verify': "grad",
     'grad "sqrt(x)" x=0 --order 2': "grad",

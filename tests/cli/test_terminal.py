@@ -102,27 +102,65 @@ def test_a_narrow_terminal_loses_no_word(gradcli: Run, tmp_path: Path) -> None:
     assert re.findall(r"\w+", narrow) == words
 
 
+ERROR, DRAWN = "error[E506]", "sampled with seed 0"
+FORMULA, OBJECT = "d/dx = lenght", '"symbolic": "lenght"'
+GRAPH = "├─ AccumulateGrad x"
+
+
 @pytest.mark.parametrize(
     ("line", "piped", "shown"),
     [
-        ("value x*lenght x=2", 2, 0),
-        ("value x*lenght x=2 -q", 2, 2),
-        ("grad x*lenght x=2 --json", 2, 2),
-        ("value x*lenght x=2 --strict", 2, 2),
-        ("value x*lenght --strict", 2, 2),
-        ("value x*lenght x=2 --draw -q", 0, 0),
-        ("value sum(x*w) x=2 --shape w=3", 0, 0),
-        ("grad w3*b+w4*c -q", 0, 0),
+        ("value x*lenght x=2", ERROR, ERROR),
+        ("value x*lenght x=2 -q", ERROR, ERROR),
+        ("value x*lenght x=2 --draw -q", DRAWN, DRAWN),
+        ("value sum(x*w) x=2 --shape w=3", ERROR, ERROR),
+        ("grad w3*b+w4*c -q", ERROR, ERROR),
+        ("grad x*lenght x=2 --json", ERROR, ERROR),
+        ("grad x*lenght", ERROR, FORMULA),
+        ("grad x*lenght x=2", ERROR, FORMULA),
+        ("grad x*lenght --strict", ERROR, ERROR),
+        ("grad x*lenght --digits 9", ERROR, ERROR),
+        ("grad x*lenght --condition", ERROR, ERROR),
+        ("grad x*lenght --order 2", ERROR, ERROR),
+        ("grad x*lenght --draw --no-verify", DRAWN, DRAWN),
+        ("grad x*lenght --symbolic", FORMULA, FORMULA),
+        ("grad x*lenght --symbolic -q", FORMULA, FORMULA),
+        ("grad x*lenght --symbolic --json", OBJECT, OBJECT),
+        ("grad x*lenght --latex", "partial x} = ", "partial x} = "),
+        ("grad x*lenght --code numpy", "x_grad = lenght", "x_grad = lenght"),
+        ("jacobian x*lenght", ERROR, FORMULA),
+        ("jacobian x*lenght --times x=1", ERROR, ERROR),
+        ("hessian x*lenght --spy", ERROR, ERROR),
+        ("hessian x*lenght*x", ERROR, "d2/dx dx = 2*lenght"),
+        ("paths x*lenght", ERROR, ERROR),
+        ("explain x*lenght", ERROR, ERROR),
+        ("descend x*lenght", ERROR, ERROR),
+        ("kinks x*lenght", ERROR, ERROR),
+        ("graph x*lenght", GRAPH, GRAPH),
+        ("graph x*lenght --dot", "MulBackward0", "MulBackward0"),
+        ("graph x*lenght --json", "[null, null]", "[null, null]"),
     ],
 )
-def test_a_name_is_drawn_only_where_it_is_no_slip_or_somebody_sees_it(
-    gradcli: Run, tmp_path: Path, line: str, piped: int, shown: int
+def test_without_values_the_answer_is_a_formula_and_a_number_an_error(
+    gradcli: Run, tmp_path: Path, line: str, piped: str, shown: str
 ) -> None:
     in_pipe = gradcli(*line.split())
-    seen = in_terminal(tmp_path, *line.split(), status=shown)
-    assert in_pipe.status == piped
-    for text, status in ((in_pipe.err, piped), (seen, shown)):
-        assert ("E506" if status else "sampled with seed 0") in text
+    status = {True: 3, False: 0}
+    checked = line.startswith(("grad ", "jacobian", "hessian"))
+    words = [*line.split(), *(("--verify-seconds", "600") if checked else ())]
+    seen = in_terminal(tmp_path, *words, columns=200, status=status[shown == ERROR])
+    seen = ESCAPE.sub("", seen)
+    assert in_pipe.status == status[piped == ERROR]
+    for text, said in ((in_pipe.out + in_pipe.err, piped), (seen, shown)):
+        assert said in text
+        assert (DRAWN in text) == (said == DRAWN)
+        assert said == DRAWN or "0.08914" not in text
+
+
+def test_a_session_answers_as_a_terminal_does(gradcli: Run) -> None:
+    told = gradcli("repl", stdin="y = x^2*k\ngrad --verify-seconds 60\nvalue\n")
+    assert "dy/dx = 2*k*x  proved" in told.out
+    assert "E506" in told.err
 
 
 def test_markup_in_names_and_text_is_not_read(tmp_path: Path) -> None:

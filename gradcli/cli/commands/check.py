@@ -42,7 +42,7 @@ def main(
     from ...render.verdicts import bare_claims, claims
     from ...verify.process.job import is_weaker, lacked_time
 
-    question = question_of(request)
+    question = question_of(request, symbols=True)
     checker = Check(question, needed=True)
     task = claims_task(question, claim or [], same, points)
     answer = check(task, checker.judge(task))

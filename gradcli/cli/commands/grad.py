@@ -55,7 +55,11 @@ def main(
 ) -> int:
     """Gradients of a program by its inputs, checked.
 
+    An input without a value stays a symbol, and the answer is the formula.
+
     Example: gradcli grad "y = x**3 + b" x=2 b=1
+
+    Example: gradcli grad "x^2*sin(x)" --symbolic
 
     --trace: Tell on stderr what was computed part by part: which region of the program
         on all cores, and why the rest was not.
@@ -66,7 +70,8 @@ def main(
         many.refuse(request, **others, require=require, order=order > 1)
         from ..at_points import run
 
-        return run(question_of(request, beside.grad_output), many, "grad", trace)
+        question = question_of(request, beside.grad_output, others=None)
+        return run(question, many, "grad", trace)
     if order > 1:
         extra = typed(**others, trace=trace)
         if extra:
@@ -74,7 +79,10 @@ def main(
             raise wrong("E590", message, "drop one of them")
         return _of_order(question_of(request, beside.grad_output), order, require)
     forms.check(digits=beside.digits, condition=beside.condition, box=beside.box)
-    question = question_of(request, beside.grad_output)
+    asked = {"digits": beside.digits, "condition": beside.condition, "box": beside.box}
+    symbols = forms.in_symbols(**asked, out=many.out, trace=trace)
+    ranged = [text.partition("=")[0].strip() for text in beside.box or ()]
+    question = question_of(request, beside.grad_output, symbols, ranged)
     return _at_one_point(question, forms, beside, many.out, trace, require)
 
 
@@ -92,14 +100,20 @@ def _at_one_point(
     from ...answers.gradients import gradients, without
     from ...render import gradients as draw
     from ...render.line import unbroken
+    from ..symbols import symbols_of
 
     layout = Printer().layout
     wholly = typed(**asdict(forms), **asdict(beside))
     run, boxes, fusion = _run(question, beside.box, wholly, trace)
+    symbols = symbols_of(run, forms, check)
+    forms = symbols.forms if symbols is not None else forms
     drawn = form.full and not forms.alone
     found = gradients(run, question.grad_output, with_graph=drawn)
     view = found.view
-    tell_trouble(found.trouble)
+    if symbols is None:
+        tell_trouble(found.trouble)
+    else:
+        view = view.in_symbols()
     files: dict[str, str] = {}
     if out is not None:
         from ..array_files import write_gradients
@@ -117,9 +131,9 @@ def _at_one_point(
 
     def numbers() -> Iterator[Iterable[Line]]:
         nonlocal code, adjoint, extras
-        if drawn:
+        if drawn and symbols is None:
             yield draw.answer(view, layout, files)
-        elif not (forms.alone or precise):
+        elif not (drawn or forms.alone or precise):
             yield draw.bare(view, files)
         code = forms.code_of(run, "gradient", found.cotangent)
         adjoint = program_of_gradients(found) if forms.symbolic else None
@@ -142,21 +156,34 @@ def _at_one_point(
             extras,
             forms.written(view, verification),
             files,
-            blame=found.trouble,
+            blame=found.trouble if symbols is None else None,
             code=joined(code),
             adjoint_program=joined(None if adjoint is None else adjoint.lines),
             trace=fusion,
         )
 
     def more(verification: Verification | None) -> Iterator[Line]:
-        yield from forms.lines(view, verification, layout)
+        if symbols is None:
+            yield from forms.lines(view, verification, layout)
+        else:
+            yield from symbols.lines(view, verification, labels, what, layout)
         if adjoint is not None and drawn:
             from ...render.closed_forms import program
 
-            yield from program(adjoint)
+            yield from program(adjoint, symbols is not None)
 
-    labels, finish = draw.labels(view) if drawn else {}, check.finish
-    return show_checked(numbers(), finish, require, judged, labels, "gradients", more)
+    def finish() -> Verification | None:
+        if symbols is None:
+            return check.finish()
+        symbols.written = adjoint is not None
+        return symbols.finish(view)
+
+    labels, what = draw.labels(view) if drawn else {}, "gradients"
+    shown = labels if symbols is None else {}
+    status = show_checked(numbers(), finish, require, judged, shown, what, more)
+    if symbols is not None:
+        symbols.refuse()
+    return status
 
 
 def _run(

@@ -36,7 +36,8 @@ def main(
     """The autograd graph that a program records.
 
     Edges carry local gradients: the partial derivative of the node's operation by that
-    input, at this point. A node that several edges lead to is drawn once.
+    input, at this point; without values the graph has no numbers. A node that several
+    edges lead to is drawn once.
 
     Example: gradcli graph "u = sin(x); L = u*exp(u)" x=0.7
 
@@ -61,14 +62,20 @@ def main(
     if out is not None:
         refuse_both([*forms, "--out"])
         _check_file(out, heat, unfold, grad_output)
-        return _written(question_of(request, grad_output), out, heat, unfold)
+        symbols = not typed(heat=heat, grad_output=grad_output)
+        question = question_of(request, grad_output, symbols)
+        return _written(question, out, heat, unfold)
     for option in typed(heat=heat, unfold=unfold, grad_output=grad_output):
         hint = "name the picture's file with -o, as in -o g.svg"
         raise wrong("E590", f"{option} is for pictures in files", hint)
     from ...render import graph as draw
     from ...views.graph import graph_of
 
-    view = graph_of(question_of(request).run(), local_gradients=True)
+    question = question_of(request, symbols=True)
+    run = question.run()
+    question.refuse_decisions(run)
+    numbers = not (question.symbols and run.prepared.missing)
+    view = graph_of(run, local_gradients=numbers)
     if dot or mermaid:
         language = draw.dot if dot else draw.mermaid
         return show(view, text=lambda found, _: language(found))

@@ -56,7 +56,8 @@ def main(request: Request, out: str | None = None, log: str = "") -> int:
     if not {*log} <= {*"xy"} or (log and len(sweep) > 1):
         hint = "give x, y or xy, and one range"
         raise wrong("E595", f"--log: a curve has no axes {log!r}", hint)
-    question = question_of(replace(request, words=words))
+    ranged = [word.partition("=")[0].strip() for word in sweep]
+    question = question_of(replace(request, words=words), others=ranged)
     from ...answers.plot import Curve
     from ..at_points import over_sweep
 

@@ -10,7 +10,7 @@ from ...lang.errors import ProgramError
 from ..commands import COMMANDS
 from ..completion import files, functions, offers
 from ..keyboard import terminal, typed
-from ..output import note
+from ..output import form, note
 from ..problems import Exit, put, wrong
 from ..workspace import Workspace, goes_on, load, parted, ran
 
@@ -46,6 +46,7 @@ def main() -> int:
     """
     if terminal():
         note(WELCOME)
+    form.session = True
     load()
     # Ctrl-C drops what is being typed here; elsewhere it ends the process.
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -27,7 +27,7 @@ def main(request: Request, many: Many) -> int:
         from ..at_points import run
 
         many.refuse(request)
-        return run(question_of(request), many, "value")
+        return run(question_of(request, others=None), many, "value")
     from ...answers.gradients import value
     from ...render.numbers import SHORTENED, bare_line, value_lines
 

@@ -157,7 +157,8 @@ def _legend(picture: Picture, links: Iterable[Link]) -> Iterator[str]:
     if not picture.nodes:
         yield "no graph: the output needs no gradient"
         return
-    yield "left: value · right: gradient · on a line: local gradient"
+    if any(node.value is not None for node in picture.nodes):
+        yield "left: value · right: gradient · on a line: local gradient"
     yield "gradients flow down, values flow up"
     names = taken(picture.program, [node.node for node in picture.nodes])
     told = letters({link.rule for link in links if link.worded}, names)

@@ -67,6 +67,9 @@ def words_of(error: Exception) -> str:
 
 NOTHING_SHOWN: Final = "nothing could be shown"
 
+AT_DRAWN: Final = "it agrees where it was tried, and was not proved"
+"""Note on a formula that was certified at drawn numbers alone."""
+
 
 TIME_OUT: Final = "time-out"
 """First word of the reason that a check ran out of time."""
@@ -273,6 +276,23 @@ class Verification(Answer):
             round(seconds, 3),
             tuple(inputs),
             **more,
+        )
+
+    def in_symbols(self) -> Verification:
+        """Return the verdicts on formulas, whose symbols had drawn numbers: what was
+        certified at these is sampled, and nothing else is said of them."""
+
+        def about_formula(v: InputVerdict) -> InputVerdict:
+            drawn = v.verdict in (CERTIFIED, ROUNDED)
+            note = AT_DRAWN if drawn else None if v.verdict == PROVED else v.note
+            return replace(
+                v, verdict=SAMPLED if drawn else v.verdict, note=note,
+                max_error=None, max_ulps=None, digits=None,
+            )  # fmt: skip
+
+        inputs = tuple(map(about_formula, self.inputs))
+        return replace(
+            self, inputs=inputs, verdict=weakest([v.verdict for v in inputs])
         )
 
     @classmethod
