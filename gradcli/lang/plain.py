@@ -199,14 +199,22 @@ def _choose(n: Number, k: Number) -> object:
     return NotImplemented
 
 
+def _factorial(n: Number) -> object:
+    """Return the factorial of a small whole number, or NotImplemented."""
+    small = float(n).is_integer() and 0 <= n and n * int(n).bit_length() < (
+        MAX_INTEGER_BITS)  # fmt: skip
+    return math.factorial(int(n)) if small else NotImplemented
+
+
 FUNCTIONS: dict[str, Callable[..., object]] = {
     "abs": abs,
+    **dict.fromkeys(("binom", "nCr"), _choose),
     "bool": bool,
+    "factorial": _factorial,
     "float": _float,
     "int": _integer,
     "len": len,
     "max": lambda *values: max(*_limited(values)),
-    "nCr": _choose,
     "min": lambda *values: min(*_limited(values)),
     "pow": pow,
     "range": _range,

@@ -235,6 +235,11 @@ spell("entr", torch="torch.special.entr", c="entr",
       flint=lambda fl, x: -fl.x_log_y(x, x))
 spell("lgamma", numpy="special.gammaln", c="lgamma", sympy="loggamma",
       flint=lambda fl, x: fl.log_gamma(x))
+spell("gamma", c="tgamma", sympy="gamma", flint="gamma", torch=T(
+      "(1 - 2 * torch.remainder(torch.floor({0:SUM}).clamp(max=0), 2)) * "
+      "torch.exp(torch.lgamma({0:SUM}))", PRODUCT))
+spell("binom", numpy="special.binom", c="binom", sympy="binomial", in_torch=False,
+      flint=lambda fl, n, k: fl.binomial(n, k))
 spell("digamma", c="digamma", sympy="digamma", flint="digamma",
       series=lambda fl, x: fl.digamma(x))
 spell("polygamma", numpy="special.polygamma", c="polygamma", sympy="polygamma",
