@@ -253,8 +253,8 @@ MAX_ROUNDED = 1e15
 
 
 def binomial(np: Library, gamma: Callable[[Raw], Raw], n: Raw, k: Raw) -> Raw:
-    """Return the binomial coefficient, by the beta function of positive numbers and, for
-    each gamma function of a number below 1/2, a sine. DLMF 5.5.3 and 5.12.1."""
+    """Return the binomial coefficient, by the beta function of positive numbers and a
+    sine for each gamma function of a number below 1/2. DLMF 5.5.3 and 5.12.1."""
     a, b, c = n + 1, k + 1, n - k + 1
     at_b, at_c = np.less(b, 0.5), np.less(c, 0.5)
     one = np.logical_xor(at_b, at_c)

@@ -201,9 +201,10 @@ def _choose(n: Number, k: Number) -> object:
 
 def _factorial(n: Number) -> object:
     """Return the factorial of a small whole number, or NotImplemented."""
-    small = float(n).is_integer() and 0 <= n and n * int(n).bit_length() < (
-        MAX_INTEGER_BITS)  # fmt: skip
-    return math.factorial(int(n)) if small else NotImplemented
+    small = 0 <= n < MAX_INTEGER_BITS and float(n).is_integer()
+    if small and int(n).bit_length() * n < MAX_INTEGER_BITS:
+        return math.factorial(int(n))
+    return NotImplemented
 
 
 FUNCTIONS: dict[str, Callable[..., object]] = {
