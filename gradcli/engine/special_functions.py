@@ -163,8 +163,8 @@ class SpecialFunctions(Namespace):
     def binom(self, n: Raw, k: Raw) -> Raw:
         """Return the binomial coefficient; where ``n`` is a negative integer and ``k``
         an integer, its limit in ``n``, and elsewhere NaN for such an ``n``."""
-        wide = [x.astype("float64") for x in self.np.broadcast_arrays(n, k)]
-        dtype = self.np.result_type(n, k)
+        wide = [x.astype("float64") for x in (n, k)]
+        dtype = self.np.result_type(n.dtype, k.dtype)
         return binomial(self.np, self._special().gamma, *wide).astype(dtype)
 
     def igamma(self, a: Raw, x: Raw) -> Raw:

@@ -186,7 +186,7 @@ def at_mirror(xp: Namespace, formula: Callable[[Array], Array], z: Array, below:
     product of the gamma functions there is pi over ``sin(pi*z)``. DLMF 5.5.3."""
     mirrored = xp.lt(z, 0.5)
     y = formula(xp.where(mirrored, 1 - z, z))
-    return xp.where(mirrored, below * y, y)
+    return y if below == 1 else xp.where(mirrored, below * y, y)
 
 
 def half_turn(xp: Namespace, z: Array, *parts: Array) -> tuple[Array, Array]:
@@ -236,11 +236,17 @@ def is_beside_pole(xp: Namespace, z: Array) -> Array:
     return xp.logical_and(xp.lt(z, 0.5), xp.lt(xp.abs(z - xp.round(z)), 0.25))
 
 
+def is_smooth(xp: Namespace, z: Array) -> bool:
+    """Return whether no entry is a pole of the gamma function."""
+    fine = xp.isfinite(xp.digamma(z))
+    return bool(xp.all(fine) if fine.ndim else fine)
+
+
 def binom_slope(xp: Namespace, y: Array, n: Array, k: Array, by_n: bool) -> Array:
-    near = xp.logical_or(is_beside_pole(xp, k + 1), is_beside_pole(xp, n - k + 1))
-    if xp.symbolic and not bool(xp.any(near)):
+    if xp.symbolic and is_smooth(xp, k + 1) and is_smooth(xp, n - k + 1):
         return y * (xp.digamma(n + 1 if by_n else n - k + 1) -
                     xp.digamma(n - k + 1 if by_n else k + 1))
+    near = xp.logical_or(is_beside_pole(xp, k + 1), is_beside_pole(xp, n - k + 1))
     high, low = (n + 1, n - k + 1) if by_n else (n - k + 1, k + 1)
     psi = xp.digamma(xp.where(near, 1, high)) - xp.digamma(xp.where(near, 1, low))
     return xp.where(near, binom_pull(xp, n, k, by_n), y * psi)
