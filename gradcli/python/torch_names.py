@@ -100,7 +100,7 @@ FAMILIES = {
 
 BEYOND = (
     "addbmm addmv addr aminmax cholesky_inverse frexp linalg.multi_dot msort ops.aten "
-    "sgn tensor_split "
+    "sgn "
     "argwhere bucketize functorch histogram Tensor.histogram masked randint_like "
     "set_printoptions nn.MaxUnpool[13]d nn.functional.max_unpool[13]d "
     "set_anomaly_enabled is_anomaly_check_nan_enabled signal "
