@@ -72,7 +72,7 @@ def main() -> NoReturn:
         status = INTERRUPTED
     except Exception as error:
         status = _without_help(error)
-    ending.end(status)
+    ending.leave(status)
 
 
 def _abandon_files() -> None:
@@ -126,7 +126,8 @@ def run(argv: list[str]) -> int:
     try:
         stream = standard_output(json="--json" in argv)
         status = _dispatch(argv)
-        stream.flush()
+        if not stream.closed:  # by a script
+            stream.flush()
         tell_at_once()
         return status
     except (PipeClosed, BrokenPipeError):

@@ -221,6 +221,17 @@ def tell_at_once() -> None:
         note(NOTE + text)
 
 
+def nobody_reads() -> bool:
+    """Tell whether standard output is a pipe whose reader has ended."""
+    import select
+
+    if sys.__stdout__ is None or not hasattr(select, "poll"):
+        return True
+    look = select.poll()
+    look.register(sys.__stdout__.fileno(), 0)
+    return bool(look.poll(0))
+
+
 def silence() -> None:
     """Discard all further output to standard output, even what is buffered."""
     if sys.stdout is None:

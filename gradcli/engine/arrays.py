@@ -18,6 +18,7 @@ from ..ops.index import check_bounds
 from ..ops.types import Index, Shape, Sizes, Sliding
 from .errors import ValueRangeError
 from .factors import Factors
+from .memory_order import in_memory_order
 from .namespace import Namespace
 from .parts import MIN_WORK_SPLIT, chosen, on_threads, over_parts, product
 from .raw import MAX_NUMBER_OF_ALL_TYPES, Library, Raw, Run
@@ -298,8 +299,12 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         )
 
     def clone(self, x: Raw, memory_format: str | None = None) -> Raw:
-        in_order = memory_format == "contiguous" or 0 in x.strides
-        return self.np.array(x, order="C" if in_order else "K", copy=True)
+        if memory_format == "contiguous" or 0 not in x.strides:
+            order = "K" if memory_format != "contiguous" else "C"
+            return self.np.array(x, order=order, copy=True)
+        copy = in_memory_order(self.np.empty(x.size, x.dtype), x)
+        copy[...] = x
+        return copy
 
     def expand(self, x: Raw, shape: Sequence[int]) -> Raw:
         """Broadcast ``x`` to ``shape``, whose sizes are all given."""

@@ -27,6 +27,7 @@ from ..ops.checks import check_size
 from . import devices, dtypes
 from .dtypes import DEFAULT, DeviceLike, Size, dtype, layout, sizes_of, strided
 from .errors import OVERFLOW, EngineError
+from .memory_order import in_memory_order
 from .methods import named
 from .modes import MODE
 from .namespace import Namespace
@@ -80,6 +81,7 @@ def constructor(
     """
     name = build.__name__
     takes_sizes = bool(build.__code__.co_flags & 0x04)
+    keeps_order = name.endswith("_like")
 
     @wraps(build)
     def make(
@@ -97,13 +99,18 @@ def constructor(
         xp = None if device is None else devices.namespace_on(device)
         if like:
             args = args or (named.pop("input"),)
+            if memory_format == "contiguous":
+                args = (args[0].detach().contiguous(), *args[1:])
             type_, xp = type_ or args[0].dtype, xp or args[0].xp
         if takes_sizes and "size" in named:
             args = (*args, named.pop("size"))
         elif takes_sizes and len(args) == like:
             raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
         if out is None:
-            return made(build(type_, *args, **named), requires_grad, xp=xp)
+            raw = build(type_, *args, **named)
+            if keeps_order:
+                raw = in_memory_order(raw, args[0].raw)
+            return made(raw, requires_grad, xp=xp)
         refuse_gradients(name, (out,))
         raw = build(type_ or out.dtype, *args, **named)
         if fills and raw.size == out.numel():

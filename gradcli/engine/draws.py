@@ -23,6 +23,7 @@ from .changes import demand_changeable, edge_of, rebase, write
 from .creation import alike, array_of, constructor, made
 from .dtypes import DEFAULT, DeviceLike, dtype, sizes_of
 from .errors import EngineError, ShapeError
+from .memory_order import in_memory_order
 from .methods import named
 from .modes import MODE
 from .public import with_out
@@ -31,9 +32,6 @@ from .tensor import Tensor
 
 SINGLE_BITS, DOUBLE_BITS = 24, 53
 """Bits of a word that make a single-precision number, and of two words a double."""
-
-BELOW_1 = 1 - 2.0**-11
-"""Largest half-precision number below 1 that is drawn."""
 
 WORD = 32
 BLOCK = 16
@@ -67,8 +65,9 @@ class Mersenne:
             bits, drawn = DOUBLE_BITS, self.doubles(count)
         else:
             bits, drawn = SINGLE_BITS, self.words(count)
-        found = (drawn & np.uint64((1 << bits) - 1)) * 2.0**-bits
-        return (np.minimum(found, BELOW_1) if name == "float16" else found).astype(name)
+        found = ((drawn & np.uint64((1 << bits) - 1)) * 2.0**-bits).astype(name)
+        # As in PyTorch, what is rounded up to the end is the beginning.
+        return np.where(found < 1, found, 0).astype(name)
 
     def below(self, count: int, limit: int) -> Host:
         """Return ``count`` integers drawn from 0 up to but without ``limit``."""
@@ -86,24 +85,29 @@ class Mersenne:
     def normal(self, count: int, name: str) -> Host:
         """Return standard normal draws, by the method of Box and Muller 1958."""
         if count < BLOCK:
-            return np.array([self._one_normal() for _ in range(count)], name)
+            return self.single_normal(count, name)
         kind = "float64" if name == "float64" else "float32"
-        drawn = self.uniform(count, kind)
         whole = count - count % BLOCK
+        drawn = np.zeros(count, kind)
+        # Half numbers of a last block that is not whole are drawn once, others twice.
+        first = whole if name == "float16" else count
+        drawn[:first] = self.uniform(first, kind)
         drawn[:whole] = _as_normal(drawn[:whole])
         if count % BLOCK:
             drawn[-BLOCK:] = _as_normal(self.uniform(BLOCK, kind))
         return drawn.astype(name)
 
-    def _one_normal(self) -> float:
-        """Return one normal number; of the two made at once the second is kept."""
-        if self._kept is not None:
-            found, self._kept = self._kept, None
-            return found
-        turn, length = self.uniform(2, "float64").tolist()
-        radius, angle = math.sqrt(-2 * math.log1p(-length)), 2 * math.pi * turn
-        self._kept = radius * math.sin(angle)
-        return radius * math.cos(angle)
+    def single_normal(self, count: int, name: str) -> Host:
+        """Return standard normal draws that are made one by one; of two that are made
+        at once the second is kept for the next."""
+        kept = [] if self._kept is None else [self._kept]
+        pairs = max(count + 1 - len(kept), 0) // 2
+        turns, lengths = self.uniform(2 * pairs, "float64").reshape(-1, 2).T.tolist()
+        for turn, length in zip(turns, lengths, strict=True):
+            radius, angle = math.sqrt(-2 * math.log1p(-length)), 2 * math.pi * turn
+            kept += radius * math.cos(angle), radius * math.sin(angle)
+        self._kept = kept[count] if len(kept) > count else None
+        return np.array(kept[:count], name)
 
     def state(self) -> bytes:
         """Return the state of the stream as bytes, which `go_back` restores."""
@@ -269,9 +273,21 @@ def uniform(shape: tuple[int, ...], name: str, generator: Source) -> Host:
     return _stream(generator).uniform(prod(shape), name).reshape(shape)
 
 
-def standard_normal(shape: tuple[int, ...], name: str, generator: Source) -> Host:
-    """Return an array drawn from the standard normal distribution."""
-    return _stream(generator).normal(prod(shape), name).reshape(shape)
+def uniform_like(t: Tensor, name: str, generator: Source, *others: Tensor) -> Host:
+    """Return uniform draws from [0, 1) in the shape and order of memory of a tensor;
+    where it has no order, ``others`` tell it."""
+    drawn = uniform((t.numel(),), name, generator)
+    return in_memory_order(drawn, t.raw, *(each.raw for each in others))
+
+
+def standard_normal(
+    shape: tuple[int, ...], name: str, generator: Source, single: bool = False
+) -> Host:
+    """Return an array drawn from the standard normal distribution, ``single`` entry by
+    entry."""
+    stream = _stream(generator)
+    draw = stream.single_normal if single else stream.normal
+    return draw(prod(shape), name).reshape(shape)
 
 
 def _whole(
@@ -293,19 +309,26 @@ def _family(
     """Return the constructors ``name`` and ``name_like`` of floats that ``draw`` gives;
     ``kernel`` is PyTorch's name of the draw, for errors."""
 
-    def drawn(shape: tuple[int, ...], type_: dtype | None, generator: Source) -> Host:
+    def drawn(
+        shape: tuple[int, ...], type_: dtype | None, generator: Source, **how: bool
+    ) -> Host:
         chosen = type_ or DEFAULT.dtype
         if not chosen.is_floating_point:
             raise NotImplementedError(
                 f"\"{kernel}\" not implemented for '{chosen.legacy}'"
             )
-        return np.asarray(draw(shape, chosen.name, generator))
+        return np.asarray(draw(shape, chosen.name, generator, **how))
 
     def sized(type_: dtype | None, *size: object, generator: Source = None) -> Host:
         return drawn(sizes_of(size, name), type_, generator)
 
     def like(type_: dtype, input: Tensor, *, generator: Source = None) -> Host:
-        return drawn(tuple(input.shape), type_, generator)
+        shape = tuple(input.shape)
+        how = {}
+        if draw is standard_normal:
+            filled = in_memory_order(np.empty(input.numel()), input.raw)
+            how = {"single": not filled.flags.c_contiguous}
+        return drawn(shape, type_, generator, **how)
 
     doc = f"{what} in the shape and type of a tensor."
     return (
@@ -436,10 +459,11 @@ def multinomial(
         drawn = np.stack(found)
     else:
         # Those are drawn whose exponential times over their weights are the least.
-        times = -np.log1p(-uniform(rows.shape, "float64", generator))
+        drawn = uniform_like(input, "float64", generator)
+        times = -np.log1p(-drawn.reshape(rows.shape))
         with np.errstate(divide="ignore", invalid="ignore"):
             speed = np.where(rows > 0, rows / times, -1)
-        drawn = np.argsort(-speed, axis=1, kind="stable")[:, :num_samples]
+        drawn = np.argsort(-speed, axis=1, kind="stable")[:, :num_samples].copy()
     return made(drawn.reshape(*weights.shape[:-1], num_samples), False, input.device)
 
 
@@ -470,8 +494,10 @@ def uniform_(
             f"uniform_ expects to return a [from, to) range, but found from={low} > "
             f"to={to}"
         )
-    drawn = uniform(self.raw.shape, self.raw.dtype.name, generator)
-    return _overwritten(self, low + drawn * (to - low))
+    name = self.raw.dtype.name
+    drawn = uniform_like(self, "float64" if name == "float64" else "float32", generator)
+    values = (low + drawn * (to - low)).astype(name)
+    return _overwritten(self, np.where(values == to, low, values))
 
 
 def normal_(
@@ -479,8 +505,9 @@ def normal_(
 ) -> Tensor:
     """Fill the tensor with draws from a normal distribution."""
     _demand_deviation(std)
-    drawn = standard_normal(self.raw.shape, self.raw.dtype.name, generator)
-    return _overwritten(self, mean + drawn * std)
+    single = not self.is_contiguous()
+    drawn = standard_normal((self.numel(),), self.raw.dtype.name, generator, single)
+    return _overwritten(self, mean + in_memory_order(drawn, self.raw) * std)
 
 
 def random_(
@@ -488,24 +515,26 @@ def random_(
 ) -> Tensor:
     """Fill the tensor with integers from ``[from_, to)``; ``random_(n)``: below n."""
     if to is None:
-        digits = {"f2": 2**11 + 1, "f4": 2**24 + 1, "f8": 2**53 + 1, "b1": 2}
+        digits = {"f2": 2**11 + 1, "f4": 2**24 + 1, "f8": 2**53 + 1, "b1": 2, "u1": 256}
         code = self.dtype.code
         from_, to = 0, from_ or digits.get(code, 1 << (8 * int(code[1:]) - 1))
-    drawn = _whole(from_, to, tuple(self.raw.shape), None, generator)
-    return _overwritten(self, drawn)
+    drawn = _whole(from_, to, (self.numel(),), None, generator)
+    return _overwritten(self, in_memory_order(drawn, self.raw))
 
 
 def bernoulli_(self: Tensor, p: object = 0.5, *, generator: Source = None) -> Tensor:
     """Fill the tensor with ones, of probability ``p``, and zeros."""
-    chance = _host_array(p) if isinstance(p, Tensor) else p
-    return _overwritten(self, uniform(self.raw.shape, "float64", generator) < chance)
+    if isinstance(p, Tensor):
+        drawn = uniform_like(self, p.raw.dtype.name, generator, p.expand_as(self))
+        return _overwritten(self, drawn < _host_array(p))
+    return _overwritten(self, uniform_like(self, "float64", generator) < p)
 
 
 def exponential_(
     self: Tensor, lambd: float = 1.0, *, generator: Source = None
 ) -> Tensor:
     """Fill the tensor with exponential draws of rate ``lambd``."""
-    drawn = uniform(self.raw.shape, "float64", generator)
+    drawn = uniform_like(self, "float64", generator)
     return _overwritten(self, -np.log1p(-drawn) / lambd)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 
+from ..engine.creation import empty_like
 from ..engine.draws import randperm
 from ..engine.modes import no_grad
 from ..engine.record import call
@@ -172,7 +173,8 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: object = None) -> Te
     if not rows or not columns:
         return tensor
     with no_grad():
-        drawn = tensor.detach().clone().normal_(0, 1, generator=generator)
+        drawn = empty_like(tensor, memory_format="contiguous")
+        drawn.normal_(0, 1, generator=generator)
         matrix = drawn.reshape(rows, columns)
         wide = rows < columns
         q, r = call("linalg.qr", matrix.mT if wide else matrix)

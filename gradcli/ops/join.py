@@ -404,6 +404,76 @@ def _chunk(call: Call, x: Array, chunks: int, dim: int = 0) -> tuple[Array, ...]
     return _pieces(call, "split.Tensor", x, -(-size // chunks), d)
 
 
+def _tensor_split(
+    call: Call, x: Array, indices_or_sections: Sizes | None = None, dim: int = 0, *,
+    sections: int | None = None, indices: Sizes | None = None,
+    tensor_indices_or_sections: Array | None = None,
+) -> tuple[Array, ...]:
+    asked, = [each for each in (indices_or_sections, sections, indices,
+                                tensor_indices_or_sections) if each is not None]
+    refuse(not x.shape, "tensor_split expected at least a 1-dimensional tensor, but "
+           "got a tensor with 0 dims")
+    size = x.shape[dim_of(x.shape, dim)]
+    if hasattr(asked, "dtype"):
+        kind = asked.dtype
+        refuse(str(kind).rpartition(".")[2] != "int64", "tensor_split expected "
+               "tensor_indices_or_sections to have dtype of long, but got {}",
+               getattr(kind, "legacy", kind))
+        refuse(asked.ndim > 1, "tensor_split expected tensor_indices_or_sections to be "
+               "a zero-dimensional or one-dimensional tensor, but got a tensor with {} "
+               "dims", asked.ndim)
+        asked = asked.tolist()
+    if isinstance(asked, list | tuple):
+        bounds = [*map(as_integer, asked)]
+    else:
+        count = as_integer(asked)
+        refuse(count <= 0, "number of sections must be larger than 0, got {}", count)
+        check_size((count,), PIECE)
+        least, more = divmod(size, count)
+        bounds = [i * least + min(i, more) for i in range(1, count)]
+    ends = pairwise([0, *bounds, size])
+    return tuple([call("slice.Tensor", x, dim, start, end) for start, end in ends])
+
+
+function("tensor_split", _tensor_split, operands=("x",), formula="[a, b, ...] = x",
+         either="indices_or_sections tensor_indices_or_sections",
+         doc="Pieces along a dimension: as many as asked, or between indices.",
+         cases=[case((5, 2), indices_or_sections=3),
+                case((2, 6), indices_or_sections=(1, -2), dim=1)])
+
+
+def _split_along(name: str, axis: int, least: int, lines: str) -> None:
+    """Declare a function that splits tensors of ``least`` dimensions or more along an
+    axis, or along the only one."""
+
+    def pieces_along(
+        call: Call, x: Array, indices_or_sections: Sizes | None = None, *,
+        sections: int | None = None, indices: Sizes | None = None,
+    ) -> tuple[Array, ...]:
+        asked, = [each for each in (indices_or_sections, sections, indices)
+                  if each is not None]
+        refuse(x.ndim < least, "torch.{} requires a tensor with at least {} dimension, "
+               "but got a tensor with {} dimensions!", name, least, x.ndim)
+        dim = min(axis, x.ndim - 1)
+        if not isinstance(asked, list | tuple):
+            size, count = x.shape[dim], as_integer(asked)
+            refuse(count <= 0 or size % count, "torch.{} attempted to split along "
+                   "dimension {}, but the size of the dimension {} is not divisible by "
+                   "the split_size {}!", name, dim, size, count)
+        return _tensor_split(call, x, asked, dim)
+
+    function(name, pieces_along, operands=("x",), formula="[a, b, ...] = x",
+             doc=f"Pieces along the {lines}: as many equal ones as asked, or between "
+             "indices.",
+             cases=[case((2, 4, 6), indices_or_sections=2),
+                    case((3, 4, 5), indices_or_sections=(1, 3))])
+
+
+_split_along("hsplit", 1, 1, "columns")
+_split_along("vsplit", 0, 2, "rows")
+_split_along("dsplit", 2, 3, "third dimension")
+
+
 # -- grids ----------------------------------------------------------------------------
 
 

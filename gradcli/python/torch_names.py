@@ -4,10 +4,10 @@ A family of names that is left out on purpose is listed by how its dotted names 
 without ``torch.``; in a part that ends in ``*``, the star stands for any ending.
 
 Invariant: a module is the same object under gradcli's and PyTorch's name. Importing
-what gradcli lacks raises an error with the reason or the nearest name that exists.
-Importing a placeholder, or a name from it, does nothing; any other use of it raises one
-sentence. Some names exist because they change nothing: decorators for TorchScript, and
-mixed precision that is turned off.
+what gradcli lacks gives a placeholder, unless the program would catch the error of the
+import; any use of a placeholder raises one sentence, with the reason or the nearest name
+that exists. Some names exist because they change nothing: decorators for TorchScript,
+and mixed precision that is turned off.
 
     install_as_torch()
     import torch.nn.functional as F                     # gradcli.nn.functional
@@ -17,6 +17,8 @@ mixed precision that is turned off.
 
 from __future__ import annotations
 
+import builtins
+import dis
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -26,11 +28,12 @@ from fnmatch import fnmatchcase
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from itertools import pairwise
+from types import FrameType, ModuleType
 from typing import Any, Final
 
 from ..autograd.function import OF_NODES, FunctionCtx
-from .user_lines import place_of
+from .user_lines import PACKAGE, is_ours, place_of
 
 _COMPLEX = "there are no complex numbers: compute with the real and imaginary parts"
 _DENSE = "there are no sparse tensors: use dense ones"
@@ -97,7 +100,7 @@ FAMILIES = {
 
 BEYOND = (
     "addbmm addmv addr aminmax cholesky_inverse frexp linalg.multi_dot msort ops.aten "
-    "sgn tensor_split "
+    "sgn "
     "argwhere bucketize functorch histogram Tensor.histogram masked randint_like "
     "set_printoptions nn.MaxUnpool[13]d nn.functional.max_unpool[13]d "
     "set_anomaly_enabled is_anomaly_check_nan_enabled signal "
@@ -167,16 +170,59 @@ class Placeholder(ModuleType):
         found = vars(self)[name] = Placeholder(f"{self.__name__}.{name}")
         return found
 
+    def __or__(self, other: object) -> Placeholder:
+        """Return the placeholder: a union of types is an annotation, and no use."""
+        return self
+
+    __ror__ = __or__
+
     def refused(self) -> NotHere:
         """Return the error that says why the name is not here."""
-        return NotHere(refusal(self.__name__))
+        return NotHere(missing(self.__name__))
 
 
 def _refuse(self: Placeholder, *args: object, **kwargs: object) -> Any:
     raise self.refused()
 
 
-for _use in ("call", "enter", "getitem", "instancecheck", "iter", "mro_entries"):
+for _use in [
+    "call",
+    "enter",
+    "aenter",
+    "getitem",
+    "setitem",
+    "instancecheck",
+    "subclasscheck",
+    "iter",
+    "mro_entries",
+    "len",
+    "contains",
+    "add",
+    "radd",
+    "sub",
+    "rsub",
+    "mul",
+    "rmul",
+    "truediv",
+    "rtruediv",
+    "floordiv",
+    "rfloordiv",
+    "mod",
+    "rmod",
+    "pow",
+    "rpow",
+    "matmul",
+    "rmatmul",
+    "neg",
+    "lt",
+    "gt",
+    "le",
+    "ge",
+    "float",
+    "int",
+    "index",
+    "array",
+]:
     setattr(Placeholder, f"__{_use}__", _refuse)
 
 
@@ -274,13 +320,6 @@ PLACES: Final = {
 }  # fmt: skip
 """Placeholder modules, by PyTorch's names."""
 
-SWITCHED: Final = {
-    f"{home}.{name}"
-    for home in ("torch", "torch.amp", "torch.cuda.amp")
-    for name in ("autocast", "GradScaler")
-}
-"""Names that may be called only if the call turns them off."""
-
 
 def placeholder(name: str) -> Any:
     """Return the placeholder for a dotted PyTorch name; None if there is none."""
@@ -313,6 +352,7 @@ def install_as_torch() -> None:
         for name in _named_torch():
             del sys.modules[name]
         sys.meta_path.insert(0, _FINDER)
+        builtins.__import__ = _imported
 
 
 @contextmanager
@@ -327,13 +367,23 @@ def as_torch() -> Iterator[None]:
         yield
     finally:
         sys.meta_path.remove(_FINDER)
+        builtins.__import__ = _IMPORT
         for name in _named_torch():
-            del sys.modules[name]
+            module = sys.modules.pop(name)
+            home = counterpart(name.rpartition(".")[0])
+            last = name.rpartition(".")[2]
+            if name not in PLACES and vars(home or module).get(last) is module:
+                delattr(home, last)
         sys.modules.update(before)
 
 
 def _named_torch() -> list[str]:
-    return [name for name in sys.modules if is_pytorchs(name)]
+    """Return the names of modules that belong to PyTorch or stand for its names."""
+    return [
+        name
+        for name, module in sys.modules.items()
+        if is_pytorchs(name) or isinstance(module, Placeholder)
+    ]
 
 
 def is_pytorchs(name: str) -> bool:
@@ -368,7 +418,10 @@ def missing(name: str, offered: Sequence[str] | None = None) -> str:
     if said is not None:
         return said
     home, _, last = name.rpartition(".")
-    there = offered if offered is not None else dir(counterpart(home) or object)
+    module = counterpart(home)
+    if offered is None and "." in home and isinstance(module, Placeholder | None):
+        return missing(home)
+    there = offered if offered is not None else dir(module or object)
     shown = sorted(known for known in there if not known.startswith("_"))
     by_small = {known.lower(): known for known in shown}
     close = get_close_matches(last, shown, 1, CLOSE) or [
@@ -465,8 +518,58 @@ class _Finder(MetaPathFinder):
             return None
         module = counterpart(fullname)
         if module is None:
-            raise ModuleNotFoundError(missing(fullname), name=fullname)
+            if is_caught(sys._getframe(1)):
+                raise ModuleNotFoundError(missing(fullname), name=fullname)
+            module = Placeholder(fullname)
         return ModuleSpec(fullname, _Loader(module), is_package=True)
 
 
 _FINDER = _Finder()
+_IMPORT = builtins.__import__
+
+
+def _imported(
+    name: str, globals: Any = None, locals: Any = None, fromlist: Any = (),
+    level: int = 0,
+) -> Any:  # fmt: skip
+    """Import as Python does, with placeholders for what PyTorch's modules lack here:
+    Python takes a name that a module does not have from among the modules."""
+    module = _IMPORT(name, globals, locals, fromlist, level)
+    if fromlist and not level and is_pytorchs(name):
+        for each in fromlist:
+            if each != "*" and not hasattr(module, each):
+                asked = f"{name}.{each}"
+                if is_caught(sys._getframe(1)):
+                    raise ImportError(missing(asked), name=module.__name__)
+                sys.modules[f"{module.__name__}.{each}"] = Placeholder(asked)
+    return module
+
+
+def is_caught(frame: FrameType | None) -> bool:
+    """Tell whether an error of an import in a frame would be caught there, or where the
+    module that the frame runs is imported itself."""
+    while frame is not None:
+        file, name = frame.f_code.co_filename, frame.f_code.co_name
+        if not is_ours(file):
+            if _in_try(frame):
+                return True
+            if name != "<module>":
+                return False
+        elif file.startswith(PACKAGE) and file != __file__:
+            return False
+        frame = frame.f_back
+    return False
+
+
+def _in_try(frame: FrameType) -> bool:
+    """Tell whether a frame runs a line of a ``try`` block."""
+    code: Any = dis.Bytecode(frame.f_code)
+    names = {step.offset: step.opname for step in code}
+    after = dict(pairwise(names))
+    for entry in code.exception_entries:
+        if entry.start <= frame.f_lasti < entry.end:
+            handles = names[entry.target] == "PUSH_EXC_INFO"
+            # The block of a ``with`` passes errors on.
+            if handles and names[after[entry.target]] != "WITH_EXCEPT_START":
+                return True
+    return False

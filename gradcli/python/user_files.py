@@ -11,11 +11,12 @@ work; when a script ends, the names are restored.
 
 from __future__ import annotations
 
-import runpy
+import builtins
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from inspect import Parameter
 from pathlib import Path
@@ -43,7 +44,7 @@ from ..nn.parameter import Parameter as ParameterTensor
 from ..ops.checks import EngineError
 from ..records import Values
 from .function_call import Call, Run, is_custom, parameters_of
-from .torch_names import as_torch
+from .torch_names import as_torch, install_as_torch
 from .user_lines import words_of
 
 DRAWN: Final = "randn(3)"
@@ -114,13 +115,36 @@ def _beside(path: Path) -> Iterator[None]:
 
 
 def run(path: Path, arguments: Sequence[str]) -> None:
-    """Execute a file as a script, as Python does."""
-    before, sys.argv = sys.argv, [str(path), *arguments]
+    """Execute a file as the script of this process, as Python does: the process is the
+    script's from then on, also its threads' and exit handlers'."""
+    place = path.resolve()
+    main = ModuleType("__main__")
+    vars(main).update(
+        __file__=str(place), __builtins__=builtins, __cached__=None, __package__=None,
+        __loader__=SourceFileLoader("__main__", str(place)),
+    )  # fmt: skip
+    sys.modules["__main__"] = main
+    sys.argv = [str(path), *arguments]
+    sys.path.insert(0, str(place.parent))
+    install_as_torch()
+    _call(_pytorchs_names())
+    code = compile(path.read_bytes(), str(place), "exec", dont_inherit=True)
+    exec(code, vars(main))
+
+
+@contextmanager
+def restored() -> Iterator[None]:
+    """Undo what `run` changes in the process, when the block ends."""
+    argv, paths, main = sys.argv, sys.path[:], sys.modules["__main__"]
+    before = {
+        kind: [getattr(kind, each) for each in CALLED] for kind in _pytorchs_names()
+    }
     try:
-        with _beside(path), as_torch(), called_as_pytorch():
-            runpy.run_path(str(path), run_name="__main__")
+        with as_torch():
+            yield
     finally:
-        sys.argv = before
+        _call(before)
+        sys.argv, sys.path[:], sys.modules["__main__"] = argv, paths, main
 
 
 def find(text: str) -> Target:
@@ -305,12 +329,10 @@ HOMES: Final[dict[type[Any], str]] = {
 CALLED: Final = ("__module__", "__name__", "__qualname__")
 
 
-@contextmanager
-def called_as_pytorch() -> Iterator[None]:
-    """Give types PyTorch's names, and errors the names of builtin ones, while the block
-    runs."""
+def _pytorchs_names() -> dict[type[Any], Sequence[str]]:
+    """Return PyTorch's names of types, and of errors those of builtin ones."""
     builtin = IndexError, ValueError, TypeError, NotImplementedError
-    said: dict[type[Any], Any] = {}
+    said: dict[type[Any], Sequence[str]] = {}
     errors: list[type[Any]] = [CallError, *_below(EngineError)]
     for error in errors:
         base = next((e for e in builtin if issubclass(error, e)), RuntimeError)
@@ -318,12 +340,7 @@ def called_as_pytorch() -> Iterator[None]:
     for kind, home in HOMES.items():
         module, _, name = home.rpartition(".")
         said[kind] = [module, name, name]
-    before = {kind: [getattr(kind, each) for each in CALLED] for kind in said}
-    _call(said)
-    try:
-        yield
-    finally:
-        _call(before)
+    return said
 
 
 def _call(said: Mapping[type[Any], Sequence[str]]) -> None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 import sys
+import threading
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from typer.core import TyperCommand
 
+from .. import ending
 from ..group import Page, stand_in
 from ..options import Seconds
-from ..output import MORE_TIME, Printer, note
-from ..problems import Exit, typed, wrong
+from ..output import MORE_TIME, nobody_reads, note
+from ..problems import Exit, wrong
 
 if TYPE_CHECKING:
     from ...lang.errors import ProgramError
@@ -39,21 +41,14 @@ class ScriptCommand(Page, TyperCommand):
 
 COMMAND = ScriptCommand
 
-UNSEEN: Final = (
-    "only a run shows what is asked of objects that the text does not say to be "
-    "tensors, and whether functions do what PyTorch's do"
-)
-"""Reason to run a script after reading it: reading cannot tell these things."""
-
 VERIFY_SECONDS = 5.0
 """Seconds for verifying one backward pass."""
 
-OWN: Final = frozenset({"--check", "--graph", "--explain", "--verify"})
+OWN: Final = frozenset({"--graph", "--explain", "--verify"})
 
 
 def main(
     words: list[str],
-    check: bool = False,
     graph: bool = False,
     explain: bool = False,
     verify: bool = False,
@@ -69,8 +64,6 @@ def main(
 
     Example: gradcli run --verify train.py --epochs 3
 
-    --check: List what the script, and the files beside it that it imports, ask of torch
-        and gradcli lacks; run nothing.
     --graph: Draw the graph of each backward() on stderr.
     --explain: Write each backward() out, step by step.
     --verify: Prove or refute the gradients of each backward().
@@ -78,12 +71,6 @@ def main(
     path = Path(words[0])
     if not path.is_file():
         raise wrong("E511", f"there is no file {words[0]!r}", "name a script: train.py")
-    if check:
-        extra = typed(graph=graph, explain=explain, verify=verify)
-        if extra:
-            message = f"{extra[0]} does nothing: --check runs no backward()"
-            raise wrong("E590", message, "leave one of them out")
-        return _listed(path)
     if verify_seconds != VERIFY_SECONDS and not verify:
         message = "--verify-seconds does nothing: nothing is verified"
         raise wrong("E590", message, "add --verify, or leave it out")
@@ -96,47 +83,44 @@ def main(
     return Exit.REFUTED if reports.refuted and not status else status
 
 
-def _listed(path: Path) -> int:
-    """Print what gradcli lacks for the script; return the exit status."""
-    from ...lang.excerpt import enumerated, printable
-    from ...python.missing import looked_through
-    from ...render.line import Line
-
-    look = looked_through(path)
-    printer = Printer()
-    for each in (*look.missing, *look.possible):
-        where = printable(f"{each.file.name}:{each.line}: ")
-        printer.lines([Line((where, "dim"), (printable(each.text), "plain"))])
-    if not look.missing:
-        names = printable(enumerated([file.name for file in look.files]))
-        text = "gradcli has every name that is asked of torch"
-        printer.lines([Line((f"{names}: {text}", "plain"))])
-    note(f"note: {UNSEEN}")
-    return Exit.PROGRAM if look.missing else Exit.DONE
-
-
 def _executed(path: Path, arguments: list[str]) -> int:
-    from ...python.user_files import run
+    """Run a script to the end of its last thread; return its exit status."""
+    from ...python.user_files import restored, run
     from ...python.user_lines import is_ours
 
+    ours = ending.process_is_ours
+    if ours:
+        ending.be_pythons()
+    status: int = Exit.DONE
     try:
-        run(path, arguments)
+        with nullcontext() if ours else restored():
+            run(path, arguments)
     except SystemExit as ended:
         if ended.code is None or isinstance(ended.code, int):
-            return ended.code or Exit.DONE
-        note(str(ended.code))
-        return 1
-    except BrokenPipeError:
+            status = ended.code or Exit.DONE
+        else:
+            note(str(ended.code))
+            status = 1
+    except KeyboardInterrupt:
         raise
-    except Exception as error:
+    except BaseException as error:
+        if isinstance(error, BrokenPipeError) and nobody_reads():
+            raise
         trace = error.__traceback__
         while trace is not None and is_ours(trace.tb_frame.f_code.co_filename):
             trace = trace.tb_next
-        raise _failure(error) from error.with_traceback(trace or error.__traceback__)
-    return Exit.DONE
+        error.__traceback__ = trace or error.__traceback__
+        if ours and sys.excepthook is not sys.__excepthook__:
+            sys.excepthook(type(error), error, trace)
+            return 1
+        raise _failure(error) from error
+    if ours:
+        # Passes of the script's threads are reported as well.
+        vars(threading)["_shutdown"]()
+    return status
 
 
-def _failure(error: Exception) -> ProgramError:
+def _failure(error: BaseException) -> ProgramError:
     """Return the error for an exception of the script, or for a name that gradcli
     lacks."""
     from ...python.torch_names import lacking
@@ -145,7 +129,7 @@ def _failure(error: Exception) -> ProgramError:
     where = place_of(error.__traceback__)
     said = lacking(error)
     if said is not None:
-        hint = "gradcli run --check lists all that the script asks for and is not there"
+        hint = "gradcli help pytorch says what is covered"
         return wrong("E101", f"{said} ({where})" if where else said, hint)
     kind, text = type(error).__name__, str(error)
     shown = f"{kind}: {text}" if text else kind

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
+from .. import ending
 from ..options import Requirement, Seconds
 from ..output import MORE_TIME, Printer, note
 from ..problems import Exit, wrong
@@ -61,6 +62,7 @@ def main(
     path, _ = split(words[0])
     tell = (lambda text: None) if quiet else note
     tell(f"note: {path} is executed, with gradcli in the place of torch")
+    ending.runs_users_code = True
     target = find(words[0])
     arguments = arguments_of(target, words[1:], seed, tuple(listed(whole) or ()))
     for name, text in arguments.drawn.items():

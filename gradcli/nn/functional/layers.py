@@ -11,8 +11,11 @@ from collections.abc import Sequence
 from math import prod
 from typing import cast
 
+import numpy as np
+
 from ...engine.changes import change
-from ...engine.draws import uniform
+from ...engine.creation import empty_like
+from ...engine.draws import uniform, uniform_like
 from ...engine.dtypes import float16, float32
 from ...engine.modes import no_grad
 from ...engine.queries import finfo
@@ -280,8 +283,12 @@ def _dropped(
     if not training or not p:
         return input
     xp = input.xp
-    shape = (*input.shape[:lead], *(1,) * (input.ndim - lead))
-    drawn = xp.array(uniform(shape, "float64", None))
+    if lead < input.ndim:
+        shape = (*input.shape[:lead], *(1,) * (input.ndim - lead))
+        drawn = uniform(shape, "float64", None)
+    else:
+        drawn = uniform_like(input, "float64", None)
+    drawn = xp.array(drawn)
     kept = xp.as_type_of(xp.lt(drawn, 1 - p), input.raw)
     noise = Tensor(kept / (1 - p) if p < 1 else kept * 0, xp)
     return input.mul_(noise) if inplace else input * noise
@@ -303,8 +310,11 @@ def rrelu(
         return rrelu_(input, lower, upper, training)
     slopes = None
     if training:
-        drawn = uniform(tuple(input.shape), input.raw.dtype.name, None)
-        slopes = Tensor(input.xp.array(lower + drawn * (upper - lower)), input.xp)
+        # A slope is drawn where one is needed, in the order of the indices.
+        drawn = np.ones(tuple(input.shape))
+        low = (input <= 0).numpy()
+        drawn[low] = lower + uniform((low.sum(),), "float64", None) * (upper - lower)
+        slopes = Tensor(input.xp.array(drawn.astype(input.raw.dtype.name)), input.xp)
     return run("rrelu", input, lower, upper, training, slopes)
 
 
@@ -331,7 +341,7 @@ def gumbel_softmax(
         dim: along which the categories lie.
     """
     with no_grad():
-        noise = -logits.detach().clone().exponential_().log()
+        noise = -empty_like(logits, memory_format="contiguous").exponential_().log()
     soft = run("softmax", (logits + noise) / tau, dim)
     if not hard:
         return soft
