@@ -55,6 +55,15 @@ def parse(
         ProgramError: the text is no program; the hint has a corrected line if possible.
     """
     given = frozenset(variables)
+    from .dialects import program_of, rewritten_from
+
+    title = program_of(source, given)
+    if title is not None:
+        known = dict.fromkeys(given) if ranks is None else ranks()
+        text = rewritten_from(title, source, known)
+        program = parse(text, given, ranks)
+        note = syntax.Note(f"{shortened(source.strip())} is read as {text}", program.span)
+        return syntax.Program(program.span, text, program.body, (*program.notes, note))
     found = _read(source, given)
     if isinstance(found, syntax.Program) and not found.doubts:
         return found
@@ -252,8 +261,28 @@ class _Parser(ExpressionParser):
         while self.token.kind not in ("newline", ";", "end"):
             self.take()
         span = self.span_from(start)
+        self._imported(self.source[slice(*span)])
         message = f"{shortened(self.source[slice(*span)])} is left out"
         self.notes.append(syntax.Note(f"{message}: all functions are there", span))
+
+    def _imported(self, line: str) -> None:
+        """Remember the names that a line imports, with the libraries that they are of."""
+        from .foreign import OWN, names_of, paths
+
+        begun, _, listed = line.partition(" import ")
+        module = begun.removeprefix("from ").strip() if listed else ""
+        for word in (listed or line.removeprefix("import ")).strip("() ").split(","):
+            name, _, alias = (part.strip() for part in word.partition(" as "))
+            path = tuple(f"{module}.{name}".strip(".").split("."))
+            below = {p[len(path) :]: t for p, t in paths().items() if p[: len(path)] == path}
+            short = (alias or name,) if module or alias else path
+            self.own_prefixes |= {(*short, *rest): title for rest, title in below.items()}
+            title = paths().get(path[:-1], OWN)
+            if module and title != OWN and not below:
+                chosen = names_of(title) if name == "*" else {name}
+                self.imported |= {
+                    (alias if name != "*" else "") or each: (title, each) for each in chosen
+                }
 
     def _return(self) -> Steps[syntax.Statement]:
         start, inside = self.take().start, self.bodies != self.bodies_of_function
