@@ -1,8 +1,8 @@
 """Formulas of Excel, Mathematica, R and MATLAB, rewritten in the language.
 
-A mark says whose formula a text is: an equals sign before it, `[ ]` behind a capitalised
-name, `%*%` or `<-`, a point before an operator or a prime behind a matrix. Its operators
-bind as they do there, and its functions are those of the table of foreign functions.
+A mark says whose formula a text is: an equals sign before it, `[ ]` behind a name in
+capitals, `%*%` or `<-`, a point before an operator or a prime behind a matrix. Its
+operators bind as they do there, and its functions are those of the foreign table.
 
 Invariant: what is not known of a program's formulas is refused, never guessed.
 
@@ -11,18 +11,16 @@ Invariant: what is not known of a program's formulas is refused, never guessed.
 """
 
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from .errors import ProgramError, Span
 from .excerpt import shortened
-from .foreign import Meaning, meanings, names_of, paths, refusal
-from .lexicon import KEYWORDS
+from .foreign import Meaning, meanings, paths, refusal
 from .notation import (
     ATOM,
     CHOICE,
     COMPARISON,
-    IN_LATEX,
     POWER,
     PRODUCT,
     SIGN,
@@ -104,52 +102,6 @@ GRAMMARS = {
 _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*(?!\s*\(|\s*=[^=]|\.)")
 """Pattern of a name in a formula that is neither called nor a keyword."""
 
-_MARK = re.compile(
-    r"(?P<skip>#[^\n]*|\"[^\"\n]*\"|(?<![\w)\]'.])'[^'\n]*'|\b\d+\.(?=[*/^]))"
-    r"|(?P<Excel>\A\s*=(?!=))"
-    r"|(?P<R>%(?:[*/o]|in)?%|(?:^|;)[ \t]*[A-Za-z]\w*[ \t]*<-[ \t])"
-    r"|(?P<doubt>(?:^|;)[ \t]*[A-Za-z]\w*[ \t]*<-(?=[\d.(\w])[^;\n]*$)"
-    r"|(?P<MATLAB>(?<=[\w)\]'])\s?\.[*^/](?!\*)"
-    r"|(?<=[\w)\]])'(?=\s*(?:[-+*/)\],;.^]|$)))"
-    r"|\b(?P<Mathematica>[A-Z][A-Za-z]\w*)\[(?P<number>\s*-?\d*\s*[],:])?",
-    re.MULTILINE,
-)
-
-
-def program_of(source: str, given: Container[str]) -> str | None:
-    """Return the title of the program whose formula a text is; None if it has no mark
-    of one.
-
-    Raises:
-        ProgramError: `x<-3` can be an assignment and a comparison.
-    """
-    if "[" not in source and not re.search(r"^\s*=|%|<-|\.[*^/]|'", source):
-        return None
-    doubt = None
-    for found in _MARK.finditer(source):
-        kind = found.lastgroup or ""
-        word = found["Mathematica"]
-        if word is not None:
-            kind, known = "Mathematica", word in names_of("Mathematica")
-            assigned = re.search(rf"\b{word}\s*=[^=]", source)
-            if word in given or assigned or (found["number"] and not known):
-                continue
-        if kind == "doubt":
-            doubt = found
-        elif kind != "skip" and (kind == "Excel" or not IN_LATEX.search(source)):
-            words = {*re.findall(r"[a-z]+", source)}
-            return None if words & (KEYWORDS - {"T"}) else kind
-    if doubt is None or IN_LATEX.search(source):
-        return None
-    name, _, value = doubt[0].strip("; \t").partition("<-")
-    raise ProgramError(
-        "E208",
-        f"{shortened(doubt[0].strip())} assigns in R, and compares in other languages",
-        Span(doubt.start(), doubt.end()),
-        source,
-        hint=f"write {name.strip()} = {value}, or {name.strip()} < -{value}",
-    )
-
 
 def rewritten_from(title: str, source: str, ranks: Mapping[str, int | None]) -> str:
     """Return a text of another program as one of the language.
@@ -209,7 +161,9 @@ class _Reader:
     def take_if(self, *kinds: str) -> Token | None:
         return self.take() if self.token.kind in kinds else None
 
-    def _refused(self, at: Span | None = None, why: str = "is not read") -> ProgramError:
+    def _refused(
+        self, at: Span | None = None, why: str = "is not read"
+    ) -> ProgramError:
         span = at or Span(self.token.start, self.token.end)
         shown = shortened(self.source[slice(*span)].strip() or "the end")
         message = f"{shown} {why} in a formula of {self.title}"
@@ -281,7 +235,7 @@ class _Reader:
         if sign == "^" or (sign == "mpower" and ranks == (0, 0)):
             return raised(left, right)
         if sign == "@":
-            rank = sum(map(int, ranks)) - 2 if all(ranks) else None
+            rank = (left.rank or 0) + (right.rank or 0) - 2 if all(ranks) else None
             return Piece(f"{left.at(PRODUCT)} @ {right.at(SIGN)}", PRODUCT, rank)
         if sign == "mtimes" and None not in ranks:
             if ranks == (1, 1) and left.row == right.row:
@@ -291,7 +245,9 @@ class _Reader:
         if sign == "mrdivide" and right.rank == 0:
             return joined(left, "/", right)
         if sign in ("logical_and", "logical_or", "outer"):
-            return Piece(f"{sign}({left.text}, {right.text})", ATOM, rank_of(left, right))
+            return Piece(
+                f"{sign}({left.text}, {right.text})", ATOM, rank_of(left, right)
+            )
         if sign == "mldivide":
             return Piece(f"solve({left.text}, {right.text})", ATOM, right.rank)
         if sign == "mpower" and left.rank == 2:
@@ -299,12 +255,14 @@ class _Reader:
         if sign[0] == "m":
             return Piece(f"{self.prefix}.{sign}({left.text}, {right.text})")
         if COMPARISON in (left.level, right.level):
-            raise self._refused(Span(token.start, token.end), "behind a comparison is not read")
+            raise self._refused(
+                Span(token.start, token.end), "behind a comparison is not read"
+            )
         text = f"{left.at(SUM)} {sign} {right.at(SUM)}"
         return Piece(text, COMPARISON, rank_of(left, right))
 
     def _operand(self) -> Piece:
-        opens, closes = self.grammar.calls
+        opens, closes = self.grammar.calls[0], self.grammar.calls[1]
         start = self.at
         token = self.take()
         if token.kind == "number":
@@ -368,7 +326,9 @@ class _Reader:
                     raise self._refused()
         return items, named
 
-    def _called(self, token: Token, items: list[Piece], named: dict[str, Piece]) -> Piece:
+    def _called(
+        self, token: Token, items: list[Piece], named: dict[str, Piece]
+    ) -> Piece:
         """Return the call of a function of the program in the language."""
         name = token.text.upper() if self.title == "Excel" else token.text
         texts = [item.text for item in items]
@@ -397,14 +357,18 @@ class _Reader:
         pieces = {n: Piece(text) for n, text in meaning.defaults.items()} | given
         if meaning.rest:
             flat = [r.text if r.rank == 1 else f"flatten({r.text})" for r in rest]
-            listed = f"[{', '.join(flat if meaning.joined else [r.text for r in rest])}]"
+            listed = (
+                f"[{', '.join(flat if meaning.joined else [r.text for r in rest])}]"
+            )
             flat = [f"cat({listed})"] if len(flat) > 1 else flat
             pieces[meaning.rest] = Piece(flat[0] if meaning.joined and flat else listed)
         ranks = [piece.rank for piece in (*given.values(), *rest)]
         reduced = meaning.joined and meaning.text != meaning.rest
         rank = 0 if reduced or not any(r != 0 for r in ranks) else None
         words = _WORD.findall(meaning.text)
-        longer = (n for n, piece in pieces.items() if not re.fullmatch(r"[\w.]+", piece.text))
+        longer = (
+            n for n, piece in pieces.items() if not re.fullmatch(r"[\w.]+", piece.text)
+        )
         dotted = any(f"{n}." in meaning.text for n in pieces)
         if dotted or any(words.count(n) > 1 for n in longer):
             inner = [*texts, *(f"{n}={p.text}" for n, p in given.items() if n not in
@@ -419,6 +383,11 @@ class _Reader:
         if piece is None:
             return found[0]
         text = found.string
-        alone = text[: found.start()][-1:] in ("(", "") or text[: found.start()][-2:] == ", "
+        alone = (
+            text[: found.start()][-1:] in ("(", "")
+            or text[: found.start()][-2:] == ", "
+        )
         alone = alone and text[found.end() :][:1] in (")", ",", "")
-        return piece.text if alone else piece.at(POWER if piece.level == POWER else ATOM)
+        return (
+            piece.text if alone else piece.at(POWER if piece.level == POWER else ATOM)
+        )

@@ -16,12 +16,14 @@ either refused with a corrected line, or a note in `notes` says how it was read.
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from itertools import takewhile
+from functools import cached_property
+from itertools import pairwise, takewhile
 from typing import Any, cast
 
 from . import syntax
 from .errors import ProgramError, Span
 from .excerpt import shortened
+from .foreign import ARRAYS, OWN, is_formula, meanings, paths, refusal
 from .lexicon import (
     BAR,
     BESIDE,
@@ -64,6 +66,9 @@ _UNSEEN = {
 }
 _AN_EXPRESSION = "an expression"
 _BODY = "':'"
+_CONSTANT = re.compile(r"(?<![\w.])(?:pi|e|inf|nan|tau)(?!\w)")
+"""Pattern of a constant in a formula, which a variable of its name must not replace."""
+
 A_RANGE = "a range is for gradcli plot, --sweep x=0..1:101 or --box x=0..1"
 
 
@@ -547,16 +552,13 @@ class ExpressionParser:
     @property
     def prefixes(self) -> dict[tuple[str, ...], str]:
         """The titles of libraries by their prefixes, which are split at points."""
-        from .foreign import paths
-
         return {**paths(), **self.own_prefixes}
 
     def _qualified(self, head: str, token: Token) -> syntax.Expression:
         """Return a name behind a prefix: `torch.sin` is `sin`, and what other libraries
         call so is theirs; `linalg` and `masked` are kept, being parts of names."""
-        from .foreign import OWN, meanings
-
-        name, path, prefixes = head, (head,), self.prefixes
+        name, prefixes = head, self.prefixes
+        path: tuple[str, ...] = (head,)
         while path in prefixes and self._dot_and_name_follow():
             name = self._after_dot()
             path = (*path, name)
@@ -573,8 +575,6 @@ class ExpressionParser:
 
     def _of_library(self, title: str, name: str, start: int) -> syntax.Expression:
         """Return a library's constant, or the name of its function that is called."""
-        from .foreign import meanings
-
         span = self.span_from(start)
         if self.token.kind == "(":
             return syntax.Name(span, name, True, title)
@@ -584,8 +584,6 @@ class ExpressionParser:
         return self._formula(constant.text, {}, span)
 
     def _no_meaning(self, title: str, name: str, span: Span) -> ProgramError:
-        from .foreign import refusal
-
         message, hint = refusal(title, name, self.source[slice(*span)])
         return self.fail("E108", message, span, hint)
 
@@ -594,6 +592,7 @@ class ExpressionParser:
     ) -> syntax.Expression:
         """Return a formula of the table of foreign functions, which stands for a call
         at ``span``; its names are its own."""
+        text = _CONSTANT.sub(r"torch.\g<0>", text)
         formula = syntax.bounce(type(self)(text, values).expression())
         inside = {name: f"{name}.{span.start}" for name in values}
         made = syntax.renamed(formula, inside, span)
@@ -612,8 +611,6 @@ class ExpressionParser:
         at: Span,
     ) -> syntax.Expression:
         """Return the call of a library's function, as that library computes it."""
-        from .foreign import meanings
-
         keywords = {keyword.name: keyword.value for keyword in named}
         texts = [self.source[slice(*each.span)] for each in arguments]
         for meaning in meanings(title, name):
@@ -716,7 +713,22 @@ class ExpressionParser:
             return syntax.Attribute(self.span_from(start), value, name, token.span)
         arguments, named = yield self._arguments()
         span = self.span_from(start)
+        if self.arrays and is_formula(self.arrays, name):
+            given = (value, *arguments), named, span, token.span
+            return self._called_of(self.arrays, name, *given)
         return syntax.MethodCall(span, value, name, arguments, named, token.span)
+
+    @cached_property
+    def arrays(self) -> str:
+        """The library whose arrays a program has, by the prefixes in it; empty if these
+        are PyTorch's, or of none."""
+        heads = {
+            str(token.value) for token, after in pairwise(self.tokens)
+            if token.kind == "name" and after.kind == "."
+        } - self.variables  # fmt: skip
+        titles = {self.prefixes.get((head,)) for head in heads}
+        titles |= {title for title, _ in self.imported.values()}
+        return next(iter(ARRAYS & titles), "") if OWN not in titles else ""
 
     def _arguments(
         self,

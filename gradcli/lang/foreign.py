@@ -1,23 +1,25 @@
 """Functions of other libraries and programs, and what they are in the language.
 
-The table ``ops/foreign.txt`` has a section for each library, with the prefixes that name
-it. What stands in it is computed as that library does, and all else is refused.
+The table ``ops/foreign.txt`` has a section for each library, with the prefixes that it
+has. What stands there is computed as that library does, and all else is refused.
 
-Invariant: a name behind a prefix never becomes a function here only because it is called
-the same.
+Invariant: a name behind a prefix never becomes a function only because one here is
+called the same.
 
     path_of(("np",))                        # "NumPy"
     [m.text for m in meanings("NumPy", "ptp")]   # ["amax(a, axis) - amin(a, axis)"]
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cache
 from os.path import dirname, join
 from typing import NamedTuple, TypeVar
 
 from .. import ops
-from .lexicon import DOTTED
+from .errors import ProgramError, Span
+from .excerpt import shortened
+from .lexicon import DOTTED, KEYWORDS
 
 OWN = "PyTorch"
 """Title of the library whose functions are the language's own."""
@@ -141,8 +143,11 @@ def _read(line: str) -> Iterator[tuple[str, Meaning]]:
     positional = stars[0] if stars else len(parameters)
     for name in names:
         own = "" if text else name
-        yield name, Meaning(
-            text or "", own, parameters, defaults, positional, rest, star == "**"
+        yield (
+            name,
+            Meaning(
+                text or "", own, parameters, defaults, positional, rest, star == "**"
+            ),
         )
 
 
@@ -191,6 +196,11 @@ def meanings(title: str, name: str) -> list[Meaning]:
     return next(filter(None, (meanings(each, name) for each in own.parents)), [])
 
 
+def is_formula(title: str, name: str) -> bool:
+    """Return whether a library's function is not simply the one of its name here."""
+    return any(not meaning.own for meaning in meanings(title, name))
+
+
 def names_of(title: str) -> set[str]:
     """Return the names of a library's functions and constants that are known."""
     if title == OWN:
@@ -221,3 +231,54 @@ def _usage(name: str, meaning: Meaning) -> str:
         return name
     inputs = [*meaning.parameters, *([f"*{meaning.rest}"] if meaning.rest else [])]
     return f"{name}({', '.join(inputs)})"
+
+
+_PERHAPS = re.compile(r"\A\s*=|%[%*/oi]|<-|\.[*^/]|'|[A-Z]\w+\[")
+"""Pattern of what may be a mark of another program."""
+
+_MARK = re.compile(
+    r"(?P<skip>#[^\n]*|\"[^\"\n]*\"|(?<![\w)\]'.])'[^'\n]*'|\b\d+\.(?=[*/^]))"
+    r"|(?P<Excel>\A\s*=(?!=))"
+    r"|(?P<R>%(?:[*/o]|in)?%|(?:^|;)[ \t]*[A-Za-z]\w*[ \t]*<-[ \t])"
+    r"|(?P<doubt>(?:^|;)[ \t]*[A-Za-z]\w*[ \t]*<-(?=[\d.(\w])[^;\n]*$)"
+    r"|(?P<MATLAB>(?<=[\w)\]'])\s?\.[*^/](?!\*)"
+    r"|(?<=[\w)\]])'(?=\s*(?:[-+*/)\],;.^]|$)))"
+    r"|\b(?P<Mathematica>[A-Z][A-Za-z]\w*)\[(?P<number>\s*-?\d*\s*[],:])?",
+    re.MULTILINE,
+)
+
+
+def program_of(source: str, given: Container[str]) -> str | None:
+    """Return the title of the program whose formula a text is; None if it has no mark
+    of one.
+
+    Raises:
+        ProgramError: `x<-3` can be an assignment and a comparison.
+    """
+    if not _PERHAPS.search(source):
+        return None
+    from .notation import IN_LATEX
+
+    doubt = None
+    for found in _MARK.finditer(source):
+        kind = found.lastgroup or ""
+        word = found["Mathematica"]
+        if word is not None:
+            kind, known = "Mathematica", word in names_of("Mathematica")
+            assigned = re.search(rf"\b{word}\s*=[^=]", source)
+            if word in given or assigned or (found["number"] and not known):
+                continue
+        if kind == "doubt":
+            doubt = found
+        elif kind != "skip" and (kind == "Excel" or not IN_LATEX.search(source)):
+            return None if KEYWORDS.intersection(source.split()) else kind
+    if doubt is None or IN_LATEX.search(source):
+        return None
+    name, _, value = doubt[0].strip("; \t").partition("<-")
+    raise ProgramError(
+        "E208",
+        f"{shortened(doubt[0].strip())} assigns in R, and compares in other languages",
+        Span(doubt.start(), doubt.end()),
+        source,
+        hint=f"write {name.strip()} = {value}, or {name.strip()} < -{value}",
+    )

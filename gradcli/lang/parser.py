@@ -18,7 +18,9 @@ from . import syntax
 from .errors import ProgramError, Span
 from .excerpt import shortened
 from .expressions import A_RANGE, ExpressionParser
+from .foreign import OWN, names_of, paths, program_of
 from .lexicon import AUGMENTED, DERIVATIVE, FOREIGN_WORDS, GRAD_MODES
+from .maxima import MAX_MENDED_CHARACTERS
 from .syntax import Definition, Parameter, Steps, bounce, uncollected
 from .tokens import TRIPLE
 
@@ -55,15 +57,17 @@ def parse(
         ProgramError: the text is no program; the hint has a corrected line if possible.
     """
     given = frozenset(variables)
-    from .dialects import program_of, rewritten_from
-
     title = program_of(source, given)
     if title is not None:
+        from .dialects import rewritten_from
+
         known = dict.fromkeys(given) if ranks is None else ranks()
         text = rewritten_from(title, source, known)
-        program = parse(text, given, ranks)
-        note = syntax.Note(f"{shortened(source.strip())} is read as {text}", program.span)
-        return syntax.Program(program.span, text, program.body, (*program.notes, note))
+        meant = parse(text, given, ranks)
+        most = MAX_MENDED_CHARACTERS
+        note = f"{shortened(source.strip(), most)} is read as {shortened(text, most)}"
+        notes = (*meant.notes, syntax.Note(note, meant.span))
+        return syntax.Program(meant.span, text, meant.body, notes)
     found = _read(source, given)
     if isinstance(found, syntax.Program) and not found.doubts:
         return found
@@ -192,7 +196,7 @@ class _Parser(ExpressionParser):
             if name in values or not meant:
                 yield at
         for name, at in self.indexed.items():
-            if other_spelling(name, is_function):
+            if name.islower() and other_spelling(name, is_function):
                 yield at
         known = self.given | {*CONSTANTS}
         is_word = lambda n: n in known or (len(n) > 1 and is_function(n))
@@ -266,22 +270,25 @@ class _Parser(ExpressionParser):
         self.notes.append(syntax.Note(f"{message}: all functions are there", span))
 
     def _imported(self, line: str) -> None:
-        """Remember the names that a line imports, with the libraries that they are of."""
-        from .foreign import OWN, names_of, paths
-
+        """Remember the names that a line imports, with their libraries."""
         begun, _, listed = line.partition(" import ")
         module = begun.removeprefix("from ").strip() if listed else ""
         for word in (listed or line.removeprefix("import ")).strip("() ").split(","):
             name, _, alias = (part.strip() for part in word.partition(" as "))
             path = tuple(f"{module}.{name}".strip(".").split("."))
-            below = {p[len(path) :]: t for p, t in paths().items() if p[: len(path)] == path}
+            below = {
+                p[len(path) :]: t for p, t in paths().items() if p[: len(path)] == path
+            }
             short = (alias or name,) if module or alias else path
-            self.own_prefixes |= {(*short, *rest): title for rest, title in below.items()}
+            self.own_prefixes |= {
+                (*short, *rest): title for rest, title in below.items()
+            }
             title = paths().get(path[:-1], OWN)
             if module and title != OWN and not below:
                 chosen = names_of(title) if name == "*" else {name}
                 self.imported |= {
-                    (alias if name != "*" else "") or each: (title, each) for each in chosen
+                    (alias if name != "*" else "") or each: (title, each)
+                    for each in chosen
                 }
 
     def _return(self) -> Steps[syntax.Statement]:
