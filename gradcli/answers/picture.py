@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 from ..engine import AccumulateGrad, Node, Port, Tensor
 from ..engine.errors import EngineError
+from ..engine.custom import CustomNode
 from ..engine.node import ConstantNode
 from ..engine.walk import inputs_first
 from ..lang.errors import Span
@@ -134,10 +135,11 @@ def _value_of(node: object, made: Mapping[object, object]) -> Any:
 
 
 def _formula(node: Node) -> str:
-    if isinstance(node, AccumulateGrad):
+    op = None if isinstance(node, AccumulateGrad) else node.row()
+    if op is None:
         return ""
-    entry = FUNCTIONS.get(node.op.base)
-    return node.op.formula or (entry.formula if entry is not None else "")
+    entry = FUNCTIONS.get(op.base)
+    return op.formula or (entry.formula if entry is not None else "")
 
 
 class Listener(TensorLibrary):
@@ -159,7 +161,7 @@ def values(output: Tensor, heard: Mapping[object, object]) -> dict[object, objec
     for edge in reversed(inputs_first([output.edge])):
         if isinstance(edge, AccumulateGrad):
             known.setdefault(edge, edge.raw)
-        elif isinstance(edge, Node) and not isinstance(edge, ConstantNode):
+        elif isinstance(edge, Node) and not isinstance(edge, ConstantNode | CustomNode):
             _add_saved(edge, known)
     return known
 

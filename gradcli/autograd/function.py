@@ -226,6 +226,9 @@ class FunctionNode(CustomNode):
     def several(self) -> bool:
         return len(self.likes) > 1
 
+    def input_shapes(self, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+        return [tuple(x.shape) for x in self.arguments if x is not None]
+
     def output_like(self, nr: int) -> Tensor:
         like = self.likes[nr]
         assert like is not None  # an edge leads to what carries a gradient

@@ -492,6 +492,9 @@ class Joined(CustomNode):
     def next_functions(self) -> tuple[tuple[Node | AccumulateGrad | None, int], ...]:
         return tuple([output_at(edge) for edge in self.shown])
 
+    def input_shapes(self, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+        return [shape, *self.shapes_given]
+
     def pull_tensors(self, g: Any) -> tuple[Tensor | None, ...]:
         if self.saved is FREED:
             raise GradError(FREED_GRAPH)

@@ -40,6 +40,10 @@ class CustomNode(Node):
     def free(self) -> None:
         self.saved, self.y = FREED, None
 
+    def input_shapes(self, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+        """Return a shape for each edge; ``shape`` is the output's."""
+        return [shape] * len(self.edges)
+
     def output_like(self, nr: int) -> Tensor:
         """Return a tensor shaped and typed like an output; its values mean nothing."""
         return self.like

@@ -238,6 +238,11 @@ class Node(Inspectable):
             return self.y.shapes
         return [part.shape for part in self.y[: carried(self.op, self.y)]]
 
+    @classmethod
+    def row(cls) -> Op | None:
+        """Return the row of the table that made the node; None: there is none."""
+        return getattr(cls, "op", None)
+
     @property
     def several(self) -> bool:
         """Return whether the row has several outputs, each with an edge of its own."""

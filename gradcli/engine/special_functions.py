@@ -160,6 +160,13 @@ class SpecialFunctions(Namespace):
         slope = math.pi / np.tan(math.pi * np.where(near, gap, 0.25))
         return np.where(near, other - slope, y).astype(y.dtype)
 
+    def binom(self, n: Raw, k: Raw) -> Raw:
+        """Return the binomial coefficient; where ``n`` is a negative integer and ``k``
+        an integer, its limit in ``n``, and elsewhere NaN for such an ``n``."""
+        wide = [x.astype("float64") for x in (n, k)]
+        dtype = self.np.result_type(n.dtype, k.dtype)
+        return binomial(self.np, self._special().gamma, *wide).astype(dtype)
+
     def igamma(self, a: Raw, x: Raw) -> Raw:
         """Return the lower incomplete gamma function, regularized."""
         return self._by_next_order(self._special().gammainc, 1, 1.0, a, x)
@@ -229,6 +236,75 @@ class SpecialFunctions(Namespace):
     def polylog(self, s: int, x: Raw) -> Raw:
         """Return the polylogarithm of an integer order."""
         return polylogarithm(self.np, _order(s), x)
+
+
+# The binomial coefficient. The library's loses the distance of n - k to an integer, and
+# is a quotient of numbers whose logarithms are large.
+
+MIN_STIRLING_ARGUMENT = 10.0
+"""Argument from which on Stirling's series of seven terms is exact to rounding."""
+
+OF_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
+"""Coefficients of 1/x, 1/x**3, ... in Stirling's series."""
+
+
+MAX_ROUNDED = 1e15
+"""Size below which the float of an integer is off by less than 1/2."""
+
+
+def binomial(np: Library, gamma: Callable[[Raw], Raw], n: Raw, k: Raw) -> Raw:
+    """Return the binomial coefficient, by the beta function of positive numbers and a
+    sine for each gamma function of a number below 1/2. DLMF 5.5.3 and 5.12.1."""
+    a, b, c = n + 1, k + 1, n - k + 1
+    at_b, at_c = np.less(b, 0.5), np.less(c, 0.5)
+    one = np.logical_xor(at_b, at_c)
+    at_a = np.logical_and(np.less(a, 0.5), np.logical_or(at_b, at_c))
+    a, b = np.where(at_a, -n, a), np.where(at_b, -k, b)
+    c = np.where(at_c, k - n, c)
+    other = np.where(np.logical_and(one, np.logical_xor(at_a, at_b)), b, c)
+    factor = np.where(at_a, np.where(at_b, b, c), a)
+    below = np.equal(at_a, one)
+    y = _beta(np, gamma, np.where(one, a, b), other, np.where(below, factor, 0.0))
+    # Each part is reduced by itself, so that the sines have exact zeros.
+    odd_n, odd_k = (np.rint(x) % 2 for x in (n, k))
+    turn_n, turn_k = (math.pi * (x - np.rint(x)) for x in (n, k))
+    sine_a, sine_b = np.sin(turn_n) * (2 * odd_n - 1), np.sin(turn_k) * (2 * odd_k - 1)
+    sine_c = np.sin(turn_n - turn_k) * (2 * np.not_equal(odd_n, odd_k) - 1)
+    pole = np.logical_and(np.equal(turn_n, 0), np.less(n, 0))
+    limit = np.logical_and(pole, np.equal(turn_k, 0))
+    ratio = np.where(at_c, sine_c, math.pi) / np.where(at_a & ~limit, sine_a, math.pi)
+    ratio = np.where(limit, np.where(at_c, 1 - 2 * odd_k, 0), ratio)
+    y = y * ratio * np.where(at_b, sine_b / math.pi, 1)
+    y = np.where(np.logical_and(pole, ~limit), math.nan, y)
+    whole = np.equal(turn_n, 0) & np.equal(turn_k, 0) & (np.abs(y) < MAX_ROUNDED)
+    return np.where(whole, np.rint(y), y)
+
+
+def _beta(np: Library, gamma: Callable[[Raw], Raw], p: Raw, q: Raw, factor: Raw) -> Raw:
+    """Return the beta function of positive numbers or, where there is a ``factor``, the
+    reciprocal of their product. DLMF 5.11.1."""
+    power, factor = np.where(factor, -1.0, 1.0), np.where(factor, factor, 1.0)
+    p, q = np.maximum(p, q), np.minimum(p, q)
+    small, few = p < MIN_STIRLING_ARGUMENT, q < MIN_STIRLING_ARGUMENT
+    near, own = np.where(small, p, 1.0), np.where(few, q, 1.0)
+    direct = (gamma(near) * gamma(own) / gamma(near + own)) ** power
+    p, most = np.where(small, MIN_STIRLING_ARGUMENT, p), np.where(few, 1.0, q)
+    log = (p - 0.5) * np.log1p(-q / (p + q)) + _excess(np, p) - _excess(np, p + q)
+    far = q * np.log(q / (p + q)) + _excess(np, most)
+    log = log + np.where(few, q - q * np.log(p + q), far)
+    # Of the root of the power, which does not overflow before the whole does.
+    root = np.exp(power * log / 2)
+    rest = np.where(few, gamma(own), np.sqrt(2 * math.pi / q)) ** power
+    return np.where(small, direct / factor, root / factor * rest * root)
+
+
+def _excess(np: Library, x: Raw) -> Raw:
+    """Return the logarithm of the gamma function less that of Stirling's formula."""
+    x = np.maximum(x, MIN_STIRLING_ARGUMENT)
+    total = 0 * x
+    for coefficient in reversed(OF_STIRLING):
+        total = total / (x * x) + coefficient
+    return total / x
 
 
 # The polylogarithm. No series is summed where its terms fall more slowly than powers of

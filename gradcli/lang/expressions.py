@@ -202,11 +202,13 @@ class ExpressionParser:
         return between(error, self.tokens, at)
 
     def _names_function(self, name: str) -> bool:
-        """Return whether a name is that of a function; a single letter or a variable's
-        name is not."""
+        """Return whether a name is that of a function; a letter's or a variable's name
+        is not."""
+        from .suggest import names_letter
         from .tensor_library import is_function
 
-        return len(name) > 1 and name not in self.variables and is_function(name)
+        value = name in self.variables or names_letter(name)
+        return not value and is_function(name)
 
     def text(self, token: Token) -> str:
         return shortened(self.source[token.start : token.end])

@@ -21,7 +21,6 @@ from .notation import (
     Words,
     call,
     chosen,
-    greek,
     heads,
     joined,
     multiplied,
@@ -29,6 +28,7 @@ from .notation import (
     on_the_line,
     raised,
 )  # fmt: skip
+from .suggest import greek
 from .tensor_library import CONSTANTS
 
 _STYLES = frozenset(
@@ -89,6 +89,11 @@ class Factors(Words):
         word = self.token.text if self.kind == "word" else self.kind
         return word if word in words and self.take() else None
 
+    def is_applied(self, word: str, behind: str) -> bool:
+        """Return whether a word means a function here: the name of a Greek letter does
+        so only before brackets."""
+        return bool(self.meant(word)) and (not greek(word) or behind == "(")
+
     def skip(self, closing: str | None) -> str:
         """Pass over the rest of brackets, and return what is in them."""
         start, depth = self.token.start, 1
@@ -135,7 +140,7 @@ class Factors(Words):
         if kind == r"\frac":
             return joined(self._argument(), "/", self._argument())
         if kind == r"\binom":
-            return call("nCr", [self._argument(), self._argument()])
+            return call("binom", [self._argument(), self._argument()])
         if kind == r"\begin":
             return self._environment()
         if kind in _ACCENTS:
@@ -143,10 +148,8 @@ class Factors(Words):
         if kind == r"\infty":
             return Piece("inf", ATOM, 0)
         word = kind.removeprefix("\\")
-        if self.meant(word) and kind not in NO_FACTORS:
+        if self.meant(word) and kind not in NO_FACTORS and not greek(word):
             return self.applied(word)
-        if word == "Gamma" and self.kind == "(" and not self.bound(word):
-            return Piece(f"exp(lgamma({self._brackets().held}))")
         if kind == word or not greek(word):
             self.at -= 1
             raise self.doubt()
@@ -212,7 +215,9 @@ class Factors(Words):
             if self.kind != "(":
                 raise self.doubt()
             return call(word, self._listed())
-        if self.meant(word) and (self.kind != "lowered" or word == "log"):
+        if self.is_applied(word, self.kind) and (
+            self.kind != "lowered" or word == "log"
+        ):
             return self.applied(word)
         if word in KEYWORDS and not greek(word):
             raise self.doubt()
@@ -250,7 +255,7 @@ class Factors(Words):
         free = not self.bound(own) and not self.bound(base)
         first, line, rest = own.partition("_")
         head = heads().get((greek(first) or first) + line + rest)
-        if free and head is not None and self._calls() and (self.latex or own == "σ"):
+        if free and head is not None and self._calls() and (self.latex or own in "σΓ"):
             return self.applied(head)
         if free and "_prime" in own:
             raise self.doubt()
@@ -411,7 +416,8 @@ class Factors(Words):
         if self.kind in (r"\operatorname", r"\text", r"\mathrm"):
             return True
         named = self.kind == "word" or self.kind[:1] == "\\"
-        return named and bool(self.meant(self.token.text.removeprefix("\\")))
+        word = self.token.text.removeprefix("\\")
+        return named and self.is_applied(word, self.after.kind)
 
     def _listed(self) -> list[Piece]:
         """Return what stands between the commas in brackets, with keywords."""

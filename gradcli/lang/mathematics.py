@@ -325,7 +325,7 @@ class _Reader(Factors):
                 piece = self._to_power(piece)
             elif token.kind == "!" and self.after.kind != "!":
                 self.take()
-                piece = Piece(f"exp(lgamma({piece.text} + 1))", ATOM, piece.rank)
+                piece = Piece(f"factorial({piece.held})", ATOM, piece.rank)
             elif token.kind == "°":
                 self.take()
                 piece = Piece(f"{piece.at(PRODUCT)}*pi/180", PRODUCT, piece.rank)

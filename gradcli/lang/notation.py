@@ -16,7 +16,7 @@ from ..ops import FUNCTIONS, OPS, Op, defaults, parameters
 from .excerpt import Span
 from .lexicon import KEYWORDS, LOOKALIKES, SAME_SIGN
 from .plain import FUNCTIONS as PLAIN
-from .suggest import other_spelling, parted
+from .suggest import greek, other_spelling, parted
 from .tensor_library import CONSTANTS, is_function
 
 CHOICE, LOGIC, COMPARISON, SUM, PRODUCT, SIGN, POWER, ATOM = range(8)
@@ -143,17 +143,6 @@ def heads() -> dict[str, str]:
         if name and not is_function(own):
             found.setdefault(own, op.base)
     return found
-
-
-@cache
-def greek(word: str) -> str:
-    """Return the letter that a word names, as `theta`; an empty text for another."""
-    size = "CAPITAL" if word[:1].isupper() else "SMALL"
-    name = {"lambda": "lamda", "lam": "lamda"}.get(word, word.removeprefix("var"))
-    try:
-        return unicodedata.lookup(f"GREEK {size} LETTER {name.upper()}")
-    except KeyError:
-        return ""
 
 
 @cache

@@ -187,7 +187,7 @@ class _Parser(ExpressionParser):
             return
         from .factory import CONSTRUCTORS
         from .plain import FUNCTIONS
-        from .suggest import other_spelling, parted, synonym
+        from .suggest import names_letter, other_spelling, parted, synonym
         from .tensor_library import CONSTANTS, is_function
 
         own = {*FUNCTIONS, *CONSTRUCTORS, *GRAD_MODES}
@@ -199,13 +199,14 @@ class _Parser(ExpressionParser):
             if name.islower() and other_spelling(name, is_function):
                 yield at
         known = self.given | {*CONSTANTS}
-        is_word = lambda n: n in known or (len(n) > 1 and is_function(n))
+        named = lambda n: is_function(n) and not names_letter(n)
+        is_word = lambda n: n in known or named(n)
         for name, at in unknown.items():
             if not self.given or name in CONSTANTS:
                 continue
             turned = name[0] == "T" and source[at.start - 1] in "^*"
             entry = name.partition("_")[0] in self.given and name[-1].isdecimal()
-            together = is_function(name) or parted(name, is_word, is_function)
+            together = named(name) or parted(name, is_word, is_function)
             if turned or (entry and "_" in name) or (len(name) > 1 and together):
                 yield at
 

@@ -199,14 +199,23 @@ def _choose(n: Number, k: Number) -> object:
     return NotImplemented
 
 
+def _factorial(n: Number) -> object:
+    """Return the factorial of a small whole number, or NotImplemented."""
+    small = 0 <= n < MAX_INTEGER_BITS and float(n).is_integer()
+    if small and int(n).bit_length() * n < MAX_INTEGER_BITS:
+        return math.factorial(int(n))
+    return NotImplemented
+
+
 FUNCTIONS: dict[str, Callable[..., object]] = {
     "abs": abs,
+    **dict.fromkeys(("binom", "nCr"), _choose),
     "bool": bool,
+    "factorial": _factorial,
     "float": _float,
     "int": _integer,
     "len": len,
     "max": lambda *values: max(*_limited(values)),
-    "nCr": _choose,
     "min": lambda *values: min(*_limited(values)),
     "pow": pow,
     "range": _range,

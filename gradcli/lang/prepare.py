@@ -38,7 +38,7 @@ from .maxima import MAX_LIST_DEPTH, MAX_SHOWN_NAMES
 from .nested import EXTREME, Floats, array_of
 from .parser import parse, put_right
 from .process import relieve
-from .suggest import did_you_mean, other_reading
+from .suggest import did_you_mean, names_letter, other_reading
 from .syntax import Evaluate, Literal, Name, Program, free_names, read_names, walk
 from .tensor_library import CONSTANTS, TensorLibrary, is_function
 
@@ -202,11 +202,14 @@ def input_names(program: Program, bound: Iterable[str] = ()) -> tuple[str, ...]:
     """Return the names of a program's inputs, in order of first use.
 
     A bound name that is read is always an input. A function's name is no input unless
-    it is bound or a single letter: `t` is an input, though it is also the transpose.
+    it is bound or names a letter: `t` is an input, though it is also the transpose, and
+    so is `gamma` where it is not called.
     """
     bound = frozenset(bound)
     names = read_names(program, CONSTANTS, bound)
-    return tuple(n for n in names if n in bound or len(n) == 1 or not is_function(n))
+    return tuple(
+        n for n in names if n in bound or not is_function(n) or names_letter(n)
+    )
 
 
 def data_among(names: Sequence[str], bindings: Iterable[Binding]) -> frozenset[str]:

@@ -6,6 +6,7 @@ They are searched for only when an error is being worded, so the search may be s
     did_you_mean("lg", ["log10", "sin"])      # "did you mean 'log10'?"
 """
 
+import unicodedata
 from collections.abc import Callable, Collection, Iterable
 from functools import cache
 from itertools import pairwise
@@ -57,6 +58,23 @@ def synonym(name: str) -> str | None:
     """Return the name in the language of a function or constant known by another word;
     None if the word is unknown."""
     return SYNONYMS.get(name) or _spoken().get(name)
+
+
+@cache
+def greek(word: str) -> str:
+    """Return the letter that a word names, as `theta`; an empty text for another."""
+    size = "CAPITAL" if word[:1].isupper() else "SMALL"
+    name = {"lambda": "lamda", "lam": "lamda"}.get(word, word.removeprefix("var"))
+    try:
+        return unicodedata.lookup(f"GREEK {size} LETTER {name.upper()}")
+    except KeyError:
+        return ""
+
+
+def names_letter(name: str) -> bool:
+    """Return whether a name that is not called stands for a value, though functions are
+    called so: `t`, `gamma`."""
+    return len(name) == 1 or bool(greek(name))
 
 
 def other_spelling(name: str, is_function: Callable[[str], bool]) -> str | None:

@@ -364,6 +364,17 @@ def bessel(kind: str, order: int, x: Moving) -> Moving:
     return _taylor(found, x)
 
 
+def binomial(n: Moving, k: Moving) -> Moving:
+    """Return the binomial coefficient; where ``n`` is a negative integer and ``k`` an
+    integer, its limit in ``n``."""
+    count = integer(k)
+    if count is None or not at(n) < 0:
+        return (n + 1).gamma() * (k + 1).rgamma() * (n - k + 1).rgamma()
+    if count < 0:
+        return 0 * n
+    return (-1) ** count * (k - n).gamma() * (k + 1).rgamma() * (-n).rgamma()
+
+
 def lower_gamma(a: Moving, x: Moving) -> Moving:
     """Return the regularized lower incomplete gamma function; its series is in x."""
     if isinstance(a, arb_series):

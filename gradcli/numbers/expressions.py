@@ -182,7 +182,6 @@ Step: TypeAlias = "tuple[str, tuple[sympy.Expr, ...]]"
 
 _OWN: Final[dict[str, Run]] = {
     "Mul": lambda *factors: prod(factors, start=ONE),
-    "gamma": lambda x: x.gamma(),
     **{f"bessel{kind}": partial(bessel, kind) for kind in "ijyk"},
     "zeta": lambda s, *a: s.zeta(*a),
     "lowergamma": lambda a, x: x.gamma_lower(a),

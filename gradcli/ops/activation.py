@@ -340,7 +340,8 @@ of_floats("prelu.kernel", node="PreluKernelBackward0",
     saves="x weight")
 
 
-@function("prelu", kink="at 0 the derivative by x is the weight")
+@function("prelu", operands=("x", "weight"),
+          kink="at 0 the derivative by x is the weight")
 def prelu_of(call: Call, x: Array, weight: Array) -> Array:
     channels = x.shape[1] if len(x.shape) > 1 else 1
     count = weight.shape[0] if weight.shape else 1

@@ -37,7 +37,8 @@ SLOW: Final = ("sin", "cos")
 """Functions that NumPy computes one double after the other, in some 7 ns."""
 
 SPECIAL: Final[Mapping[str, str]] = {
-    "erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "digamma": "digamma",
+    "erf": "erf", "erfc": "erfc", "erfinv": "erfinv",
+    "gamma": "gamma", "digamma": "digamma",
     "sigmoid": "expit", "logsigmoid": "log_expit", "ndtri": "ndtri",
     "erfcx": "erfcx", "log_ndtr": "log_ndtr", "entr": "entr",
     "i0": "i0", "i0e": "i0e", "i1": "i1", "i1e": "i1e",

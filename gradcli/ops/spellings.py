@@ -235,6 +235,19 @@ spell("entr", torch="torch.special.entr", c="entr",
       flint=lambda fl, x: -fl.x_log_y(x, x))
 spell("lgamma", numpy="special.gammaln", c="lgamma", sympy="loggamma",
       flint=lambda fl, x: fl.log_gamma(x))
+spell("gamma", c="tgamma", sympy="gamma", flint="gamma",
+      torch=T("(1 - 2 * torch.remainder(torch.floor({0}).clamp(max=0), 2)) * "
+              "torch.exp(torch.lgamma({0}))", PRODUCT))
+spell("binom", numpy="special.binom", c="binom", sympy="binomial",
+      flint=lambda fl, n, k: fl.binomial(n, k),
+      # An operand may be a plain number, which PyTorch's functions do not take.
+      torch=T("(1 - 2 * torch.remainder("
+              "torch.floor({like}.new_ones(()) + {0:PRODUCT}).clamp(max=0) + "
+              "torch.floor({like}.new_ones(()) + {1:PRODUCT}).clamp(max=0) + "
+              "torch.floor({0:SUM} - {1:PRODUCT} + 1).clamp(max=0), 2)) * "
+              "torch.exp(torch.lgamma({like}.new_ones(()) + {0:PRODUCT}) - "
+              "torch.lgamma({like}.new_ones(()) + {1:PRODUCT}) - "
+              "torch.lgamma({0:SUM} - {1:PRODUCT} + 1))", PRODUCT))
 spell("digamma", c="digamma", sympy="digamma", flint="digamma",
       series=lambda fl, x: fl.digamma(x))
 spell("polygamma", numpy="special.polygamma", c="polygamma", sympy="polygamma",

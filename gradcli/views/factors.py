@@ -77,7 +77,8 @@ class Factors:
         return self._found[key]
 
     def _spelled(self, node: Node, edge: int) -> Text | None:
-        partials = node.op.partials
+        op = node.row()
+        partials = None if op is None else op.partials
         if partials is None or node.shapes is not None:
             return None
         partial = partials[node.slots[edge]]

@@ -232,9 +232,7 @@ def _discover(
 def input_shapes(node: Node, shape: Shape) -> list[Shape]:
     """Return the shapes of a node's inputs, one per edge; ``shape`` is its output's."""
     if isinstance(node, CustomNode):
-        # A custom function keeps its arguments; other custom nodes keep no shapes.
-        likes = [x for x in getattr(node, "arguments", ()) if x is not None]
-        return [tuple(x.shape) for x in likes] or [shape] * len(node.edges)
+        return node.input_shapes(shape)
     if isinstance(node, UnaryNode):
         return [tuple(node.saved.shape)]
     slots: Sequence[int] = node.slots or range(len(node.edges))
@@ -259,7 +257,8 @@ def raw_partials(node: Node) -> list[None] | list[Array | float | None]:
     """Return the partial of each edge at the saved values, as a raw value of the node's
     own number system; None where the node is not elementwise, that input needs no
     gradient, or its derivative is not known."""
-    partials = None if isinstance(node, CustomNode) else node.op.partials
+    op = node.row()
+    partials = None if op is None else op.partials
     if partials is None:
         return [None] * len(node.edges)
     raw, y = ((), None) if isinstance(node, ConstantNode) else node.restored()

@@ -36,7 +36,7 @@ BY_NAME: Final[dict[str, Callable[[Any], Any]]] = {
     for name in (
         "exp", "expm1", "log", "log10", "log1p", "sqrt", "sin", "cos", "tan", "asin",
         "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf",
-        "erfc", "erfinv", "digamma",
+        "erfc", "erfinv", "digamma", "gamma", "factorial",
     )
 } | {
     "exp2": lambda x: mpf(2) ** x,

@@ -255,8 +255,6 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     "root": lambda x, n: (
         torch.sign(x) * torch.abs(x) ** (1 / n)
         if isinstance(n, int) and n % 2 else x ** (1 / n)),
-    "nCr": lambda n, k: torch.exp(
-        torch.lgamma(n + 1) - torch.lgamma(k + 1) - torch.lgamma(n - k + 1)),
 }
 """Rows that PyTorch spells in other words or in another order."""
 # fmt: on

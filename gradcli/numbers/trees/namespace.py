@@ -313,11 +313,11 @@ class TreeNamespace(Namespace):
 
     def _basis(self, name: str, *args: Any, **kwargs: object) -> Any:
         there = getattr(NUMPY, name)
-        if name in UFUNCS or name in SPECIAL:
-            args = tuple(map(self.array, args))
+        whole = name in UFUNCS or name in SPECIAL
+        args = tuple(map(self.array, args)) if whole else self._numbers(args)
         with np.errstate(all="ignore"):
             value = there(*valued(args), **valued(kwargs))
-        if name in UFUNCS or name in SPECIAL:
+        if whole:
             shown = broadcast_anyway(args, np.asarray(value))
             made = simplified(self, name, shown, np.asarray(value))
             self.note_asked([made])
@@ -341,12 +341,21 @@ class TreeNamespace(Namespace):
 
     def _row(self, op: Op, raw: tuple[object, ...], params: Params) -> Any:
         self._in_formula += 1
+        raw = self._numbers(raw, "fiu" if op.elementwise else "f")
         try:
             made = self._spelled_row(op, raw, params)
         finally:
             self._in_formula -= 1
         self.note_asked(parts(made))
         return made
+
+    def _numbers(self, args: tuple[Any, ...], kinds: str = "f") -> tuple[Any, ...]:
+        """Return operands, of which single numbers of the library's become trees, if
+        their types are of one of the ``kinds``."""
+        alone = lambda a: getattr(a, "shape", None) == () and not isinstance(a, Tree)
+        return tuple([
+            self.array(a) if alone(a) and a.dtype.kind in kinds else a for a in args
+        ])  # fmt: skip
 
     def note_asked(self, made: Iterable[Tree]) -> None:
         """Note the truth values that the program itself has computed."""

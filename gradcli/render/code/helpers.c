@@ -65,6 +65,39 @@ static double xlogy(double x, double y)
     return x == 0.0 && !isnan(y) ? 0.0 : x * log(y);
 }
 
+/* Gamma functions of numbers below 1/2 by reflection (Abramowitz and Stegun, 6.1.17),
+   those of large ones by logarithms. */
+static double binom(double n, double k)
+{
+    const double pi = 3.141592653589793, z[] = {n + 1.0, k + 1.0, n - k + 1.0};
+    double x, y = 1.0, t = 0.0, p;
+    int i;
+    if (n < 0.0 && n == floor(n)) {
+        if (k < 0.0 || k != floor(k)) {
+            return k == floor(k) ? 0.0 : NAN;
+        }
+        return cos(pi * fmod(k, 2.0)) * binom(k - n - 1.0, k);
+    }
+    for (i = 0; i < 3; i++) {
+        x = z[i];
+        p = i ? -1.0 : 1.0;
+        if (x <= 0.0 && x == floor(x)) {
+            return 0.0;
+        }
+        if (x < 0.5) {
+            y *= pow(sin(pi * (x - 2.0 * nearbyint(0.5 * x))) / pi, -p);
+            x = 1.0 - x;
+            p = -p;
+        }
+        if (x < 20.0) {
+            y *= pow(tgamma(x), p);
+        } else {
+            t += p * lgamma(x);
+        }
+    }
+    return y * exp(t);
+}
+
 /* Abramowitz and Stegun, 6.3.7 (reflection), 6.3.5 (recurrence), 6.3.18 (series). */
 static double digamma(double x)
 {

@@ -92,7 +92,10 @@ class Rules:
         self._found: dict[object, str | None] = {}
 
     def __call__(self, node: Node, nr: int) -> str | None:
-        if node.op.partials is None:
+        op = node.row()
+        if op is None:
+            return None
+        if op.partials is None:
             return self._pulled(node, nr)
         local = self._factors.local(node, nr)
         if local is None:
