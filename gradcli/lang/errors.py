@@ -28,6 +28,7 @@ CODES: dict[str, str] = {
     "E105": "a function's name is used as a value",
     "E106": "a call that the command line makes itself or does not offer",
     "E107": "a name that has no value yet, because its assignment did not run",
+    "E108": "another library's function that is not computed here",
     "E201": "a character that the language does not use",
     "E202": "a typographic character in place of an operator or quote",
     "E203": "a malformed number",

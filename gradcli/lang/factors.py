@@ -6,7 +6,8 @@ What is between operators is read here; `gradcli.lang.mathematics` reads the ope
 import re
 from abc import abstractmethod
 
-from .lexicon import FOREIGN_CHARACTERS, KEYWORDS, PREFIX_HEADS, ROOTS
+from .foreign import is_prefix
+from .lexicon import FOREIGN_CHARACTERS, KEYWORDS, ROOTS
 from .notation import (
     ATOM,
     CLOSING,
@@ -208,9 +209,12 @@ class Factors(Words):
         return self.group()
 
     def _word(self, word: str) -> Piece:
-        if word in PREFIX_HEADS and word not in self.ranks:
+        if self.kind == "." and word not in self.ranks and is_prefix(word):
             while self.take_if("."):
-                word = self.expect("word").text
+                word += f".{self.expect('word').text}"
+            if self.kind != "(":
+                raise self.doubt()
+            return call(word, self._listed())
         if self.is_applied(word, self.kind) and (
             self.kind != "lowered" or word == "log"
         ):

@@ -51,17 +51,6 @@ SUPERSCRIPTS = {"⁻": "-", "⁺": "+"} | {
 
 CLOSING = {"(": ")", "[": "]"}
 
-# Each prefix is listed with its own beginnings: a dotted name is read part by part.
-PREFIXES = frozenset(
-    tuple(path.split("."))
-    for path in (
-        *("F", "functional", "math", "nn", "nn.functional", "jax", "jax.numpy", "jnp"),
-        *("np", "np.random", "numpy", "numpy.random", "scipy", "scipy.special"),
-        *("special", "sympy", "torch", "torch.functional", "torch.nn"),
-        *("torch.nn.functional", "torch.random", "torch.special"),
-    )
-)
-PREFIX_HEADS = frozenset(path[0] for path in PREFIXES) | {"linalg", "masked"}
 DOTTED = frozenset({"linalg", "masked"})
 
 GRAD_MODES = {"no_grad": False, "enable_grad": True, "inference_mode": False}

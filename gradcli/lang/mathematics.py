@@ -123,10 +123,11 @@ class _Reader(Factors):
         left, right = _sides(text)
         head = "" if left is None else self._target(left)
         self.put(right)
-        items = [self.choice()]
-        while self.take_if(",") and self.kind != "end":
-            items.append(self.choice())
-        self.expect("end")
+        items = self._choices()
+        if self.powers and any(" @ " in item.text for item in items):
+            self.whole = True  # products are those of matrices, and so are powers
+            self.put(right)
+            items = self._choices()
         if head.isidentifier():
             self.ranks[head] = items[0].rank if len(items) == 1 else None
             if items[0].level in (LOGIC, COMPARISON):
@@ -138,6 +139,14 @@ class _Reader(Factors):
         if self.unsure is not None:
             raise Doubt(*self.unsure, made)
         return made
+
+    def _choices(self) -> list[Piece]:
+        """Return what stands between the commas of a statement."""
+        items = [self.choice()]
+        while self.take_if(",") and self.kind != "end":
+            items.append(self.choice())
+        self.expect("end")
+        return items
 
     def _target(self, left: str) -> str:
         """Return what a statement assigns to: a name, a function of names, or nothing
@@ -307,7 +316,7 @@ class _Reader(Factors):
             token = self.token
             if token.kind == "raised":
                 self.take()
-                piece = raised(piece, self.inside(on_the_line(token.text)))
+                piece = self._raised(piece, self.inside(on_the_line(token.text)))
             elif token.kind == "T" and not token.spaced:
                 self.take()
                 piece = transposed(piece)
@@ -342,13 +351,20 @@ class _Reader(Factors):
         if self.latex and re.fullmatch(r"\s*[(\[]\s*\d+\s*[)\]]\s*", inner):
             raise self.doubt()  # an index above the line, and no power
         exponent = self.group() if closing == "}" else self._glued(base)
+        return self._raised(base, exponent)
+
+    def _raised(self, base: Piece, exponent: Piece) -> Piece:
+        """Return a power: of a matrix as such in LaTeX, and where products are."""
         if base.rank == 2 and exponent.text == "-1":
-            return Piece(f"inverse({base.text})", ATOM, 2)
-        if self.latex and 2 in (base.rank, exponent.rank) and not base.each:
-            if not exponent.text.isdecimal():
-                raise self.doubt()
-            return Piece(f"matrix_power({base.held}, {exponent.text})", ATOM, 2)
-        return raised(base, exponent)
+            return Piece(f"inverse({base.held})", ATOM, 2)
+        if 2 not in (base.rank, exponent.rank) or base.each:
+            return raised(base, exponent)
+        self.powers = True
+        if not (self.latex or self.whole):
+            return raised(base, exponent)
+        if base.rank != 2 or not re.fullmatch(r"-?\d+", exponent.text):
+            raise self.doubt()
+        return Piece(f"matrix_power({base.held}, {exponent.text})", ATOM, 2)
 
     def _glued(self, base: Piece) -> Piece:
         """Return an exponent without brackets: with its sign, and with all names that

@@ -170,6 +170,8 @@ class Words:
     listing  whether a blank may stand between the items of a list
     unknown  words without a value that may be misspelt, and no factors
     unsure   why the text is in doubt, though it is read on with one meaning
+    powers   whether a power of a matrix was read
+    whole    whether powers of matrices are not meant entry by entry
     """
 
     def __init__(self, text: str, ranks: dict[str, int | None], latex: bool) -> None:
@@ -183,6 +185,7 @@ class Words:
         self.unknown: set[str] = set()
         self.innermost = ""
         self.unsure: tuple[str, Span] | None = None
+        self.powers = self.whole = False
         self.put(text)
 
     def put(self, text: str) -> None:

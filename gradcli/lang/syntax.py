@@ -37,10 +37,12 @@ class Literal(Expression):
 
 
 class Name(Expression):
-    """A name that is read; `qualified` if it had a prefix, such as `torch.`."""
+    """A name that is read; `qualified` if it had a prefix, such as `torch.`, and with
+    the title of the library that the prefix means, if it is another one."""
 
     name: str
     qualified: bool = False
+    source: str = ""
 
 
 class Unary(Expression):
@@ -416,9 +418,9 @@ def bounce(root: Steps[Result]) -> Result:
     return result
 
 
-def renamed(root: Part, names: Mapping[str, str]) -> Part:
+def renamed(root: Part, names: Mapping[str, str], at: Span | None = None) -> Part:
     """Return a tree with other names for some of the variables that it reads or
-    assigns to."""
+    assigns to; all of it has the span ``at`` if that is given."""
 
     def steps(node: Any) -> Steps[Any]:
         if isinstance(node, tuple) and not isinstance(node, Span):
@@ -427,7 +429,7 @@ def renamed(root: Part, names: Mapping[str, str]) -> Part:
                 parts.append((yield steps(part)))
             return tuple(parts)
         if not isinstance(node, Node):
-            return node
+            return at if at and isinstance(node, Span) else node
         values = {}
         for field in type(node)._fields:
             value = getattr(node, field)

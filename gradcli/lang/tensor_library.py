@@ -83,7 +83,8 @@ class Functions(Mapping[str, Callable[..., object]]):
     def _written(self, name: str) -> Callable[..., object]:
         """Return a function as a program calls it: by `further` and `of_number` of the
         table, a second argument can select another function."""
-        call, entry = self._lifting(function(name)), FUNCTIONS[name]
+        entry = FUNCTIONS[name]
+        call = self._lifting(function(name), -1 if entry.literal else 0)
         if not (entry.further or entry.of_number):
             return call
         other = self[entry.further or entry.of_number]
@@ -114,13 +115,18 @@ class Functions(Mapping[str, Callable[..., object]]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def _lifting(self, call: Callable[..., object]) -> Callable[..., object]:
-        """Return a function of tensors that also takes numbers and lists of numbers."""
+    def _lifting(
+        self, call: Callable[..., object], at: int = 0
+    ) -> Callable[..., object]:
+        """Return a function of tensors that also takes numbers and lists of numbers;
+        the operand ``at`` is a tensor where all of them are numbers."""
         factory = self._factory
 
         def lifted(*args: object, **keywords: object) -> object:
             if args and type(args[0]) is not Tensor and _is_data(args, keywords):
-                args = (factory.constant(factory.numbers_of(args[0])), *args[1:])
+                where = 0 if isinstance(args[0], list | tuple) else at % len(args)
+                lift = factory.constant(factory.numbers_of(args[where]))
+                args = (*args[:where], lift, *args[where + 1 :])
             try:
                 return call(*args, **keywords)
             except Exception:

@@ -34,6 +34,18 @@ error[E103]: a Box has no method 'content'
 error[E104]: a Box has no attribute 'double'
   1 | b.double
     |   ^^^^^^ it is a method: write .double()""",
+    "np.stdd(x)": """\
+error[E108]: NumPy's stdd is not computed here
+  1 | np.stdd(x)
+    | ^^^^^^^ did you mean 'std'?""",
+    "cmath.sin(x)": """\
+error[E108]: cmath's sin is not computed here
+  1 | cmath.sin(x)
+    | ^^^^^^^^^ sin(...) without a prefix is PyTorch's""",
+    "np.std(x, where=x)": """\
+error[E108]: NumPy's std is not computed with these arguments
+  1 | np.std(x, where=x)
+    | ^^^^^^ write std(a, axis, ddof, keepdims)""",
     "[0]*10**9": """\
 error[E301]: a list cannot be an operand
   1 | [0]*10**9

@@ -1,0 +1,393 @@
+"""Formulas of Excel, Mathematica, R and MATLAB, rewritten in the language.
+
+A mark says whose formula a text is: an equals sign before it, `[ ]` behind a name in
+capitals, `%*%` or `<-`, a point before an operator or a prime behind a matrix. Its
+operators bind as they do there, and its functions are those of the foreign table.
+
+Invariant: what is not known of a program's formulas is refused, never guessed.
+
+    rewritten_from("Excel", "=-x^2 + LOG(x)", {})     # "(-x)^2 + log10(x)"
+    rewritten_from("R", "2*5 %% 3", {})               # "2*(5 % 3)"
+"""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from .errors import ProgramError, Span
+from .excerpt import shortened
+from .foreign import Meaning, meanings, paths, refusal
+from .notation import (
+    ATOM,
+    CHOICE,
+    COMPARISON,
+    POWER,
+    PRODUCT,
+    SIGN,
+    SUM,
+    Piece,
+    Token,
+    call,
+    joined,
+    multiplied,
+    negative,
+    raised,
+    rank_of,
+    transposed,
+)
+
+OR, AND, NOT, COMPARE, ADD, TIMES, SPECIAL, UNARY, RAISE, PERCENT, TIGHT = range(11)
+"""Precedences in the programs, of what binds least tightly first."""
+
+
+class Grammar(NamedTuple):
+    """How a program writes its formulas.
+
+    infix    operators between operands: how tightly each binds, and what it is here
+    unary    how tightly a sign binds to its operand
+    rightmost  whether powers of powers begin on the right
+    calls, lists  brackets of arguments and of lists
+    separators  signs between arguments
+    names, comment, assigns  patterns of names and comments; signs that assign
+    beside   whether factors stand side by side
+    """
+
+    infix: Mapping[str, tuple[int, str]]
+    unary: int = UNARY
+    rightmost: bool = True
+    calls: str = "()"
+    lists: str = "  "
+    separators: str = ","
+    names: str = r"[^\W\d_][\w.]*"
+    comment: str = r"(?!)"
+    assigns: tuple[str, ...] = ()
+    beside: bool = False
+
+
+_SUMS = {"+": (ADD, "+"), "-": (ADD, "-"), "*": (TIMES, "*"), "/": (TIMES, "/")}
+_ORDER = {sign: (COMPARE, sign) for sign in ("<", ">", "<=", ">=")}
+_EQUAL = {"==": (COMPARE, "=="), "!=": (COMPARE, "!=")}
+_LOGIC = {"&&": (AND, "logical_and"), "||": (OR, "logical_or")}
+_MASKS = {"&": (AND, "logical_and"), "|": (OR, "logical_or")}
+
+GRAMMARS = {
+    "Excel": Grammar(
+        {**_SUMS, **_ORDER, "=": (COMPARE, "=="), "<>": (COMPARE, "!="),
+         "^": (RAISE, "^")},
+        unary=TIGHT, rightmost=False, separators=",;",
+    ),
+    "Mathematica": Grammar(
+        {**_SUMS, **_ORDER, **_EQUAL, **_LOGIC, "^": (RAISE, "^"),
+         ".": (SPECIAL, "@"), "\u00d7": (TIMES, "*")},
+        calls="[]", lists="{}", names=r"[^\W\d_]\w*", comment=r"\(\*.*?\*\)",
+        assigns=("=",), beside=True,
+    ),
+    "R": Grammar(
+        {**_SUMS, **_ORDER, **_EQUAL, **_LOGIC, **_MASKS, "^": (RAISE, "^"),
+         "%%": (SPECIAL, "%"), "%/%": (SPECIAL, "//"), "%*%": (SPECIAL, "@"),
+         "%o%": (SPECIAL, "outer")},
+        names=r"[^\W\d_][\w.]*", comment=r"#[^\n]*", assigns=("<-", "="),
+    ),
+    "MATLAB": Grammar(
+        {"+": (ADD, "+"), "-": (ADD, "-"), ".*": (TIMES, "*"), "./": (TIMES, "/"),
+         "*": (TIMES, "mtimes"), "/": (TIMES, "mrdivide"), "\\": (TIMES, "mldivide"),
+         "^": (RAISE, "mpower"), ".^": (RAISE, "^"), **_ORDER, **_LOGIC, **_MASKS,
+         "==": (COMPARE, "=="), "~=": (COMPARE, "!=")},
+        rightmost=False, lists="[]", names=r"[^\W\d_]\w*", comment=r"%[^\n]*",
+        assigns=("=",),
+    ),
+}  # fmt: skip
+"""The programs whose formulas are read, by the titles of their sections."""
+
+_WORD = re.compile(r"(?<![\w.])[^\W\d]\w*(?!\s*\(|\s*=[^=]|\.)")
+"""Pattern of a name in a formula that is neither called nor a keyword."""
+
+
+def rewritten_from(title: str, source: str, ranks: Mapping[str, int | None]) -> str:
+    """Return a text of another program as one of the language.
+
+    Raises:
+        ProgramError: a part of it is not known.
+    """
+    try:
+        return _Reader(title, source, dict(ranks)).statements()
+    except RecursionError:
+        message = f"this formula of {title} is nested too deeply"
+        raise ProgramError("E404", message, None, source) from None
+
+
+class _Reader:
+    """The reader of one text."""
+
+    def __init__(self, title: str, source: str, ranks: dict[str, int | None]) -> None:
+        self.title, self.source, self.ranks = title, source, ranks
+        self.grammar = GRAMMARS[title]
+        self.prefix = next(p[0] for p, t in paths().items() if t == title)
+        self.at = 0
+        self.tokens = self._tokens()
+
+    def _tokens(self) -> list[Token]:
+        grammar = self.grammar
+        signs = {*grammar.infix, *grammar.assigns, *"()[]{},;%!~'\n=-+", ".'"}
+        each = "|".join(map(re.escape, sorted(signs, key=len, reverse=True)))
+        pattern = re.compile(
+            rf"(?P<blank>[ \t\r$]+|{grammar.comment})"
+            r"|(?P<number>(?:\d+(?:\.(?![*/^\\'])\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
+            rf"|(?P<name>{grammar.names})|(?P<sign>{each})"
+        )
+        found, at, spaced = [], 0, False
+        text = self.source.rstrip().rstrip(";")
+        if self.title == "Excel":
+            text = text.replace("=", " ", 1)
+        while at < len(text):
+            token = pattern.match(text, at)
+            if token is None:
+                raise self._refused(Span(at, at + 1))
+            kind, at = token.lastgroup or "", token.end()
+            if kind != "blank":
+                kind = token[0] if kind == "sign" else kind
+                found.append(Token(kind, token[0], token.start(), at, spaced))
+            spaced = kind == "blank"
+        return [*found, Token("end", "", at, at, spaced)]
+
+    @property
+    def token(self) -> Token:
+        return self.tokens[self.at]
+
+    def take(self) -> Token:
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def take_if(self, *kinds: str) -> Token | None:
+        return self.take() if self.token.kind in kinds else None
+
+    def _refused(
+        self, at: Span | None = None, why: str = "is not read"
+    ) -> ProgramError:
+        span = at or Span(self.token.start, self.token.end)
+        shown = shortened(self.source[slice(*span)].strip() or "the end")
+        message = f"{shown} {why} in a formula of {self.title}"
+        hint = "write it in the language: sqrt(x), x^2, a/b, sum(x)"
+        return ProgramError("E201", message, span, self.source, hint=hint)
+
+    def statements(self) -> str:
+        made = []
+        while self.token.kind != "end":
+            if self.take_if("\n", ";"):
+                continue
+            head, after = self.token, self.tokens[self.at + 1]
+            assigned = head.kind == "name" and after.kind in self.grammar.assigns
+            if assigned:
+                self.at += 2
+            piece = self.read(OR)
+            if self.token.kind not in ("end", "\n", ";"):
+                raise self._refused()
+            if assigned:
+                self.ranks[head.text] = piece.rank
+            made.append(f"{head.text} = {piece.text}" if assigned else piece.text)
+        if not made:
+            raise self._refused()
+        return "; ".join(made)
+
+    def read(self, floor: int) -> Piece:
+        """Return operands with the operators that bind as tightly as ``floor``."""
+        left = self._prefixed(floor)
+        while True:
+            token, grammar = self.token, self.grammar
+            power, sign = grammar.infix.get(token.kind, (-1, ""))
+            begins = token.kind in ("number", "name", "(")
+            if grammar.beside and begins:
+                power, sign = TIMES, "*"
+            elif token.kind == "%" and self.title == "Excel" and floor <= PERCENT:
+                self.take()
+                left = Piece(f"{left.at(PRODUCT)}/100", PRODUCT, left.rank)
+                continue
+            elif token.kind in ("'", ".'") and self.title == "MATLAB":
+                self.take()
+                turned = left.rank is None
+                left = transposed(left)
+                left = Piece(f"{left.at(ATOM)}.T") if turned else left
+                continue
+            if power < floor:
+                return left
+            if not (grammar.beside and begins):
+                self.take()
+            right = self.read(power + (power != RAISE or not grammar.rightmost))
+            left = self._joined(left, sign, right, token)
+
+    def _prefixed(self, floor: int) -> Piece:
+        if self.take_if("-"):
+            return negative(self.read(max(self.grammar.unary, floor)))
+        if self.take_if("+"):
+            return self.read(max(self.grammar.unary, floor))
+        if self.title != "Excel" and self.take_if("!", "~"):
+            return Piece(f"logical_not({self.read(NOT).text})")
+        return self._operand()
+
+    def _joined(self, left: Piece, sign: str, right: Piece, token: Token) -> Piece:
+        ranks = left.rank, right.rank
+        if sign in ("+", "-"):
+            return joined(left, f" {sign} ", right, SUM, PRODUCT)
+        if sign in ("*", "/") or (0 in ranks and sign == "mtimes"):
+            return joined(left, "/" if sign == "/" else "*", right)
+        if sign in ("%", "//"):
+            return joined(left, f" {sign} ", right)
+        if sign == "^" or (sign == "mpower" and ranks == (0, 0)):
+            return raised(left, right)
+        if sign == "@":
+            rank = (left.rank or 0) + (right.rank or 0) - 2 if all(ranks) else None
+            return Piece(f"{left.at(PRODUCT)} @ {right.at(SIGN)}", PRODUCT, rank)
+        if sign == "mtimes" and None not in ranks:
+            if ranks == (1, 1) and left.row == right.row:
+                at = Span(token.start, token.end)
+                raise self._refused(at, "between two columns is not computed")
+            return multiplied(left, right, "")
+        if sign == "mrdivide" and right.rank == 0:
+            return joined(left, "/", right)
+        if sign in ("logical_and", "logical_or", "outer"):
+            return Piece(
+                f"{sign}({left.text}, {right.text})", ATOM, rank_of(left, right)
+            )
+        if sign == "mldivide":
+            return Piece(f"solve({left.text}, {right.text})", ATOM, right.rank)
+        if sign == "mpower" and left.rank == 2:
+            return Piece(f"matrix_power({left.text}, {right.text})", ATOM, 2)
+        if sign[0] == "m":
+            return Piece(f"{self.prefix}.{sign}({left.text}, {right.text})")
+        if COMPARISON in (left.level, right.level):
+            raise self._refused(
+                Span(token.start, token.end), "behind a comparison is not read"
+            )
+        text = f"{left.at(SUM)} {sign} {right.at(SUM)}"
+        return Piece(text, COMPARISON, rank_of(left, right))
+
+    def _operand(self) -> Piece:
+        opens, closes = self.grammar.calls[0], self.grammar.calls[1]
+        start = self.at
+        token = self.take()
+        if token.kind == "number":
+            return Piece(token.text, ATOM, 0)
+        if token.kind == "(":
+            piece = self.read(OR)
+            self._closed(")")
+            return piece
+        if token.kind == self.grammar.lists[0] and token.kind.strip():
+            items = self._items(self.grammar.lists[1])[0]
+            rank = items[0].rank if items else None
+            text = f"[{', '.join(item.text for item in items)}]"
+            return Piece(text, ATOM, None if rank is None else rank + 1)
+        if token.kind != "name":
+            self.at = start
+            raise self._refused()
+        if self.token.kind == opens and not self.token.spaced:
+            self.take()
+            items, named = self._items(closes)
+            return self._called(token, items, named)
+        if self.token.kind in ("[", "(", "!") and not self.grammar.beside:
+            raise self._refused()
+        known = [token.text, token.text.lower(), token.text.upper()]
+        known = known if self.title == "Excel" else known[:1]
+        own = next((name for name in known if name in self.ranks), None)
+        if own is not None:
+            return Piece(own, ATOM, self.ranks[own])
+        for name in known:
+            for meaning in meanings(self.title, name):
+                if meaning.constant:
+                    level = ATOM if meaning.text.isidentifier() else CHOICE
+                    return Piece(meaning.text, level, 0)
+        return Piece(token.text)
+
+    def _closed(self, closing: str) -> None:
+        if self.take_if(closing) is None:
+            raise self._refused()
+
+    def _items(self, closing: str) -> tuple[list[Piece], dict[str, Piece]]:
+        """Return what stands in brackets, with what is given by name."""
+        items: list[Piece] = []
+        named: dict[str, Piece] = {}
+        used = set()
+        while not self.take_if(closing):
+            while self.take_if("\n"):
+                pass
+            after = self.tokens[self.at + 1].kind
+            if self.title == "R" and self.token.kind == "name" and after == "=":
+                name = self.take().text
+                self.take()
+                named[name] = self.read(OR)
+            else:
+                items.append(self.read(OR))
+            while self.take_if("\n"):
+                pass
+            if self.token.kind != closing:
+                sign = self.take_if(*self.grammar.separators)
+                used.add(sign.kind if sign else "")
+                if sign is None or len(used) > 1:
+                    self.at -= sign is not None
+                    raise self._refused()
+        return items, named
+
+    def _called(
+        self, token: Token, items: list[Piece], named: dict[str, Piece]
+    ) -> Piece:
+        """Return the call of a function of the program in the language."""
+        name = token.text.upper() if self.title == "Excel" else token.text
+        texts = [item.text for item in items]
+        for meaning in meanings(self.title, name):
+            fit = meaning.fitted(items, named, texts)
+            if fit is None:
+                continue
+            given, rest = fit
+            if meaning.own:
+                return call(meaning.own, [*given.values()])
+            return self._in_place(name, meaning, given, rest, texts)
+        message, hint = refusal(self.title, name, name)
+        at = Span(token.start, token.end)
+        raise ProgramError("E108", message, at, self.source, hint=hint)
+
+    def _in_place(
+        self,
+        name: str,
+        meaning: Meaning,
+        given: dict[str, Piece],
+        rest: list[Piece],
+        texts: list[str],
+    ) -> Piece:
+        """Return a formula of the table with its parameters replaced; the call itself
+        where a longer one would stand twice."""
+        pieces = {n: Piece(text) for n, text in meaning.defaults.items()} | given
+        if meaning.rest:
+            flat = [r.text if r.rank == 1 else f"flatten({r.text})" for r in rest]
+            listed = (
+                f"[{', '.join(flat if meaning.joined else [r.text for r in rest])}]"
+            )
+            flat = [f"cat({listed})"] if len(flat) > 1 else flat
+            pieces[meaning.rest] = Piece(flat[0] if meaning.joined and flat else listed)
+        ranks = [piece.rank for piece in (*given.values(), *rest)]
+        reduced = meaning.joined and meaning.text != meaning.rest
+        rank = 0 if reduced or not any(r != 0 for r in ranks) else None
+        words = _WORD.findall(meaning.text)
+        longer = (
+            n for n, piece in pieces.items() if not re.fullmatch(r"[\w.]+", piece.text)
+        )
+        dotted = any(f"{n}." in meaning.text for n in pieces)
+        if dotted or any(words.count(n) > 1 for n in longer):
+            inner = [*texts, *(f"{n}={p.text}" for n, p in given.items() if n not in
+                              meaning.parameters[: len(texts)])]  # fmt: skip
+            return Piece(f"{self.prefix}.{name}({', '.join(inner)})", ATOM, rank)
+        put = lambda found: self._put(pieces.get(found[0]), found)
+        text = _WORD.sub(put, meaning.text)
+        whole = re.fullmatch(r"[\w.]+\([^()]*(?:\([^()]*\)[^()]*)*\)|\w+", text)
+        return Piece(text, ATOM if whole else CHOICE, rank)
+
+    def _put(self, piece: Piece | None, found: re.Match[str]) -> str:
+        if piece is None:
+            return found[0]
+        text = found.string
+        alone = (
+            text[: found.start()][-1:] in ("(", "")
+            or text[: found.start()][-2:] == ", "
+        )
+        alone = alone and text[found.end() :][:1] in (")", ",", "")
+        return (
+            piece.text if alone else piece.at(POWER if piece.level == POWER else ATOM)
+        )

@@ -1,0 +1,284 @@
+"""Functions of other libraries and programs, and what they are in the language.
+
+The table ``ops/foreign.txt`` has a section for each library, with the prefixes that it
+has. What stands there is computed as that library does, and all else is refused.
+
+Invariant: a name behind a prefix never becomes a function only because one here is
+called the same.
+
+    path_of(("np",))                        # "NumPy"
+    [m.text for m in meanings("NumPy", "ptp")]   # ["amax(a, axis) - amin(a, axis)"]
+"""
+
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import cache
+from os.path import dirname, join
+from typing import NamedTuple, TypeVar
+
+from .. import ops
+from .errors import ProgramError, Span
+from .excerpt import shortened
+from .lexicon import DOTTED, KEYWORDS
+
+OWN = "PyTorch"
+"""Title of the library whose functions are the language's own."""
+
+ARRAYS = frozenset({"NumPy", "JAX"})
+"""Titles of libraries whose arrays have their functions as methods."""
+
+_SPELLED = {"NumPy": "np.", "scipy.special": "special."}
+"""Prefixes in the table of spellings, by titles."""
+
+Given = TypeVar("Given")
+
+_SECTION = re.compile(r"(?m)^\[(.+?)\] ([^:\n]+)(?:: (.+))?\n((?:(?!\[).*\n)*)")
+_LINE = re.compile(r"([\w.]+(?: [\w.]+)*)(?:\((.*?)\))?(?: = (.+))?")
+_PARAMETER = re.compile(r"\s*(\*{0,2})([\w.+-]*)(?:=(\([^)]*\)|[^,]+))?(?:,|$)")
+
+
+class Meaning(NamedTuple):
+    """A meaning of a function: a formula, or a function of the language.
+
+    text        the formula; empty if the function ``own`` takes the arguments as given
+    parameters  names in the source's order; a number has to be given as it stands
+    defaults    texts of values of parameters that a call may leave out, by name
+    positional  how many of the parameters can be given without their name
+    rest        the parameter that takes all further arguments as a list, or none
+    joined      whether these are joined, entry by entry, in one vector
+    constant    whether it is no function
+    """
+
+    text: str
+    own: str = ""
+    parameters: tuple[str, ...] = ()
+    defaults: Mapping[str, str] = {}
+    positional: int = 0
+    rest: str = ""
+    joined: bool = False
+    constant: bool = False
+
+    def fitted(
+        self, given: Sequence[Given], named: Mapping[str, Given], texts: Sequence[str]
+    ) -> tuple[dict[str, Given], list[Given]] | None:
+        """Return the arguments by parameter, with those for ``rest``; None if they do
+        not fit. ``texts`` are the arguments as they are written."""
+        heads = self.parameters[: self.positional]
+        if self.constant or (len(given) > len(heads) and not self.rest):
+            return None
+        found = dict(zip(heads, given, strict=False))
+        if not named.keys() <= {*self.parameters} - found.keys():
+            return None
+        found |= named
+        fixed = zip(heads, texts, strict=False)
+        if any(head[0].isdecimal() and head != text for head, text in fixed):
+            return None
+        needed = {*self.parameters} - self.defaults.keys()
+        if self.own and not self.text:
+            needed &= {*heads[:1]}
+        return (found, [*given[len(heads) :]]) if needed <= found.keys() else None
+
+
+class Section(NamedTuple):
+    """A section of the table, with the lines of each name; see `Meaning`."""
+
+    title: str
+    parents: tuple[str, ...]
+    meanings: dict[str, list[Meaning]]
+
+
+@cache
+def _text() -> str:
+    with open(join(dirname(ops.__file__), "foreign.txt"), encoding="utf-8") as file:
+        return file.read()
+
+
+@cache
+def paths() -> dict[tuple[str, ...], str]:
+    """Return the titles of libraries by their prefixes, which are split at points."""
+    return {
+        tuple(path.split(".")): found[1]
+        for found in _SECTION.finditer(_text())
+        for path in found[2].split()
+    }
+
+
+def is_prefix(word: str) -> bool:
+    """Return whether a word names a library, or the first part of such a name."""
+    return (word,) in paths() or word in DOTTED
+
+
+@cache
+def section(title: str) -> Section:
+    """Return the section of a library."""
+    found = next(f for f in _SECTION.finditer(_text()) if f[1] == title)
+    table: dict[str, list[Meaning]] = {}
+    for line in found[4].splitlines():
+        for name, meaning in _read(line):
+            table.setdefault(name, []).append(meaning)
+    for word, own in _spelled(title):
+        table.setdefault(word, [_same(own)])
+    return Section(title, tuple((found[3] or "").split()), table)
+
+
+def _read(line: str) -> Iterator[tuple[str, Meaning]]:
+    """Yield the names of a line, each with its meaning."""
+    if line.startswith("="):
+        for word in line[1:].split():
+            name, _, own = word.partition(":")
+            yield name, _same(own or name)
+        return
+    found = _LINE.fullmatch(line)
+    if found is None:
+        return
+    names, inputs, text = found[1].split(), found[2], found[3]
+    if inputs is None:
+        yield from ((name, Meaning(text, constant=True)) for name in names)
+        return
+    given = [p.groups() for p in _PARAMETER.finditer(inputs) if p[0].strip()]
+    parameters = tuple(name for star, name, _ in given if name and not star)
+    stars = [at for at, (star, _, _) in enumerate(given) if star]
+    star, rest, _ = given[stars[0]] if stars else ("", "", None)
+    defaults = {name: default for _, name, default in given if default}
+    positional = stars[0] if stars else len(parameters)
+    for name in names:
+        own = "" if text else name
+        yield (
+            name,
+            Meaning(
+                text or "", own, parameters, defaults, positional, rest, star == "**"
+            ),
+        )
+
+
+def _same(own: str) -> Meaning:
+    """Return the meaning of a function that is one here, with the same operands."""
+    from ..ops.op import defaults, parameters
+
+    entry = ops.FUNCTIONS.get(ops.ALIASES.get(own, own))
+    names = parameters(entry) if entry is not None else ("x",)
+    left_out = defaults(entry) if entry is not None else {}
+    names = tuple(name for name in names if name not in left_out) or ("x",)
+    return Meaning(f"{own}({', '.join(names)})", own, names, {}, len(names))
+
+
+def _spelled(title: str) -> Iterator[tuple[str, str]]:
+    """Yield the names in a library that the table of spellings has, each with the
+    name in the language."""
+    from ..ops.basis import SPECIAL, UFUNCS
+    from ..ops.spellings import SPELLINGS
+    from .tensor_library import is_function
+
+    begun = _SPELLED.get(title)
+    by_own = {"NumPy": UFUNCS, "scipy.special": SPECIAL}.get(title, {})
+    yield from ((word, own) for own, word in by_own.items() if "[" not in word)
+    for name, spelling in SPELLINGS.items():
+        word = spelling.numpy if begun else title == "SymPy" and spelling.sympy
+        own = spelling.gradcli if isinstance(spelling.gradcli, str) else name
+        own = own if is_function(own) else name
+        if not isinstance(word, str) or " " in word or not is_function(own):
+            continue
+        if not begun or word.startswith(begun):
+            yield word.removeprefix(begun or ""), own
+
+
+def meanings(title: str, name: str) -> list[Meaning]:
+    """Return what a function or constant of a library means, by the lines of its
+    section, or else of the sections that count too; none if it is not known."""
+    from .tensor_library import is_function
+
+    if title == OWN:
+        return [_same(name)] if is_function(name) else []
+    own = section(title)
+    found = own.meanings.get(name)
+    if found is not None:
+        return found
+    return next(filter(None, (meanings(each, name) for each in own.parents)), [])
+
+
+def is_formula(title: str, name: str) -> bool:
+    """Return whether a library's function is not simply the one of its name here."""
+    return any(not meaning.own for meaning in meanings(title, name))
+
+
+def names_of(title: str) -> set[str]:
+    """Return the names of a library's functions and constants that are known."""
+    if title == OWN:
+        return {*ops.offered()}
+    own = section(title)
+    return {*own.meanings}.union(*map(names_of, own.parents))
+
+
+def refusal(title: str, name: str, shown: str) -> tuple[str, str]:
+    """Return the message that a library's function is not computed here, or not with
+    these arguments, and the way out."""
+    from .suggest import did_you_mean
+    from .tensor_library import is_function
+
+    known = meanings(title, name)
+    if known:
+        ways = " or ".join(_usage(name, meaning) for meaning in known)
+        return f"{title}'s {name} is not computed with these arguments", f"write {ways}"
+    hint = did_you_mean(name, names_of(title))
+    last = name.rpartition(".")[2]
+    if hint is None and is_function(last):
+        hint = f"{last}(...) without a prefix is {OWN}'s"
+    return f"{title}'s {name} is not computed here", hint or "write its formula"
+
+
+def _usage(name: str, meaning: Meaning) -> str:
+    if meaning.constant:
+        return name
+    inputs = [*meaning.parameters, *([f"*{meaning.rest}"] if meaning.rest else [])]
+    return f"{name}({', '.join(inputs)})"
+
+
+_PERHAPS = re.compile(r"\A\s*=|%[%*/oi]|<-|\.[*^/]|'|[A-Z]\w+\[")
+"""Pattern of what may be a mark of another program."""
+
+_MARK = re.compile(
+    r"(?P<skip>#[^\n]*|\"[^\"\n]*\"|(?<![\w)\]'.])'[^'\n]*'|\b\d+\.(?=[*/^]))"
+    r"|(?P<Excel>\A\s*=(?!=))"
+    r"|(?P<R>%(?:[*/o]|in)?%|(?:^|;)[ \t]*[A-Za-z]\w*[ \t]*<-[ \t])"
+    r"|(?P<doubt>(?:^|;)[ \t]*[A-Za-z]\w*[ \t]*<-(?=[\d.(\w])[^;\n]*$)"
+    r"|(?P<MATLAB>(?<=[\w)\]'])\s?\.[*^/](?!\*)"
+    r"|(?<=[\w)\]])'(?=\s*(?:[-+*/)\],;.^]|$)))"
+    r"|\b(?P<Mathematica>[A-Z][A-Za-z]\w*)\[(?P<number>\s*-?\d*\s*[],:])?",
+    re.MULTILINE,
+)
+
+
+def program_of(source: str, given: Container[str]) -> str | None:
+    """Return the title of the program whose formula a text is; None if it has no mark
+    of one.
+
+    Raises:
+        ProgramError: `x<-3` can be an assignment and a comparison.
+    """
+    if not _PERHAPS.search(source):
+        return None
+    from .notation import IN_LATEX
+
+    doubt = None
+    for found in _MARK.finditer(source):
+        kind = found.lastgroup or ""
+        word = found["Mathematica"]
+        if word is not None:
+            kind, known = "Mathematica", word in names_of("Mathematica")
+            assigned = re.search(rf"\b{word}\s*=[^=]", source)
+            if word in given or assigned or (found["number"] and not known):
+                continue
+        if kind == "doubt":
+            doubt = found
+        elif kind != "skip" and (kind == "Excel" or not IN_LATEX.search(source)):
+            return None if KEYWORDS.intersection(source.split()) else kind
+    if doubt is None or IN_LATEX.search(source):
+        return None
+    name, _, value = doubt[0].strip("; \t").partition("<-")
+    raise ProgramError(
+        "E208",
+        f"{shortened(doubt[0].strip())} assigns in R, and compares in other languages",
+        Span(doubt.start(), doubt.end()),
+        source,
+        hint=f"write {name.strip()} = {value}, or {name.strip()} < -{value}",
+    )
