@@ -233,9 +233,8 @@ def beside_halves(
     other = written[1] if len(written) > 1 else params.get("number")
     if getattr(other, "shape", ()) or getattr(other, "dtype", None) == HALF:
         return None
-    exact = numpy.float32(other) if isinstance(other, int | float) else other
-    if hasattr(other, "dtype"):
-        exact = exact.astype("float32")
+    exact: Any = numpy.asarray(other) if isinstance(other, int | float) else other
+    exact = exact.astype("float32")
     wide = raw[0].astype("float32")
     if len(written) > 1:
         return (wide, exact), params
