@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from ..autograd.blocks import structured
+from ..autograd.blocks import without_lost
 from ..engine import NUMPY, Tensor, resolve
 from ..engine.devices import cuda
 from ..records import Record
@@ -210,7 +210,8 @@ class Compiled:
         """
         point = self._at(values)
         y = point.run()
-        (blocks,) = structured([y], list(point.wanted.values()))
+        with np.errstate(all="ignore"):
+            (blocks,) = without_lost([y], list(point.wanted.values()))
         by_name: dict[str, Array] = {}
         for name, block in zip(point.wanted, blocks, strict=True):
             kept = block.sparse if sparse is None else sparse
