@@ -111,13 +111,14 @@ def gradient(output: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
     return filled(first, inputs)
 
 
-def derivatives(kind: str, y: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
-    """Return the gradient of a scalar (``grad``), whose graph is freed, the
-    ``jacobian``, or the ``hessian`` of a scalar: its blocks for all pairs of inputs, in
-    order."""
+def derivatives(
+    kind: str, y: Tensor, inputs: Sequence[Tensor]
+) -> Sequence[Tensor | None]:
+    """Return the gradient of a scalar (``grad``), whose graph is freed, with None for
+    inputs that it does not depend on; the ``jacobian``, or the ``hessian`` of a scalar:
+    its blocks for all pairs of inputs, in order."""
     if kind == "grad":
-        found = grad([y], inputs) if y.edge is not None else [None] * len(inputs)
-        return filled(found, inputs)
+        return grad([y], inputs) if y.edge is not None else [None] * len(inputs)
     outputs = gradient(y, inputs) if kind == "hessian" else [y]
     if not inputs:
         return []

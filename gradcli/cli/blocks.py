@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from .checking import Check, show_checked
+from .checking import Check, needs_verdict, show_checked
 from .forms import Forms, joined
 from .option_groups import Many, Matrices
 from .options import Request
@@ -52,10 +52,10 @@ def answer(
     """
     shown = {**further, **asdict(forms), **asdict(matrices)}
     if many.asked(".npz", ".mtx", ".npy"):
-        many.refuse(request, **shown, times=times, require=require)
+        many.refuse(request, **shown, times=times)
         from .at_points import run as run_many
 
-        return run_many(question_of(request), many, command)
+        return run_many(question_of(request), many, command, require=require)
     if times:
         extra = typed(**shown, out=many.out)
         if extra:
@@ -65,7 +65,7 @@ def answer(
     forms.check(**asdict(matrices), out=many.out)
     matrices.check()
     question = question_of(request)
-    check = Check(question, forms.formulas or require is not None)
+    check = Check(question, forms.formulas or needs_verdict(require))
     from ..answers.derivatives import judged
     from ..render import derivatives as draw
     from ..render.line import unbroken
@@ -93,7 +93,9 @@ def answer(
         numbers = draw.bare(view) if form.quiet else draw.blocks(view, layout)
     told = lambda found: judged(view, found, forms.written(view, found), joined(code))
     more = lambda found: forms.lines(view, found, layout)
-    return show_checked([numbers], check.finish, require, told, labels, "blocks", more)
+    finite = require is None or found.finite
+    given = require, told, labels, "blocks", more, finite
+    return show_checked([numbers], check.finish, *given)
 
 
 def _multiplied(

@@ -250,7 +250,10 @@ def one_less(xp: Namespace, x: Array, exponent: float) -> Operand:
 
 row("pow.Tensor_Scalar", latex="{0}^{{{exponent}}}", taught="power rule",
     formula="x ** exponent", kink="the derivative for exponent 0 is 0, also at x = 0",
-    result=AS_IS, fwd=lambda xp, x, exponent: x**exponent,
+    result=AS_IS,
+    # As PyTorch does, which gives NaN at -inf; NumPy's power of a scalar does not.
+    fwd=lambda xp, x, exponent:
+        xp.sqrt(x) if exponent == 0.5 and xp.plain else x**exponent,
     partials=(lambda xp, y, x, exponent:
               xp.zeros_like(x) if exponent == 0
               else exponent * x**one_less(xp, x, exponent),),

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 from ...records import Values
-from ..checking import Check, show_checked
+from ..checking import Check, needs_verdict, show_checked
 from ..forms import Forms, joined, program_of_gradients
 from ..limits import MAX_DIGITS, MAX_ORDER
 from ..option_groups import Many
@@ -63,10 +63,11 @@ def main(
     """
     others = {**asdict(forms), **asdict(beside)}
     if many.asked(".npz", ".npy"):
-        many.refuse(request, **others, require=require, order=order > 1)
+        many.refuse(request, **others, order=order > 1)
         from ..at_points import run
 
-        return run(question_of(request, beside.grad_output), many, "grad", trace)
+        question = question_of(request, beside.grad_output)
+        return run(question, many, "grad", trace, require)
     if order > 1:
         extra = typed(**others, trace=trace)
         if extra:
@@ -88,7 +89,7 @@ def _at_one_point(
 ) -> int:
     """Print the gradients, what is computed beside them, and their verdicts; return the
     exit status."""
-    check = Check(question, forms.formulas or require is not None)
+    check = Check(question, forms.formulas or needs_verdict(require))
     from ...answers.gradients import gradients, without
     from ...render import gradients as draw
     from ...render.line import unbroken
@@ -156,7 +157,8 @@ def _at_one_point(
             yield from program(adjoint)
 
     labels, finish = draw.labels(view) if drawn else {}, check.finish
-    return show_checked(numbers(), finish, require, judged, labels, "gradients", more)
+    told = labels, "gradients", more, found.trouble is None
+    return show_checked(numbers(), finish, require, judged, *told)
 
 
 def _run(
