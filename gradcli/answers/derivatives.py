@@ -17,7 +17,7 @@ from ..autograd.blocks import Mode, check_size
 from ..engine.devices import host
 from ..engine.jacobian import Block, TooManyEntries
 from ..lang.errors import ProgramError
-from ..lang.run import Run
+from ..lang.run import Run, all_finite
 from ..records import Values, field
 from ..views.fields import FLAT, HIDDEN, IF_ANY, Device, DType, Shape
 from ..views.numbers import Shown, plain, shown
@@ -101,6 +101,14 @@ class Blocks(Values):
     passes: int
     by: Mapping[tuple[str, ...], Block]
     columns: Mapping[str, Sequence[Block]]
+
+    @property
+    def finite(self) -> bool:
+        """Whether neither the value nor a derivative is infinite or nan."""
+        there = [block for block in self.by.values() if block.matrix is not None]
+        parts = (b.matrix.data if b.sparse else b.matrix for b in there)
+        outside = any(bool((p - p != 0).any()) for p in parts)  # inf and nan
+        return all_finite(self.run.output) and not outside
 
     def job(self, seconds: float, formulas: bool) -> Job:
         """Return the job that checks the blocks; refuse ``formulas`` of too many

@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import prod
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from ..engine.backward import grad
 from ..engine.errors import NOT_SCALAR, GradError
@@ -25,11 +25,13 @@ from ..engine.jacobian import (
     Block,
     TooManyEntries,
     columns_of,
+    is_sparse,
     nobody_looks,
     rows_of,
 )
 from ..engine.modes import no_grad
 from ..engine.record import call
+from ..engine.support import column_of, has_nan, row_of
 from ..engine.tensor import Tensor, ones_for, unrecorded, zeros_for
 
 Mode: TypeAlias = Literal["auto", "rev", "fwd"]
@@ -58,9 +60,9 @@ def jacobian(output: Tensor, inputs: Sequence[Tensor], mode: Mode = "auto") -> J
         TooManyEntries: the blocks together store more than `MAX_ENTRIES`.
     """
     rows, columns = output.numel(), sum(x.numel() for x in inputs)
-    forward = mode == "fwd" or (mode == "auto" and columns < rows)
+    forward = mode == "fwd" or (mode == "auto" and _is_high(output, inputs))
     with no_grad():
-        (blocks,) = structured([output], inputs, forward, MAX_ENTRIES)
+        (blocks,) = without_lost([output], inputs, forward, MAX_ENTRIES)
     return Jacobian(
         tuple(blocks), "fwd" if forward else "rev", columns if forward else rows
     )
@@ -78,7 +80,7 @@ def hessian(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Block]]:
     if _together([output], inputs, False):
         found = _planned(output, inputs, gradient, MAX_ENTRIES)
     if found is None:
-        found = structured(gradient(output, inputs), inputs, most=MAX_ENTRIES)
+        found = without_lost(gradient(output, inputs), inputs, most=MAX_ENTRIES)
         _note(output, inputs, gradient, False, found)
     return found
 
@@ -109,16 +111,36 @@ def gradient(output: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
     return filled(first, inputs)
 
 
-def derivatives(kind: str, y: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
-    """Return the gradient of a scalar (``grad``), whose graph is freed, the
-    ``jacobian``, or the ``hessian`` of a scalar: its blocks for all pairs of inputs, in
-    order."""
+def derivatives(
+    kind: str, y: Tensor, inputs: Sequence[Tensor]
+) -> Sequence[Tensor | None]:
+    """Return the gradient of a scalar (``grad``), whose graph is freed, with None for
+    inputs that it does not depend on; the ``jacobian``, or the ``hessian`` of a scalar:
+    its blocks for all pairs of inputs, in order."""
     if kind == "grad":
-        found = grad([y], inputs) if y.edge is not None else [None] * len(inputs)
-        return filled(found, inputs)
+        return grad([y], inputs) if y.edge is not None else [None] * len(inputs)
     outputs = gradient(y, inputs) if kind == "hessian" else [y]
-    # Recorded, since passes that are not may take all rows of a block together.
-    return [*chain(*blocks_of(outputs, inputs, create_graph=True))] if inputs else []
+    if not inputs:
+        return []
+    forward = kind == "jacobian" and _is_high(y, inputs)
+    return [*chain(*by_passes(outputs, inputs, forward))]
+
+
+def _is_high(output: Tensor, inputs: Sequence[Tensor]) -> bool:
+    """Return whether a Jacobian has more rows than columns."""
+    return sum(x.numel() for x in inputs) < output.numel()
+
+
+def by_passes(
+    outputs: Sequence[Tensor], inputs: Sequence[Tensor], forward: bool
+) -> list[list[Tensor]]:
+    """Return the blocks of `structured` as tensors, which may be columns, from a pass
+    for each row or each column; what no path leads to is zero in them, too."""
+    with no_grad():
+        if not forward:
+            return [_rows(y, inputs, False, row_of) for y in outputs]
+        per_input = [_columns(outputs, x, False, column_of) for x in inputs]
+    return [[blocks[nr] for blocks in per_input] for nr in range(len(outputs))]
 
 
 def check_size(entries: int) -> None:
@@ -217,6 +239,59 @@ def structured(
     return blocks
 
 
+def without_lost(
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    forward: bool = False,
+    most: int | None = None,
+) -> list[list[Block]]:
+    """Return the blocks of `structured`, in which what no path leads to is zero, and
+    has no part in a sum, also where it is multiplied by what is not finite."""
+    rows = structured(outputs, inputs, forward, most)
+    if not any(_is_lossy(block) for row in rows for block in row):
+        return rows
+    if forward:
+        for at, x in enumerate(inputs):
+            column = [row[at] for row in rows]
+            turned = [_turned(block) for block in column]
+            _replace_nan(turned, lambda nr, x=x: column_of(outputs, x, nr))
+            for block, matrix in zip(column, turned, strict=True):
+                block.matrix = None if matrix is None else matrix.T
+    else:
+        for y, row in zip(outputs, rows, strict=True):
+            matrices = [_turned(block, False) for block in row]
+            _replace_nan(matrices, lambda nr, y=y: row_of(y, inputs, nr))
+            for block, matrix in zip(row, matrices, strict=True):
+                block.matrix = matrix
+    return rows
+
+
+def _is_lossy(block: Block) -> bool:
+    """Return whether a block has NaN, and a matrix that stores its zeros; NaN of others
+    is at the end of a path."""
+    return block.matrix is not None and not block.sparse and has_nan(block.matrix)
+
+
+def _turned(block: Block, turn: bool = True) -> Any:
+    """Return a block's matrix, or its transpose; a copy if it is to be changed."""
+    matrix = block.matrix
+    if matrix is None:
+        return None
+    matrix = matrix.copy() if _is_lossy(block) else matrix
+    return matrix.T if turn else matrix
+
+
+def _replace_nan(matrices: Sequence[Any], again: Callable[[int], list[Any]]) -> None:
+    """Replace NaN in dense matrices by what a pass for the row alone gives."""
+    dense = [m for m in matrices if m is not None and not is_sparse(m) and has_nan(m)]
+    lines = sorted({nr for m in dense for nr in (m != m).any(1).nonzero()[0].tolist()})
+    for nr in lines:
+        for m, found in zip(matrices, again(nr), strict=True):
+            if any(m is each for each in dense):
+                lost = m[nr] != m[nr]
+                m[nr][lost] = 0 if found is None else found.reshape(-1)[lost]
+
+
 def itself(y: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
     """Return the value itself, whose derivatives are asked for."""
     return [y]
@@ -272,26 +347,56 @@ def _together(
     return nobody_looks(*looked_at) and not any(y.xp.symbolic for y in outputs)
 
 
-def _rows(y: Tensor, inputs: Sequence[Tensor], create_graph: bool) -> list[Tensor]:
-    """Return the blocks of one output, computed by reverse passes."""
+def _rows(
+    y: Tensor,
+    inputs: Sequence[Tensor],
+    create_graph: bool,
+    again: Callable[..., list[Any]] | None = None,
+) -> list[Tensor]:
+    """Return the blocks of one output, computed by reverse passes; a row with NaN is
+    computed ``again``."""
     units = _units(y) if y.edge is not None else []
-    passes = [pull([y], inputs, [unit], create_graph) for unit in units]
+    passes = []
+    for nr, unit in enumerate(units):
+        row = pull([y], inputs, [unit], create_graph)
+        if again is not None and any(g is not None and has_nan(g.raw) for g in row):
+            row = [*map(_mended, row, again(y, inputs, nr))]
+        passes.append(row)
     return [
         _assembled([row[nr] for row in passes], x, (*y.shape, *x.shape), x.shape, 0)
         for nr, x in enumerate(inputs)
     ]
 
 
-def _columns(outputs: Sequence[Tensor], x: Tensor, create_graph: bool) -> list[Tensor]:
-    """Return the blocks of one input, computed by forward passes."""
+def _columns(
+    outputs: Sequence[Tensor],
+    x: Tensor,
+    create_graph: bool,
+    again: Callable[..., list[Any]] | None = None,
+) -> list[Tensor]:
+    """Return the blocks of one input, computed by forward passes; a column with NaN is
+    computed ``again``."""
     if x.edge is None:
         return [zeros_for(x, (*y.shape, *x.shape)) for y in outputs]
-    passes = [jvp(outputs, [x], [unit], create_graph) for unit in _units(x)]
+    passes: list[Sequence[Any]] = []
+    for nr, unit in enumerate(_units(x)):
+        column: Sequence[Any] = jvp(outputs, [x], [unit], create_graph)
+        if again is not None and any(has_nan(t.raw) for t in column):
+            column = [*map(_mended, column, again(outputs, x, nr))]
+        passes.append(column)
     return [
         _assembled([column[nr] for column in passes], y, (*y.shape, *x.shape),
                    y.shape, -1)
         for nr, y in enumerate(outputs)
     ]  # fmt: skip
+
+
+def _mended(t: Tensor | None, found: Any) -> Tensor | None:
+    """Return a derivative with the entries that were ``found`` in place of NaN."""
+    if t is None or not has_nan(t.raw):
+        return t
+    raw = t.xp.where(t.xp.isnan(t.raw), 0 if found is None else found, t.raw)
+    return Tensor(raw, t.xp)
 
 
 def _units(like: Tensor) -> list[Tensor]:

@@ -16,7 +16,7 @@ from typing import Any
 from ..engine.errors import EngineError, GradError
 from ..engine.forward import jvp as push
 from ..engine.modes import MODE, enable_grad, following
-from ..engine.tensor import Tensor, ones_for, unrecorded
+from ..engine.tensor import Tensor, ones_for, unrecorded, zeros_for
 from ..engine.walk import reaches
 from .blocks import blocks_of, filled, pull
 from .entry import naming
@@ -35,7 +35,48 @@ FOLLOWED = (
     "them. Pass create_graph=True, or use the transforms of gradcli.func (grad, vjp, "
     "jacrev, jacfwd, hessian); detach() the inputs if they are meant to be constant."
 )
-INDEPENDENT = "with strict=True, {} has to depend on input {}, and it does not"
+IN_STRICT = " This is not allowed in strict mode."
+NO_OUTPUT = (
+    "Output {} of the user-provided function does not require gradients. The outputs "
+    "must be computed in a differentiable manner from the input when running in strict "
+    "mode."
+)
+NO_INPUT = "The output of the user-provided function is independent of input {}."
+NO_INPUT += IN_STRICT
+NO_ROW = "Output {} of the user-provided function is independent of input {}."
+NO_ROW += IN_STRICT
+CONSTANT = "The {} of the user-provided function is independent of input {}."
+CONSTANT += IN_STRICT
+CONSTANT_GRAPH = f"{CONSTANT[:-1]} when create_graph=True."
+NO_GRADIENT = (
+    "The gradient with respect to input {} is independent of the inputs of the "
+    f"user-provided function.{IN_STRICT}"
+)
+LINEAR = (
+    "While computing the hessian, found that the jacobian of the user-provided "
+    "function with respect to input {} is independent of the input. This is not "
+    "allowed in strict mode. You should ensure that your function is twice "
+    "differentiable and that the jacobian depends on the inputs (this would be "
+    "violated by a linear function for example)."
+)
+NO_TANGENT = (
+    "The gradient with respect to the input is independent of entry {} in the "
+    "grad_outputs when using the double backward trick to compute forward mode "
+    f"gradients.{IN_STRICT}"
+)
+NO_SECOND = (
+    "The hessian of the user-provided function is independent of entry {} in the "
+    "grad_jacobian. This is not allowed in strict mode as it prevents from using the "
+    "double backward trick to replace forward mode AD."
+)
+LONE = "The function given to {} should return a single Tensor"
+SINGLE = (
+    "The Tensor returned by the function given to {} should contain a single element"
+)
+APART = (
+    "torch.autograd.functional.jacobian: `strict=True` and `{}` are not supported "
+    "together{}. Please either set `strict=False` or `{}`."
+)
 
 
 @naming
@@ -60,10 +101,9 @@ def jacobian(
     Returns:
         A block of shape ``output.shape + input.shape``, nested as those are.
     """
-    forward = _pushes(strategy)
+    forward = _pushes(strategy, strict)
     run = _Run(func, inputs, create_graph, strict, forward)
-    for nr, y in enumerate(run.outputs if strict else ()):
-        run.demand_all(pull([y], run.inputs, [ones_for(y)]), f"output {nr}")
+    run.demand_rows(run.outputs, vectorize)
     with enable_grad():
         rows = blocks_of(run.outputs, run.inputs, create_graph, forward)
     return run.as_outputs([run.as_inputs(row) for row in rows])
@@ -80,10 +120,13 @@ def hessian(
 ) -> Any:
     """Return the second derivatives of a function with one scalar output, as blocks
     of shape ``input.shape + input.shape``; the arguments are those of `jacobian`."""
-    forward = _pushes(outer_jacobian_strategy)
+    forward = _pushes(outer_jacobian_strategy, strict)
     run = _Run(func, inputs, create_graph, strict, forward)
+    gradient = filled(run.gradient("hessian"), run.inputs)
+    run.demand_gradients(gradient, LINEAR)
+    run.demand_rows(gradient, vectorize)
     with enable_grad():
-        rows = blocks_of(run.gradient(), run.inputs, create_graph, forward)
+        rows = blocks_of(gradient, run.inputs, create_graph, forward)
     return run.as_inputs([run.as_inputs(row) for row in rows])
 
 
@@ -110,7 +153,7 @@ def vjp(
     cotangents = _vector(v, run.outputs, "user-provided function returns")
     with enable_grad():
         found = pull(run.outputs, run.inputs, cotangents, create_graph)
-    run.demand_all(found, "an output")
+    run.demand_all(found, NO_INPUT, "jacobian")
     return run.as_outputs(run.outputs), run.as_inputs(filled(found, run.inputs))
 
 
@@ -129,8 +172,10 @@ def jvp(
     run = _Run(func, inputs, create_graph, strict)
     tangents = _vector(v, run.inputs, "input to the user-provided function is")
     if strict:
-        seeds = [ones_for(y) for y in run.outputs]
-        run.demand_all(pull(run.outputs, run.inputs, seeds), "an output")
+        again, seeds = run.transposed(run.outputs)
+        run.demand_gradients(again, NO_GRADIENT)
+        found = pull_some(again, seeds, tangents, create_graph)
+        run.demand_all(found, NO_TANGENT, "jacobian")
     with enable_grad():
         pushed = push(run.outputs, run.inputs, tangents, create_graph)
     return run.as_outputs(run.outputs), run.as_outputs(pushed)
@@ -169,9 +214,17 @@ def hvp(
 def _product(run: _Run, v: object, forward: bool) -> tuple[Any, Any]:
     """Return the value of a function, and its Hessian times a vector."""
     vector = _vector(v, run.inputs, "input to the user-provided function is")
+    gradient = run.gradient("hvp" if forward else "vhp")
+    run.demand_gradients(gradient, LINEAR)
     with enable_grad():
-        given = run.gradient(), run.inputs, vector, run.create_graph
+        given = filled(gradient, run.inputs), run.inputs, vector, run.create_graph
         found: Sequence[Tensor | None] = push(*given) if forward else pull(*given)
+    if run.strict and forward:
+        again, seeds = run.transposed(filled(gradient, run.inputs))
+        second = pull_some(again, seeds, vector, run.create_graph)
+        run.demand_all(second, NO_SECOND, "hessian")
+    elif run.strict:
+        run.demand_all(found, CONSTANT.format("jacobian", "{}"), "hessian")
     return run.as_outputs(run.outputs), run.as_inputs(filled(found, run.inputs))
 
 
@@ -192,6 +245,9 @@ class _Run(Trace):
         every = tuple(range(len(args))) if isinstance(inputs, tuple) else 0
         super().__init__(func, args, {}, every, forward=forward)
         self.outputs = demand_tensors(self.outputs)
+        for nr, y in enumerate(self.outputs if strict else ()):
+            if not y.requires_grad:
+                raise GradError(NO_OUTPUT.format(nr))
         followed = frozenset().union(*MODE.traced)
         edges = [x.edge for x in (*self.given, *self.outputs)]
         if followed and not create_graph and reaches(edges, followed):
@@ -213,33 +269,83 @@ class _Run(Trace):
             return value
         return unrecorded(value)
 
-    def demand_all(self, found: Sequence[Tensor | None], what: str) -> None:
-        """Raise GradError where this is strict and a gradient is missing."""
-        if self.strict and None in found:
-            raise GradError(INDEPENDENT.format(what, found.index(None)))
+    def demand_all(
+        self, found: Sequence[Tensor | None], missing: str, what: str
+    ) -> None:
+        """Raise GradError where this is strict and a derivative is missing, or is
+        constant where it was to be recorded; ``what`` is its name."""
+        for nr, g in enumerate(found if self.strict else ()):
+            if g is None:
+                raise GradError(missing.format(nr))
+            if self.create_graph and not g.requires_grad:
+                raise GradError(CONSTANT_GRAPH.format(what, nr))
 
-    def gradient(self) -> list[Tensor]:
-        """Return the recorded gradient of the one scalar output."""
-        if len(self.outputs) != 1 or self.outputs[0].numel() != 1:
-            raise GradError(
-                "a Hessian is that of a function which gives one tensor that contains "
-                "a single element"
-            )
-        found = pull(self.outputs, self.inputs, [ones_for(self.outputs[0])], True)
-        self.demand_all(found, "the output")
-        gradients = filled(found, self.inputs)
-        for nr, g in enumerate(gradients if self.strict else ()):
-            if not any(x is not None for x in pull([g], self.inputs, [ones_for(g)])):
-                raise GradError(INDEPENDENT.format("the gradient", nr))
-        return gradients
+    def demand_gradients(self, found: Sequence[Tensor | None], constant: str) -> None:
+        """Raise GradError where this is strict and a recorded gradient is missing, or
+        is constant."""
+        for nr, g in enumerate(found if self.strict else ()):
+            if g is None or not g.requires_grad:
+                raise GradError((NO_INPUT if g is None else constant).format(nr))
+
+    def demand_rows(self, outputs: Sequence[Tensor], vectorize: bool) -> None:
+        """Raise GradError where this is strict and an output does not depend on an
+        input, or its derivative is constant where it was to be recorded."""
+        if self.strict and vectorize:
+            raise EngineError(APART.format("vectorized=True", "", "vectorize=False"))
+        for nr, y in enumerate(outputs if self.strict else ()):
+            if not y.numel():
+                continue
+            with enable_grad():
+                found = pull([y], self.inputs, [ones_for(y)], self.create_graph)
+            for at, g in enumerate(found):
+                if g is None:
+                    raise GradError(NO_ROW.format(nr, at))
+                if self.create_graph and not g.requires_grad:
+                    raise GradError(CONSTANT_GRAPH.format("jacobian", nr))
+
+    def transposed(
+        self, outputs: Sequence[Tensor]
+    ) -> tuple[list[Tensor | None], list[Tensor]]:
+        """Return the recorded product of cotangents with the Jacobian of ``outputs``,
+        and the cotangents, zeros, that it is a linear function of."""
+        with enable_grad():
+            seeds = [zeros_for(y).requires_grad_(True) for y in outputs]
+            return pull(outputs, self.inputs, seeds, True), seeds
+
+    def gradient(self, name: str) -> list[Tensor | None]:
+        """Return the recorded gradient of the one scalar output, which the function
+        ``name`` asks for."""
+        single = len(self.outputs) == 1
+        if not single or self.outputs[0].numel() != 1:
+            error = SINGLE if single else LONE
+            raise GradError(error.format(name))
+        with enable_grad():
+            return pull(self.outputs, self.inputs, [ones_for(self.outputs[0])], True)
 
 
-def _pushes(strategy: str) -> bool:
-    """Return whether a strategy is that of forward mode."""
+def pull_some(
+    found: Sequence[Tensor | None],
+    inputs: Sequence[Tensor],
+    cotangents: Sequence[Tensor],
+    create_graph: bool,
+) -> list[Tensor | None]:
+    """Return the cotangents of ``inputs``, as `pull`, of the outputs that there are."""
+    pairs = zip(found, cotangents, strict=True)
+    there = [(y, g) for y, g in pairs if y is not None]
+    with enable_grad():
+        outputs, given = ([each[nr] for each in there] for nr in (0, 1))
+        return pull(outputs, inputs, given, create_graph)
+
+
+def _pushes(strategy: str, strict: bool) -> bool:
+    """Return whether a strategy is that of forward mode, which is never strict."""
     if strategy not in MODES:
         raise AssertionError(
             'Expected strategy to be either "forward-mode" or "reverse-mode".'
         )
+    if strict and MODES[strategy]:
+        other = 'strategy="forward-mode"', " (yet)", 'strategy="reverse-mode"'
+        raise EngineError(APART.format(*other))
     return MODES[strategy]
 
 

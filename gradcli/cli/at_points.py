@@ -37,15 +37,17 @@ from ..lang.prepare import data_among, value_of
 from ..lang.rows import Ways
 from ..lang.suggest import did_you_mean
 from ..lang.text_tables import Block, Points, Wanted
+from ..records import replace
 from ..render.columns import format_of, open_columns
 from ..render.notes import ways_notes
 from ..render.progress import Bar, wants_bar
 from .ending import before_exit
-from .executors import Done, Task, workers
+from .executors import Done, NanRow, Task, workers
 from .limits import once, renew
 from .option_groups import Many
 from .output import form, note, standard_output, tell, tell_at_once
 from .problems import Exit, wrong
+from .required import Required, silent
 from .sources import listed
 
 if TYPE_CHECKING:
@@ -79,10 +81,20 @@ MANY_POINTS = 1 << 17
 """Number of points in a block whose rows are computed together."""
 
 
-def run(question: Question, many: Many, kind: str, trace: bool = False) -> int:
+def run(
+    question: Question,
+    many: Many,
+    kind: str,
+    trace: bool = False,
+    require: str | None = None,
+) -> int:
     """Compute the value and what is of this ``kind``, a command's name, at every point;
-    return the exit status. With ``trace`` stderr tells how the rows are computed."""
+    return the exit status. With ``trace`` stderr tells how the rows are computed;
+    ``require`` is what each row is to be."""
     work = _Work(question, many, kind, trace)
+    if require is not None:
+        plain = replace(question, tell=silent, wrt=work.program.settings.wrt)
+        work.required = Required(plain, kind, require)
     tell_at_once()
     return work.run()
 
@@ -119,9 +131,10 @@ class _Work:
         self.kept = tuple(n for n in listed(many.keep) or () if n not in self.given)
         free, named = tuple(self.free), tuple(listed(many.columns) or ())
         self.asked = Wanted(free, self.kept, read, named)
-        self.bad = 0
+        self.bad = self.nan = self.first_nan = self.weak = 0
         self.count = 1
         self.ways = Ways(0)
+        self.required: Required | None = None
 
     def run(self) -> int:
         """Compute the rows and write them as they come; return the exit status."""
@@ -136,6 +149,7 @@ class _Work:
         task = Task(
             self.program, self.shared, self.given, self.kept, self.kind, columns,
             suffix if out is None else format_of(out), self.many.on_error,
+            self.required,
         )  # fmt: skip
         # The rows of a pipe may come slowly, so results are not held back for more of
         # them.
@@ -155,8 +169,11 @@ class _Work:
                     self.ways = self.ways.and_then(done.ways)
                     file.write(done.rows)
                     file.file.flush()
+                    before = self.count
                     self._tell(done)
                     moved(done.size)
+                    if isinstance(done.error, NanRow):
+                        raise done.error.at(before)
                     if done.error is not None:
                         raise done.error
         except KeyboardInterrupt as signal:
@@ -169,7 +186,14 @@ class _Work:
             be = "is" if self.bad == 1 else "are"
             became = f"{be} nan" if self.many.on_error == "nan" else f"{be} left out"
             note(f"note: {_rows(self.bad)} could not be computed and {became}")
-        return Exit.PROGRAM if self.bad else Exit.DONE
+        if self.nan:
+            be = "is" if self.nan == 1 else "are"
+            out_of = " and left out" if self.many.on_error == "skip" else ""
+            first = f"the first is row {self.first_nan}"
+            note(f"note: {_rows(self.nan)} {be} nan{out_of}; {first}")
+        if self.bad or (self.nan and self.many.on_error is not None):
+            return Exit.PROGRAM
+        return Exit.REFUTED if self.weak else Exit.DONE
 
     def _columns(self) -> tuple[str, ...]:
         """Return the names of the columns that are written, all different: a result
@@ -270,6 +294,12 @@ class _Work:
         ]
         shown = told[: max(0, MAX_TOLD_ROWS - self.bad)]
         self.bad += len(told)
+        if done.nan and not self.nan:
+            self.first_nan = self.count + done.nan[0]
+        self.nan += len(done.nan)
+        for nr, text in done.weak[: max(0, MAX_TOLD_ROWS - self.weak)]:
+            note(f"row {self.count + nr}: {text}")
+        self.weak += len(done.weak)
         self.count += done.count
         for text in shown:
             note(f"note: {text}")

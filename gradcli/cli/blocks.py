@@ -10,7 +10,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .checking import Check, show_checked
+from .checking import Check, needs_verdict, show_checked
 from .forms import Forms, joined
 from .option_groups import Many, Matrices
 from .options import Request
@@ -53,10 +53,11 @@ def answer(
     """
     shown = {**further, **asdict(forms), **asdict(matrices)}
     if many.asked(".npz", ".mtx", ".npy"):
-        many.refuse(request, **shown, times=times, require=require)
+        many.refuse(request, **shown, times=times)
         from .at_points import run as run_many
 
-        return run_many(question_of(request, others=None), many, command)
+        question = question_of(request, others=None)
+        return run_many(question, many, command, require=require)
     if times:
         extra = typed(**shown, out=many.out)
         if extra:
@@ -67,7 +68,7 @@ def answer(
     matrices.check()
     symbolic = forms.in_symbols(out=many.out, **asdict(matrices))
     question = question_of(request, symbols=symbolic)
-    check = Check(question, forms.formulas or require is not None)
+    check = Check(question, forms.formulas or needs_verdict(require))
     from ..answers.derivatives import judged
     from ..render import derivatives as draw
     from ..render.line import unbroken
@@ -104,7 +105,9 @@ def answer(
         finish = partial(symbols.finish, view)
         more = lambda found: symbols.lines(view, found, labels, what, layout)
     told = lambda found: judged(view, found, forms.written(view, found), joined(code))
-    status = show_checked([numbers], finish, require, told, shown, what, more)
+    finite = require is None or symbols is not None or found.finite
+    given = require, told, shown, what, more, finite
+    status = show_checked([numbers], finish, *given)
     if symbols is not None:
         symbols.refuse()
     return status

@@ -144,6 +144,11 @@ class Check:
         return True
 
 
+def needs_verdict(require: str | None) -> bool:
+    """Return whether a requirement asks for a verdict, not only for finite numbers."""
+    return require not in (None, "finite")
+
+
 def show_checked(
     numbers: Iterable[Iterable[Line]],
     check: Callable[[], Verification | None],
@@ -152,6 +157,7 @@ def show_checked(
     labels: Mapping[str, str],
     what: str,
     more: Callable[[Verification | None], Iterable[Line]] = lambda _: (),
+    finite: bool = True,
 ) -> int:
     """Print the numbers, then their verdicts; return the exit status.
 
@@ -163,6 +169,7 @@ def show_checked(
         labels: the derivative's label by each input; empty: no verdicts are printed.
         what: a noun for what was checked, such as "gradients", for the summary.
         more: returns the lines that follow the verdicts.
+        finite: whether no number is infinite or nan, which is required at least.
     """
     printer = Printer()
     for lines in numbers:
@@ -179,6 +186,9 @@ def show_checked(
 
             printer.lines(verdict_lines(verification, labels, what))
         printer.lines(more(verification))
+    if require is not None and not finite:
+        note("not finite: the value or a derivative")
+        return Exit.REFUTED
     return _status(verification, require)
 
 

@@ -141,8 +141,8 @@ SETTINGS: Final = (
             _SWITCH, "true", (*_DERIVATIVES, "graph", "plot"), ("--require",),
             parameter="no_verify", inverted=True),
     Setting("require", "a weaker verdict is exit status 1",
-            _words("proved", "certified", "sampled"), "none",
-            unless=(*_MANY, "--no-verify")),
+            _words("proved", "certified", "sampled", "finite"), "none",
+            unless=("--no-verify",)),
     Setting("verify-seconds", "seconds for verifying",
             _SECONDS, "5",
             (*_DERIVATIVES, "check", "kinks", "verify", "run"),
@@ -269,6 +269,7 @@ def for_command(
 ) -> dict[str, object]:
     """Return the defaults of a command's options, by parameter: of those that it
     accepts, by their parameters' names, and that fit what was typed, by long names."""
+    _note_unused(command, typed, accepted)
     if not any(each.counts(command, accepted) for each in SETTINGS):
         return {}
     counting = [
@@ -281,6 +282,27 @@ def for_command(
         each.setting.name: not each.value if each.setting.inverted else each.value
         for each in counting
     }
+
+
+def _note_unused(
+    command: str, typed: Collection[str], accepted: Collection[str]
+) -> None:
+    """Note that a requirement which is set does not count for a command on programs, or
+    beside what was typed."""
+    required = given().get("require")
+    on_programs = "max_program" in accepted or "max_seconds" in accepted
+    if required is None or not on_programs or "--require" in typed:
+        return
+    setting, text = required.setting, f"require = {required.text}"
+    if not setting.counts(command, accepted):
+        reason = f"gradcli {command} gives no verdict"
+    elif not setting.fits(command, typed):
+        reason = f"{next(iter({*setting.unless} & {*typed}))} was typed"
+    else:
+        return
+    from .output import note
+
+    note(f"note: {text}, set by {required.place}, does not count: {reason}")
 
 
 def explained(text: str) -> list[str]:

@@ -39,10 +39,12 @@ from ..lang.compiled import Compiled
 from ..lang.errors import ProgramError
 from ..lang.process import end_with
 from ..lang.rows import Ways
+from ..lang.run import no_gradient
 from ..lang.text_tables import BadRow, Block, Points
-from ..render.columns import KINDS
+from ..render.columns import KINDS, Sparse
 from .limits import rows
 from .problems import wrong
+from .required import Required
 
 LOCAL = "local:"
 """Beginning of an address that asks for workers on this machine."""
@@ -68,19 +70,26 @@ def _with_bad(name: str, column: Any, bad: Sequence[BadRow]) -> Any:
     at = [row.nr - before for before, row in enumerate(bad)]
     fill = '""' if column.dtype == object else np.nan
     cells = [dict(row.cells).get(name, fill) for row in bad]
-    return np.insert(column, at, fill if column.ndim > 1 else cells, axis=0)
+    plain = np.asarray(column)
+    made = np.insert(plain, at, fill if column.ndim > 1 else cells, axis=0)
+    if not isinstance(column, Sparse):
+        return made
+    return Sparse.of(made, np.insert(column.absent, at, False))
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
     """Results of a block: its rows, encoded; their count, good and bad; why rows could
     not be computed, by their number in the block, or None where the reason names the
-    place; the error that ended the work; the block's size in the table, as in `Block`;
-    how its rows were computed."""
+    place; the numbers of those that are nan; why rows fall short of what is required,
+    by their number; the error that ended the work; the block's size in the table, as in
+    `Block`; how its rows were computed."""
 
     rows: Any
     count: int
     bad: tuple[tuple[int | None, str], ...]
+    nan: tuple[int, ...]
+    weak: tuple[tuple[int, str], ...]
     error: ProgramError | None
     size: int
     ways: Ways
@@ -91,7 +100,8 @@ class Task:
     """A program with what is the same for all blocks: the values that all points share,
     the inputs that differ from point to point, the columns that are carried along, what
     is computed, as `Rows` has it, the names of all columns of the results, their
-    format, and the fate of a row that cannot be computed: skip, stop or nan."""
+    format, the fate of a row that cannot be computed, or is nan: skip, stop or nan, and
+    without a word of the user skip and nan; and what is required of each row."""
 
     program: Compiled
     shared: Mapping[str, object]
@@ -100,7 +110,8 @@ class Task:
     kind: str
     names: tuple[str, ...]
     suffix: str
-    on_error: str
+    on_error: str | None
+    required: Required | None = None
 
     def __call__(self, block: Block) -> Done:
         """Compute the value and its derivatives at each point of a block; encode
@@ -126,23 +137,78 @@ class Task:
                 given, self.shared, failed, each, first=stop, kind=self.kind
             )
         names = (*self.kept, *self.given)
-        columns = [points.columns[name] for name in names]
-        columns += [found.value, *found.grads.values()]
+        results = [found.value, *found.grads.values()]
+        if self.kind != "value" and found.grads and 0 in found.absent:
+            none = np.flatnonzero(found.absent[0]).tolist()
+            failed |= {nr: no_gradient() for nr in none if nr not in failed}
+        nan = [nr for nr in _nan_rows(results) if nr not in failed]
         lost = list(failed)
-        if stop and failed:
-            error = failed[min(failed)]
-            lost = list(range(min(failed), points.rows))
+        if stop and (failed or nan):
+            first = min([*failed, *nan])
+            error = failed.get(first)
+            if error is None:
+                number = points.number(first)
+                error = NanRow("E517", "the value or a derivative is nan", number)
+            lost = list(range(first, points.rows))
+        elif self.on_error == "skip":
+            lost += nan
+        short: Sequence[tuple[int, str]] = ()
+        if self.required is not None:
+            there = [nr for nr in range(points.rows) if nr not in {*lost}]
+            short = self.required.shortfalls(given, results, there)
+        absent = {nr: mask for nr, mask in found.absent.items() if nr}
+        results = [
+            Sparse.of(column, absent[nr]) if nr in absent else column
+            for nr, column in enumerate(results)
+        ]
+        columns = [*(points.columns[name] for name in names), *results]
         if self.on_error == "nan":
             pairs = zip_longest(names, columns, fillvalue="")
             columns = [_with_bad(name, column, points.bad) for name, column in pairs]
         elif lost:
-            columns = [np.delete(column, lost, axis=0) for column in columns]
+            columns = [_without(column, lost) for column in columns]
         told: list[tuple[int | None, str]] = []
         if not stop:
             told += [(None, f"{bad.place}: {bad.reason}") for bad in points.bad]
             told += [(points.number(nr), e.message) for nr, e in failed.items()]
         count, ways = points.rows + len(points.bad), found.ways or Ways(0)
-        return Done(columns, count, tuple(told), error, block.size, ways)
+        counted = () if stop else tuple(map(points.number, nan))
+        weak = tuple((points.number(nr), text) for nr, text in short)
+        return Done(columns, count, tuple(told), counted, weak, error, block.size, ways)
+
+
+class NanRow(ProgramError):
+    """The error of a row that is nan, with the row's number in its block."""
+
+    def __init__(self, code: str, message: str, number: int) -> None:
+        super().__init__(code, message)
+        self.number = number
+
+    def at(self, before: int) -> ProgramError:
+        """Return the error of the row, of a table with ``before`` rows before its
+        block."""
+        message = f"row {before + self.number}: {self.message}"
+        return ProgramError("E517", message, hint="--on-error nan writes it")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NanRow, (self.code, self.message, self.number)
+
+
+def _nan_rows(columns: Sequence[Any]) -> list[int]:
+    """Return the numbers of the rows in which a result is nan."""
+    found = np.zeros(len(columns[0]), bool)
+    for column in columns:
+        found |= np.isnan(column).reshape(len(column), -1).any(1)
+    numbers: list[int] = np.flatnonzero(found).tolist()
+    return numbers
+
+
+def _without(column: Any, rows: Sequence[int]) -> Any:
+    """Return a column without some of its rows."""
+    left = np.delete(np.asarray(column), rows, axis=0)
+    if not isinstance(column, Sparse):
+        return left
+    return Sparse.of(left, np.delete(column.absent, rows))
 
 
 class Workers(NamedTuple):

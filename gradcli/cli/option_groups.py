@@ -34,8 +34,9 @@ class Many(Values):
         rows to a table, also packed, as out.csv.gz; at one point gradients to a .npz or
         .npy, a block of derivatives to a .npz (scipy.sparse), .mtx (Matrix Market) or
         .npy. {} in the name stands for an input's, where there are several blocks.
-    --on-error: What becomes of a row that cannot be computed: it is left out, it ends
-        the work, or its results are nan.
+    --on-error: What becomes of a row that cannot be computed, or is nan: it is left
+        out, it ends the work, or its results are nan. By default what cannot be
+        computed is left out, and nan is written.
     --cluster ADDRESS: Compute on the workers of a Dask cluster, or in N processes of
         this machine: local:N.
     """
@@ -48,7 +49,7 @@ class Many(Values):
     rename: str | None = None
     sweep: list[str] | None = None
     out: str | None = None
-    on_error: Literal["skip", "stop", "nan"] = "skip"
+    on_error: Literal["skip", "stop", "nan"] | None = None
     cluster: str | None = None
 
     def asked(self, *endings: str) -> bool:
@@ -57,7 +58,7 @@ class Many(Values):
         if self.table is not None and self.sweep:
             hint = "leave out one of the two"
             raise wrong("E590", "--table and --sweep both give points", hint)
-        odd, out = self.on_error != "skip", self.out or ""
+        odd, out = self.on_error is not None, self.out or ""
         odd_out = not out.lower().endswith(endings) and out
         extra = typed(columns=self.columns, keep=self.keep)
         if not self.sweep:

@@ -71,7 +71,7 @@ COMMON: Final = """
 """
 """Declarations of options that several commands have, as in a docstring."""
 
-Requirement: TypeAlias = Literal["proved", "certified", "sampled"] | None
+Requirement: TypeAlias = Literal["proved", "certified", "sampled", "finite"] | None
 Seconds: TypeAlias = Annotated[float, {"min": 0, "max": MAX_SETTABLE_SECONDS}]
 
 

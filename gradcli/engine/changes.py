@@ -165,6 +165,8 @@ def write(t: Tensor, at: object, value: Any) -> None:
         t.raw[at or ...] = value
         return
     MODE.change(raw)
+    if isinstance(value, np.generic):
+        value = value.astype(raw.dtype)  # wraps around, where a number would not fit
     if isinstance(raw, np.generic):
         settle_memory(t, t.xp.clone(raw))
         t.raw[at or ...] = value

@@ -18,6 +18,7 @@ from ..ops.checks import LIMIT
 from .modes import MODE
 from .node import ConstantNode, Node, Shaped
 from .raw import BYTES_OF_HALF_FLOAT, Params, Raw, as_scalar
+from .rules import HALF
 from .tensor import (
     MIN_VIEWS_TO_SWEEP,
     Tensor,
@@ -94,9 +95,12 @@ def with_number(record: General) -> Callable[[Tensor, float], Tensor]:
     """Return the recorder of an elementwise row of one tensor and one number."""
     (parameter,) = parameters(record.op)[1:]
     fwd, cls, slow = record.fwd, record.cls, record.general
+    refuses = bool(record.op.no_truths)
 
     def call(t: Tensor, number: float) -> Tensor:
         x, xp, edge = t.raw, t.xp, t.edge
+        if refuses and type(number) is bool:
+            return slow((t,), {parameter: number})
         try:
             y = fwd(xp, x, number)
         except Exception:
@@ -192,6 +196,7 @@ def binary(
     operator = operator_of(fwd)
     # The others give the exact result, rounded: the same for scalars as for arrays.
     exact = operator not in (None, BINARY["pow"])
+    halves = record.op.exact_other
 
     def call(t: Tensor, other: Any) -> Any:
         a, xp, edge_a = t.raw, t.xp, t.edge
@@ -208,8 +213,12 @@ def binary(
                 return slow((t, other), _NO_PARAMS)
         elif type(other) is float or type(other) is int:
             b, edge_b = other, None
+            if halves and a.dtype is HALF:
+                return slow((t, other), _NO_PARAMS)
         elif isinstance(other, int | float) or not getattr(other, "shape", True):
             b, edge_b = plain(other), None
+            if type(b) is bool or (halves and a.dtype is HALF):
+                return slow((t, b), _NO_PARAMS)
         else:
             other = lifted(other)
             return other if other is NotImplemented else call(t, other)

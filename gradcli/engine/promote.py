@@ -21,6 +21,7 @@ from .dtypes import DEFAULT, named, of
 from .errors import OVERFLOW, EngineError, KindError
 from .modes import MODE
 from .raw import BYTES_OF_HALF_FLOAT, MAX_NUMBER_OF_ALL_TYPES, Params, Raw
+from .rules import HALF
 
 BYTES_OF_DOUBLE = 8
 
@@ -69,8 +70,11 @@ WRITTEN = "written"
 """Key in ``__dict__`` that marks a tensor made of numbers written out in a call."""
 
 
-def fitting(number: float, type_: Any) -> float:
+def fitting(number: float, type_: Any, wraps: bool = False) -> float:
     """Return a plain number as an array of a NumPy dtype holds it.
+
+    Args:
+        wraps: an integer that is too large wraps around, as an operand does.
 
     Raises:
         EngineError: the number is too large, or is NaN or infinite and the type holds
@@ -85,7 +89,10 @@ def fitting(number: float, type_: Any) -> float:
         fits = not large or abs(number) == math.inf
     else:
         top = numpy.iinfo(type_).max
-        low = -top if type_.kind == "u" else numpy.iinfo(type_).min
+        bottom = numpy.iinfo(type_).min
+        if wraps and abs(number) <= MAX_NUMBER_OF_INTEGERS:
+            return (int(number) - bottom) % (top - bottom + 1) + bottom
+        low = -top if type_.kind == "u" else bottom
         fits = low <= number <= top
     if not fits:
         raise EngineError(OVERFLOW.format(_scalar_name(type_.name)))
@@ -94,8 +101,15 @@ def fitting(number: float, type_: Any) -> float:
     return int(number) % (top + 1) if type_.kind == "u" else int(number)
 
 
-def _held(value: object, type_: Any) -> Any:
-    return fitting(value, type_) if type(value) is int else value
+MAX_NUMBER_OF_INTEGERS = (1 << 63) - 1
+"""Largest plain integer that PyTorch takes."""
+
+OPERANDS = ("number", "other", "base")
+"""Names of parameters that are operands of a row, and wrap around as tensors do."""
+
+
+def _held(value: object, type_: Any, wraps: bool = True) -> Any:
+    return fitting(value, type_, wraps) if type(value) is int else value
 
 
 def in_one_type(
@@ -120,6 +134,8 @@ def in_one_type(
         elif found.kind != "i" or not _is_of_positions(op, slot):
             alike = False
             break
+    if op.no_truths and any(type(v) is bool for v in (*raw, *params.values())):
+        raise KindError(op.no_truths)
     if first is None or (alike and first.kind == "f"):
         if op.refuses and first is not None and first.itemsize == BYTES_OF_HALF_FLOAT:
             _refuse(op, _operands(op, raw) or arrays_of(raw))
@@ -144,10 +160,12 @@ def in_one_type(
         if op.result is FLOATS and result.kind != "f":
             result = numpy.dtype(DEFAULT.name)
         ours = {id(v) for v in operands if v.dtype != result}
-        raw = tuple([r.astype(result) if id(r) in ours else r for r in raw])
+        if ours:
+            raw = tuple([r.astype(result) if id(r) in ours else r for r in raw])
         if op.elementwise and result.kind in "iu" and op.result is not AS_IS:
-            raw = tuple([_held(r, result) for r in raw])
-            params = {k: _held(v, result) for k, v in params.items()}
+            wraps = op.node is None or None not in (op.partials or ())
+            raw = tuple([_held(r, result, wraps) for r in raw])
+            params = {k: _held(v, result, k in OPERANDS) for k, v in params.items()}
     return raw, params, all(getattr(r, "dtype", first).kind != "f" for r in raw)
 
 
@@ -164,11 +182,12 @@ def slots_of_positions(op: Op) -> frozenset[int]:
 
 
 def _refuse(op: Op, operands: list[Raw]) -> None:
-    """Raise an error if all operands are of types that the row does not take."""
+    """Raise an error if all operands are of kinds, or together of a type, that the row
+    does not take."""
     types = [type_of(operand) for operand in operands]
     refused, *named = op.refuses.split(" ")
     alike = {type_.kind for type_ in types} <= set(refused)
-    if alike or {type_.name for type_ in types} <= set(named):
+    if alike or result_of(operands).name in named:
         kind = of(operands[0]).legacy
         raise KindError(
             f"\"{op.base}\" not implemented for '{kind}': convert the operand first"
@@ -203,6 +222,25 @@ def narrowed(op: Op, raw: tuple[Raw, ...]) -> tuple[Any, ...]:
     return tuple([first.type(r) if isinstance(r, int | float) else r for r in raw])
 
 
+def beside_halves(
+    op: Op, raw: tuple[Raw, ...], written: tuple[Raw, ...], params: Params
+) -> tuple[tuple[Any, ...], Params] | None:
+    """Return the operands and the parameters of a formula in single precision, where a
+    row divides half floats by a number, or multiplies them with one, that has more
+    digits, as it was ``written``; None: they are others."""
+    if not op.exact_other or getattr(raw[0], "dtype", None) != HALF or raw[0] is None:
+        return None
+    other = written[1] if len(written) > 1 else params.get("number")
+    if getattr(other, "shape", ()) or getattr(other, "dtype", None) == HALF:
+        return None
+    exact: Any = numpy.asarray(other) if isinstance(other, int | float) else other
+    exact = exact.astype("float32")
+    wide = raw[0].astype("float32")
+    if len(written) > 1:
+        return (wide, exact), params
+    return (wide,), params | {"number": exact}
+
+
 def _numbers(op: Op, given: tuple[object, ...]) -> list[Any]:
     """Return the plain numbers that an elementwise row computes with."""
     if not op.elementwise:
@@ -229,15 +267,17 @@ def _written_alike(
 
 def _demand_one_type(op: Op, raw: tuple[Raw, ...], operands: list[Raw]) -> None:
     """Raise an error for the first operand whose type is not that of the first, unless
-    it has no dimensions and the row is elementwise."""
+    it is a weight without dimensions, behind two operands of an elementwise row."""
     ours = {id(operand) for operand in operands}
     first = None
-    for r in raw:
+    for slot, r in enumerate(raw):
         if id(r) not in ours and getattr(r, "dtype", NONE).kind != "f":
             continue
         if first is None:
             first = r
-        elif r.dtype != first.dtype and not (op.elementwise and not r.shape):
+        elif r.dtype != first.dtype and (
+            slot < 2 or not op.elementwise or r.shape
+        ):
             raise EngineError(
                 f"expected scalar type {of(first).legacy} but found {of(r).legacy}: "
                 f"{op.base} takes operands of one type"
@@ -265,12 +305,18 @@ def _scalar_name(name: str) -> str:
     return names.get(name, f"{name}_t")
 
 
-def is_half(y: Any) -> bool:
-    """Return whether a result, or its first part, is of half-precision floats, which
-    libraries make of one-byte integers and which hold too few digits."""
+def rounds_integers(
+    y: Any, raw: tuple[Raw, ...], params: Params, written: object, given: Params
+) -> bool:
+    """Return whether a result of integers alone is of floats, and inexact: of half
+    floats, which libraries make of one-byte integers, or of operands that were cast to
+    a narrower type than they were ``written`` and ``given`` in."""
     first = y[0] if isinstance(y, tuple) and y else y
     type_ = getattr(first, "dtype", NONE)
-    return bool(type_.kind == "f" and type_.itemsize == BYTES_OF_HALF_FLOAT)
+    if type_.kind != "f":
+        return False
+    half = type_.itemsize == BYTES_OF_HALF_FLOAT
+    return half or raw is not written or params is not given
 
 
 def in_floats(raw: tuple[Raw, ...]) -> tuple[Any, ...]:

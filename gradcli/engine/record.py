@@ -44,11 +44,12 @@ from .node import (
     node_class,
 )
 from .promote import (
+    beside_halves,
     in_floats,
     in_one_type,
     in_result_type,
-    is_half,
     narrowed,
+    rounds_integers,
     slots_of_positions,
     whole_parameters,
 )
@@ -277,7 +278,7 @@ def _computed(
 ) -> tuple[tuple[Raw, ...], Params, Any]:
     """Return the inputs' arrays and the parameters in fitting types, and the result of
     the row's formula."""
-    whole = False
+    whole, written = False, (raw, params)
     try:
         if not xp.symbolic:
             raw, params, whole = in_one_type(op, raw, params, inputs)
@@ -286,9 +287,13 @@ def _computed(
         given = raw if xp.symbolic else narrowed(op, raw)
         if op.elementwise and len(raw) > 1:
             _check_broadcast(raw)
-        y = _formula(op, fwd, xp, given, params)
-        if whole and is_half(y):
-            y = _formula(op, fwd, xp, in_floats(raw), params)
+        exact = beside_halves(op, raw, written[0], params)
+        if exact is None:
+            y = _formula(op, fwd, xp, given, params)
+        else:
+            y = _formula(op, fwd, xp, *exact).astype(raw[0].dtype)
+        if whole and rounds_integers(y, raw, params, *written):
+            y = _formula(op, fwd, xp, in_floats(written[0]), written[1])
     except Exception as error:
         # Neither NumPy's words nor those of a fast way tell a caller anything.
         raise explain_failure(op, raw, error) from None

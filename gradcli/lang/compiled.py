@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from ..autograd.blocks import structured
+from ..autograd.blocks import without_lost
 from ..engine import NUMPY, Tensor, resolve
 from ..engine.devices import cuda
 from ..records import Record
@@ -41,11 +41,14 @@ class Gradients(Record):
 
     grads  the gradients by the inputs' names; None if the value does not depend on one
     ways   the ways in which the rows of a table were computed; None: it is no table
+    absent the rows of a table, as masks, in which nothing is differentiable (0), or the
+           value does not depend on the n-th input (n), whose gradient stands as 0
     """
 
     value: Any
     grads: dict[str, Any]
     ways: Ways | None = None
+    absent: Mapping[int, Any] = {}
 
 
 class Jacobians(Record):
@@ -210,7 +213,8 @@ class Compiled:
         """
         point = self._at(values)
         y = point.run()
-        (blocks,) = structured([y], list(point.wanted.values()))
+        with np.errstate(all="ignore"):
+            (blocks,) = without_lost([y], list(point.wanted.values()))
         by_name: dict[str, Array] = {}
         for name, block in zip(point.wanted, blocks, strict=True):
             kept = block.sparse if sparse is None else sparse
@@ -282,7 +286,7 @@ class Compiled:
         y, grads = rows.run()
         names = product(point.wanted, repeat=1 + (kind == "hessian"))
         found = {"_".join(n): point.back(g) for n, g in zip(names, grads, strict=True)}
-        return Gradients(point.back(y), found, rows.ways)
+        return Gradients(point.back(y), found, rows.ways, rows.absent)
 
 
 class _Point:

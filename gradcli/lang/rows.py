@@ -13,11 +13,11 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from gc import collect
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..autograd.blocks import derivatives
+from ..autograd.blocks import derivatives, filled
 from ..engine import NUMPY, Tensor
 from ..engine.dtypes import default_dtype
 from ..engine.errors import EngineError
@@ -40,6 +40,10 @@ MIN_ROWS_TOGETHER = 4
 
 MAX_STEPS_IN_THREADS = 100_000
 """Largest number of steps in loops of a run beside others, which none can interrupt."""
+
+
+Found: TypeAlias = tuple[Sequence[Raw], Sequence[bool]]
+"""Results of rows, and whether there is no derivative, or not the n-th one."""
 
 
 class Ways(NamedTuple):
@@ -80,6 +84,9 @@ class Rows:
         each: a context that is entered for each run, of several rows or of one.
         first: do not run the rows after the first one that fails.
         kind: what is computed beside the values, as `derivatives` has it.
+
+    ``absent`` holds, after a run, for the number of a result the rows in which it is
+    None alone: for 0 those in which no derivative exists, for n the n-th derivative.
     """
 
     prepared: Prepared
@@ -99,6 +106,7 @@ class Rows:
         self._session = Session(self.prepared, self.of)
         self._is_alike = self.prepared.factory.xp is NUMPY
         self._results: list[Host] = []
+        self.absent: dict[int, Host] = {}
         shared = self.count >= 2 * MIN_ROWS_OF_THREADS
         share = -(-self.count // cores()) if shared else self.count
         self._most = max(1, min(MAX_ROWS_TOGETHER, share))
@@ -126,9 +134,9 @@ class Rows:
         value, *grads = (Tensor(each, factory.xp) for each in self._results)
         return value, [*grads]
 
-    def _beside(self, groups: Sequence[Host]) -> dict[int, list[Raw] | Exception]:
+    def _beside(self, groups: Sequence[Host]) -> dict[int, Found | Exception]:
         """Return what large groups give, run on all cores, by number."""
-        found: dict[int, list[Raw] | Exception] = {}
+        found: dict[int, Found | Exception] = {}
         large = [n for n, rows in enumerate(groups) if len(rows) >= MIN_ROWS_OF_THREADS]
         threads = min(cores(), len(large)) if self._is_alike else 1
         if threads < 2:
@@ -204,7 +212,7 @@ class Rows:
 
     def _found(
         self, rows: Any, together: bool = False, max_steps: int = MAX_STEPS
-    ) -> list[Raw]:
+    ) -> Found:
         """Return the value and the gradients at several rows, run ``together`` on
         columns, or at one row."""
         prepared = self.prepared
@@ -229,15 +237,25 @@ class Rows:
             message = f"the value has shape {shape}, and a gradient is of one number"
             raise ProgramError("E596", message, hint="add .sum(), or take an entry")
         wanted = [leaves[i.name] for i in prepared.inputs if i.requires_grad]
-        found = [y.raw, *(g.raw for g in derivatives(self.kind, y, wanted))]
-        return found if xp is None else [xp.spread(raw, len(rows)) for raw in found]
+        grads = derivatives(self.kind, y, wanted)
+        absent = [y.edge is None, *(g is None for g in grads)]
+        there = filled(grads, wanted) if None in grads else grads
+        found = [y.raw, *(g.raw for g in there if g is not None)]
+        if xp is not None:
+            found = [xp.spread(raw, len(rows)) for raw in found]
+        return found, absent
 
-    def _keep(self, rows: Any, found: Sequence[Raw]) -> None:
+    def _keep(self, rows: Any, done: Found) -> None:
+        found, absent = done
         if not self._results:
             several = np.ndim(rows) > 0
             self._make_room([part[0] if several else part for part in found])
         for kept, part in zip(self._results, found, strict=True):
             kept[rows] = part
+        for nr, missing in enumerate(absent):
+            if missing:
+                none = np.zeros(self.count, bool)
+                self.absent.setdefault(nr, none)[rows] = True
 
     def _make_room(self, like: Sequence[Any]) -> None:
         factory, count = self.prepared.factory, self.ways.rows

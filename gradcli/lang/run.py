@@ -257,10 +257,8 @@ class Run(Record):
         message = "the output does not depend on any input"
         hint = "a name without a value is an input: use one in the program"
         if self.differentiated:
-            message = "no gradient leads from the output to an input"
-            none = "comparisons, item(), int() and float() have none"
-            hint = f"{none}; detach() and no_grad() cut it off"
-        elif self.inputs:
+            raise no_gradient()
+        if self.inputs:
             hint = "--wrt names no input that it depends on"
         raise ProgramError("E596", message, hint=hint)
 
@@ -328,6 +326,14 @@ class Run(Record):
 
     def _refusal(self, message: str, hint: str | None = None) -> ProgramError:
         return ProgramError("E596", message, self.output_span, self.source, hint=hint)
+
+
+def no_gradient() -> ProgramError:
+    """Return the error for an output whose graph leads to no input."""
+    message = "no gradient leads from the output to an input"
+    none = "comparisons, item(), int() and float() have none"
+    hint = f"{none}; detach() and no_grad() cut it off"
+    return ProgramError("E596", message, hint=hint)
 
 
 def execute(

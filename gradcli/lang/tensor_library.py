@@ -15,6 +15,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from ..engine import AccumulateGrad, Node, Port, Tensor, function, set_grad_enabled
+from ..engine.beside import holds
 from ..engine.call import Named
 from ..engine.modes import renewing
 from ..engine.operators import TRANSPOSES
@@ -127,17 +128,49 @@ class Functions(Mapping[str, Callable[..., object]]):
                 where = 0 if isinstance(args[0], list | tuple) else at % len(args)
                 lift = factory.constant(factory.numbers_of(args[where]))
                 args = (*args[:where], lift, *args[where + 1 :])
+            if list in map(type, args):
+                args = tuple([of_rows(arg, factory) for arg in args])
             try:
                 return call(*args, **keywords)
-            except Exception:
+            except Exception as error:
                 # A function that does not take lists is called with vectors.
-                vectors = [joined(arg, factory) for arg in args]
-                if all(vector is None for vector in vectors):
+                either = [joined(a, factory) for a in (*args, *keywords.values())]
+                if all(each is None for each in either):
                     raise
-            pairs = zip(vectors, args, strict=True)
-            return call(*[a if v is None else v for v, a in pairs], **keywords)
+                problem = error
+            for of_list in (joined, vector_of):
+                made = [_or_itself(arg, of_list, factory) for arg in args]
+                named = {k: _or_itself(v, joined, factory) for k, v in keywords.items()}
+                try:
+                    return call(*made, **named)
+                except Exception as error:
+                    problem = error if of_list is joined else problem
+            raise problem
 
         return lifted
+
+
+def of_rows(arg: object, factory: Factory) -> object:
+    """Return a list of lists, in which there are tensors, as a list of tensors; return
+    anything else as it is."""
+    if not isinstance(arg, list):
+        return arg
+    if not any(isinstance(row, list) and holds(Tensor, row) for row in arg):
+        return arg
+    made = [vector(row, factory) if isinstance(row, list) else row for row in arg]
+    return arg if any(row is None for row in made) else made
+
+
+def vector_of(arg: object, factory: Factory) -> Tensor | None:
+    """Return a list as one tensor; None if it cannot be one, or is no list."""
+    return vector(arg, factory) if isinstance(arg, list) else None
+
+
+def _or_itself(
+    arg: object, of_list: Callable[[object, Factory], Tensor | None], factory: Factory
+) -> object:
+    made = of_list(arg, factory)
+    return arg if made is None else made
 
 
 def _is_number(value: object) -> bool:
@@ -202,7 +235,7 @@ def _is_data(args: tuple[object, ...], keywords: dict[str, object]) -> bool:
     # A list that has tensors, as for `cat`, or strings, or is empty, stays a list.
     if not isinstance(first, list | tuple) or not first:
         return False
-    return not any(isinstance(item, Tensor | str) for item in first)
+    return not (any(isinstance(item, str) for item in first) or holds(Tensor, first))
 
 
 class TensorLibrary:

@@ -35,6 +35,12 @@ def is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float)
 
 
+def is_whole(value: object) -> bool:
+    """Return whether ``value`` is an integer, or an array of integers."""
+    kind = getattr(getattr(value, "dtype", None), "kind", None)
+    return isinstance(value, int) if kind is None else kind in "biu"
+
+
 def over(xp: Namespace, number: float, b: Operand) -> Operand:
     """Return ``number / b``; if ``b`` is a plain 0, an infinity."""
     if not is_number(b):
@@ -109,7 +115,7 @@ by_sum_rule("rsub.Scalar", node="RsubBackward1", latex="c - {0}", formula="numbe
     no_truths=A_TRUTH, fwd=lambda xp, x, number: number - x,
     partials=(-1,), cases=[case((3, 4), number=10), case((), number=0.5)])
 
-by_sum_rule("rsub.Tensor", latex="{1} - {0}", formula="b - a",
+by_sum_rule("rsub.Tensor", latex="{1} - {0}", formula="b - a", no_truths=A_TRUTH,
     fwd=lambda xp, a, b: b - a, partials=(-1, 1), cases=PAIR)
 
 function("rsub", lambda call, a, b: call("rsub.Scalar", a, number=b) if is_number(b)
@@ -128,23 +134,25 @@ function("positive", lambda call, x: x,
 
 row("mul", latex=r"{0} \cdot {1}", formula="a * b",
     taught="product rule", doc="Product, elementwise with broadcasting.",
-    aliases=("multiply",), fwd=lambda xp, a, b: a * b,
+    aliases=("multiply",), exact_other=True, fwd=lambda xp, a, b: a * b,
     partials=(lambda xp, y, a, b: b, lambda xp, y, a, b: a), cases=PAIR,
     saves=("b", "a"), overflows=True, roundings=1)
 
 row("mul.Scalar", node="MulBackward1", latex=r"c \cdot {0}", formula="x * number",
-    taught="constant factor rule", fwd=lambda xp, x, number: x * number,
+    taught="constant factor rule", exact_other=True,
+    fwd=lambda xp, x, number: x * number,
     partials=(lambda xp, y, x, number: number,),
     cases=[case((3, 4), number=2), case((), number=-0.5)], saves="")
 
 row("div.Tensor", latex=r"\frac{{{0}}}{{{1}}}", formula="a / b",
     taught="quotient rule", doc="Quotient, elementwise with broadcasting.",
-    result=AS_IS, fwd=lambda xp, a, b: a / b,
+    result=AS_IS, exact_other=True, fwd=lambda xp, a, b: a / b,
     partials=(lambda xp, y, a, b: over(xp, 1, b), lambda xp, y, a, b: -(a / b) / b),
     cases=AWAY, saves=("b", "a b"))
 
 row("div.Scalar", node="DivBackward1", latex=r"\frac{{{0}}}{{c}}", formula="x / number",
-    taught="constant factor rule", result=AS_IS, fwd=lambda xp, x, number: x / number,
+    taught="constant factor rule", result=AS_IS, exact_other=True,
+    fwd=lambda xp, x, number: x / number,
     partials=(lambda xp, y, x, number: over(xp, 1, number),),
     cases=[case((3, 4), number=2), case((), number=-0.5)], saves="")
 
@@ -153,12 +161,16 @@ row("div.Scalar", node="DivBackward1", latex=r"\frac{{{0}}}{{c}}", formula="x / 
     formula="floor(a / b) or trunc(a / b)", saves=("b", "a b"), always_saves=True,
     latex=r"\left\lfloor \frac{{{0}}}{{{1}}} \right\rfloor",
     kink="the derivative is 0 everywhere, also at the steps", partials=(0, 0),
-    result=WHOLE,
+    result=WHOLE, exact_other=True,
     cases=[case((3, 4), (4,), low=0.6, high=0.9, rounding_mode="floor"),
            case((), (2,), low=0.6, high=0.9, rounding_mode="trunc")])
 def rounded_quotient(xp: Namespace, a: Array, b: Array, rounding_mode: str) -> Array:
     demand_choice("div: rounding_mode", rounding_mode, ("floor", "trunc"))
-    return xp.floor_divide(a, b) if rounding_mode == "floor" else xp.trunc(a / b)
+    if rounding_mode == "floor":
+        return xp.floor_divide(a, b)
+    if is_whole(a) and is_whole(b):
+        return xp.floor_divide(a - xp.fmod(a, b), b)
+    return xp.trunc(a / b)
 
 
 function("div", lambda call, a, b, rounding_mode=None:
@@ -175,7 +187,7 @@ of_numbers("floor_divide", node="NotImplemented", formula="floor(a / b)",
     doc="Quotient rounded down. PyTorch records that it has no derivative for this; "
         "here it is 0, as for `div` with a rounding mode.",
     kink="the derivative is 0 everywhere, also at the steps",
-    fwd=lambda xp, a, b: xp.floor_divide(a, b), partials=(0, 0),
+    exact_other=True, fwd=lambda xp, a, b: xp.floor_divide(a, b), partials=(0, 0),
     cases=[case((3, 4), (4,), low=0.6, high=0.9), case((), (2,), low=0.6, high=0.9)],
     jumps_at=0)
 
@@ -238,7 +250,10 @@ def one_less(xp: Namespace, x: Array, exponent: float) -> Operand:
 
 row("pow.Tensor_Scalar", latex="{0}^{{{exponent}}}", taught="power rule",
     formula="x ** exponent", kink="the derivative for exponent 0 is 0, also at x = 0",
-    result=AS_IS, fwd=lambda xp, x, exponent: x**exponent,
+    result=AS_IS,
+    # As PyTorch does, which gives NaN at -inf; NumPy's power of a scalar does not.
+    fwd=lambda xp, x, exponent:
+        xp.sqrt(x) if exponent == 0.5 and xp.plain else x**exponent,
     partials=(lambda xp, y, x, exponent:
               xp.zeros_like(x) if exponent == 0
               else exponent * x**one_less(xp, x, exponent),),
@@ -256,12 +271,23 @@ def of_base(xp: Namespace, a: Array, b: Array, none: Array) -> Array:
     return xp.where(none, 0, b) * xp.where(none, 1, a) ** (xp.where(none, 1, b) - 1)
 
 
+def power(xp: Namespace, a: Array, b: Array) -> Array:
+    """Return a power; that of an integer by a negative one is cut to an integer."""
+    try:
+        return a**b
+    except ValueError:
+        positive = xp.ge(b, 0)
+        ends = xp.where(xp.eq(a, -1), 1 - 2 * xp.remainder(b, 2), 0)
+        cut = xp.where(xp.eq(a, 1), 1, ends)
+        return xp.where(positive, a ** xp.where(positive, b, 0), cut)
+
+
 # Where the derivative is 0 by convention, `where` replaces operands, not the result: an
 # infinity in a branch that it discards would make the second derivative NaN.
 of_numbers("pow.Tensor_Tensor", node="PowBackward1", latex="{0}^{{{1}}}",
     formula="a ** b",
     kink="at a = 0 the derivative by the exponent is 0 for exponents >= 0; the "
-         "derivative by the base is 0 for exponent 0", fwd=lambda xp, a, b: a**b,
+         "derivative by the base is 0 for exponent 0", fwd=power,
     partials=(
         # A base that is 0, NaN or among the smallest floats has no finite reciprocal.
         lambda xp, y, a, b: of_base(xp, a, b, xp.logical_and(xp.eq(b, 0), xp.logical_or(
@@ -272,7 +298,8 @@ of_numbers("pow.Tensor_Tensor", node="PowBackward1", latex="{0}^{{{1}}}",
 
 row("pow.Scalar", node="PowBackward2", latex="{base}^{{{0}}}", formula="base ** x",
     taught="exponential rule", memory=PACKED,
-    kink="for base 0 the derivative is 0 where x >= 0", fwd=lambda xp, x, base: base**x,
+    kink="for base 0 the derivative is 0 where x >= 0",
+    fwd=lambda xp, x, base: power(xp, base, x),
     partials=(lambda xp, y, x, base:
               y * xp.where(xp.ge(x, 0), 0, xp.new_full(x, x.shape, -float("inf")))
               if base == 0 else y * xp.log(xp.new_full(y, (), base)),),

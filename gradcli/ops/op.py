@@ -310,6 +310,7 @@ class Op(Entry, kw_only=True):
     result     the type of the result: PROMOTED, WHOLE, FLOATS, AS_IS, TRUTH, FIRST or
                GIVEN
     wide       half floats are computed with in single precision, and rounded once
+    exact_other  a second operand without dimensions is not rounded to half floats
     memory     where the result lies: OWN, PACKED, KEPT, VIEW or SHARED; for the
                first three, a result in an operand's memory is copied
     one_type   the operands have to be of one type
@@ -348,6 +349,7 @@ class Op(Entry, kw_only=True):
     carries: int = 1
     result: Marker = PROMOTED
     wide: bool = False
+    exact_other: bool = False
     memory: Marker = OWN
     one_type: bool = False
     refuses: str = ""

@@ -27,6 +27,25 @@ from ..lang.text_tables import TEXTS, is_quick
 from ..views.numbers import flat_columns
 from .jsons import dumps
 
+
+class Sparse(np.ndarray[Any, Any]):
+    """A column of numbers, in some rows of which, ``absent``, there is none."""
+
+    absent: Any = ()
+
+    @classmethod
+    def of(cls, column: Any, absent: Any) -> Any:
+        """Return a column with NaN in the rows where there is no number."""
+        made = np.array(column, float)
+        made[absent] = np.nan
+        found = made.view(cls)
+        found.absent = absent
+        return found
+
+    def __array_finalize__(self, source: Any) -> None:
+        self.absent = getattr(source, "absent", ())
+
+
 Encoded = tuple[list[str], Any]
 """The names of columns, and rows in the format of a file."""
 
@@ -51,7 +70,7 @@ class Columns:
     def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> Encoded:
         """Return names and rows in the file's format, from an array for each name."""
         names, arrays = flat_columns(names, columns)
-        plain = all(array.dtype == float for array in arrays)
+        plain = all(type(a) is np.ndarray and a.dtype == float for a in arrays)
         if plain and is_quick(sum(array.nbytes for array in arrays)):
             return names, _by_arrow(arrays, cls.separator)
         return names, _text(zip(*map(_cells, arrays), strict=True), cls.separator)
@@ -88,7 +107,10 @@ def _text(rows: Iterable[Iterable[str]], separator: str) -> bytes:
 
 def _cells(array: Any) -> Iterator[str]:
     """Yield the cells of a column as texts; a whole number is written without a
-    point."""
+    point, and nothing where there is no number."""
+    if isinstance(array, Sparse):
+        cells = zip(_cells(np.asarray(array)), array.absent, strict=True)
+        return ("" if absent else cell for cell, absent in cells)
     if array.dtype == float:
         return (repr(number).removesuffix(".0") for number in array.tolist())
     return (json.loads(c) if c[0] == '"' else c.replace("null", "") for c in array)
@@ -129,6 +151,9 @@ class _JsonLines(Columns):
 def _json_cells(column: object) -> Iterable[str]:
     """Return the entries of a column as texts of JSON."""
     array = np.asarray(column)
+    if isinstance(column, Sparse):
+        cells = zip(_json_cells(array), column.absent, strict=True)
+        return ("null" if absent else cell for cell, absent in cells)
     if array.dtype == object:
         return array
     plain = array.ndim == 1 and np.isfinite(array).all()
@@ -191,7 +216,14 @@ class _Parquet(Columns):
         import pyarrow as pa
 
         names, arrays = flat_columns(names, columns)
-        cells = [a if a.dtype == float else [*_cells(a)] for a in arrays]
+        cells = [
+            pa.array(np.asarray(a), mask=np.asarray(a.absent))
+            if isinstance(a, Sparse)
+            else a
+            if a.dtype == float
+            else [*_cells(a)]
+            for a in arrays
+        ]
         return names, pa.table(cells, names)
 
     def put(self, rows: Any) -> None:

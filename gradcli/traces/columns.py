@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..engine.beside import Beside, Readable, give_operators
+from ..engine.beside import Beside, Made, Readable, give_operators
 from ..engine.raw import Host, Params, Raw, Run
 from ..ops import FUNCTIONS, Op
 from ..ops.basis import ARITHMETIC, SPECIAL, UFUNCS
@@ -227,7 +227,10 @@ class Columns(Beside, of=Column):
         return self.np.broadcast_to(x, (rows, *self.np.shape(x)))
 
     def other(self, name: str, args: tuple[Any, ...], kwargs: Params) -> Any:
-        """Return a function's value: an elementwise one runs on all rows at once."""
+        """Return a function's value: an elementwise one runs on all rows at once. An
+        operand that is made of columns, or of arrays, has the operators of both."""
+        if any(isinstance(a, Made) and not isinstance(a, Column) for a in args):
+            return NotImplemented
         if not is_elementwise(name) or next(_rows_of(kwargs), None):
             return self._one_by_one(name, *args, **kwargs)
         rank = max([len(a.shape) for a in args if hasattr(a, "dtype")])

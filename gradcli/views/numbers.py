@@ -79,7 +79,7 @@ def flat_columns(
     """Return columns with one number, or one text, in each row: for one whose rows have
     several, ``name_0``, ``name_1``."""
     found: dict[str, Any] = {}
-    for name, column in zip(names, map(np.asarray, columns), strict=True):
+    for name, column in zip(names, map(np.asanyarray, columns), strict=True):
         for index in np.ndindex(column.shape[1:]):
             numbered = "_".join([name, *map(str, index)])
             array = column[(slice(None), *index)]

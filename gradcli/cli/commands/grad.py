@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 from ...records import Values
-from ..checking import Check, show_checked
+from ..checking import Check, needs_verdict, show_checked
 from ..forms import Forms, joined, program_of_gradients
 from ..limits import MAX_DIGITS, MAX_ORDER
 from ..option_groups import Many
@@ -67,11 +67,11 @@ def main(
     """
     others = {**asdict(forms), **asdict(beside)}
     if many.asked(".npz", ".npy"):
-        many.refuse(request, **others, require=require, order=order > 1)
+        many.refuse(request, **others, order=order > 1)
         from ..at_points import run
 
         question = question_of(request, beside.grad_output, others=None)
-        return run(question, many, "grad", trace)
+        return run(question, many, "grad", trace, require)
     if order > 1:
         extra = typed(**others, trace=trace)
         if extra:
@@ -96,7 +96,7 @@ def _at_one_point(
 ) -> int:
     """Print the gradients, what is computed beside them, and their verdicts; return the
     exit status."""
-    check = Check(question, forms.formulas or require is not None)
+    check = Check(question, forms.formulas or needs_verdict(require))
     from ...answers.gradients import gradients, without
     from ...render import gradients as draw
     from ...render.line import unbroken
@@ -180,7 +180,8 @@ def _at_one_point(
 
     labels, what = draw.labels(view) if drawn else {}, "gradients"
     shown = labels if symbols is None else {}
-    status = show_checked(numbers(), finish, require, judged, shown, what, more)
+    told = shown, what, more, symbols is not None or found.trouble is None
+    status = show_checked(numbers(), finish, require, judged, *told)
     if symbols is not None:
         symbols.refuse()
     return status

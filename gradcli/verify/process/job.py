@@ -52,7 +52,9 @@ def weakest(verdicts: Sequence[str]) -> str:
 
 
 def is_weaker(verdict: str, required: str) -> bool:
-    """Tell whether a verdict is weaker than the required one."""
+    """Return whether a verdict is weaker than the required one; finite is none."""
+    if required == "finite":
+        return False
     return STRENGTH.index(verdict) > STRENGTH.index(required)
 
 
