@@ -131,7 +131,9 @@ class FunctionCtx:
                     "save_for_backward can only save variables, but argument "
                     f"{nr} is of type {type(value).__name__}"
                 )
-        self._saved = tuple(None if t is None else Keeper(t, node) for t in self.to_save)
+        self._saved = tuple(
+            None if t is None else Keeper(t, node) for t in self.to_save
+        )
         self.to_save = ()
 
     def free(self) -> None:
