@@ -158,6 +158,7 @@ class FunctionCheck(Check):
     """
 
     terms, tapes = FunctionTerms, FunctionTape
+    called = "the function's value"
     failure: str | None = None
     rule_failure: str | None = None
 
@@ -327,7 +328,7 @@ class Checked:
             return None
         # Each row of a Jacobian is another pass through the same graph.
         self.faults.append(fault)
-        return self._of_all(REFUTED, fault.text)
+        return self._of_all(REFUTED, "its number changes with each pass")
 
     def _of_all(self, verdict: str, reason: str) -> FunctionProof:
         """Return the proof with one verdict and one reason for every input."""
@@ -478,7 +479,7 @@ class Checked:
             other = Checked(self.call, replace(self.plan, seconds=self._left()))
             found = {each.name: each.verdict for each in other._by_entries() or ()}
             block = other.blocks.get(proof.name)
-            if block is None or found.get(proof.name) == REFUTED:
+            if block is None or found.get(proof.name) in (REFUTED, UNKNOWN):
                 return block
             # The rest of the error is rounding: the gradient counts as exact.
             return replace(block, true=block.given)
@@ -530,7 +531,10 @@ class Checked:
         )  # fmt: skip
         large = sum(i.value.count for i in inputs) > MAX_ENTRIES_ON_TERMS
         tape = large and kind == "gradient"
-        return FunctionCheck(job, run, lambda shown: None, Budget(seconds), tape=tape)
+        check = FunctionCheck(job, run, lambda shown: None, Budget(seconds), tape=tape)
+        if more:
+            check.called = "the sum of the outputs, weighed by cotangents,"
+        return check
 
     def _by_entries(self) -> list[InputProof] | None:
         """Return proofs of every entry of the Jacobian; None if there are too many."""

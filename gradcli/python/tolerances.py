@@ -168,10 +168,13 @@ class Trial:
         if other is None or not other.largest_error() <= FALLEN * self.error:
             return False
         given, gaps = self.block.given, _gaps(self.block)
-        if not np.abs(other.given - given).max() >= MOVED * np.abs(gaps).max():
-            return False
+        least = MOVED * np.abs(gaps).max()
+        moves = bool(np.abs(other.given - given).max() >= least)
         if self.loops and self._ends(c):
-            return True
+            # Of an iteration in forward, the derivative of its steps moves.
+            return moves or bool(np.abs(other.true - self.block.true).max() >= least)
+        if not moves:
+            return False
         if abs(c) >= LEAST and self._is_linear(c, other):
             return False
         # A number that is smaller by far lets the error vanish in any case.
