@@ -177,10 +177,10 @@ class Keeper:
     def __call__(self) -> Tensor:
         if self._unpack is not None:
             return with_edge(self._unpack(), self._xp, self._edge())
-        demand_version(self._raw, self._version, self._edge())
-        if self._itself is not None:
-            return self._itself
-        return with_edge(self._raw, self._xp, self._edge())
+        same = self._itself
+        edge = self._edge() if same is None else same.edge
+        demand_version(self._raw, self._version, edge)
+        return with_edge(self._raw, self._xp, edge) if same is None else same
 
 
 class FunctionNode(CustomNode):

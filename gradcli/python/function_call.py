@@ -3,10 +3,10 @@ tensors, and on terms and tapes.
 
 Invariant: every run starts from fresh leaves with the given values, so that no run sees
 what another changed; inputs without a gradient are copied, too. Every run starts from
-the same state of the random numbers. On terms a number that an input has a part in never
-leaves a tensor unnoticed: a function that takes one out, writes it elsewhere or casts it
-to an integer raises `NoMeaning`. What a custom function's ``forward`` computes is differentiated there,
-though the engine records nothing.
+the same state of the random numbers. On terms a number in which an input has a part
+never leaves a tensor unnoticed: a function that takes one out, writes it elsewhere or
+casts it to an integer raises `NoMeaning`. What a custom function's ``forward`` computes
+is differentiated there, though the engine records nothing.
 
     call = Call.of(f, (x, w))
     call.outputs(call.leaves())         # the float outputs, in order
@@ -317,7 +317,7 @@ class _OfPython:
 
     def floats(self, data: Host) -> Host:
         """Return the values of constants as floats; nothing else leaves the tensors."""
-        if not all(getattr(each, "known", False) for each in data.flat):
+        if not _are_known(data):
             raise NoMeaning(LEFT)
         return super().floats(data)  # type: ignore[misc, no-any-return]
 
@@ -344,9 +344,16 @@ class _OfPython:
             return self.array(cast) if kind == "f" else cast  # type: ignore[attr-defined]
         if kind == "b":
             return self.ne(x, 0)  # type: ignore[attr-defined]
-        if kind != "f" and not all(getattr(each, "known", False) for each in x.data.flat):
+        if kind != "f" and not all(
+            getattr(each, "known", False) for each in x.data.flat
+        ):
             raise NoMeaning(MADE_WHOLE.format(dtype))
         return copied if kind == "f" else self.floats(x.data).astype(dtype)
+
+
+def _are_known(data: Host) -> bool:
+    """Tell whether no input has a part in any of these elements."""
+    return all(getattr(each, "known", False) for each in data.flat)
 
 
 class FunctionTerms(_OfPython, ObjectNamespace):
