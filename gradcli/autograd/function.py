@@ -38,7 +38,7 @@ from ..engine.errors import FREED as FREED_MESSAGE
 from ..engine.errors import GradError
 from ..engine.forward import demand_fit
 from ..engine.modes import MODE, enable_grad, is_grad_enabled, no_grad
-from ..engine.node import FREED, AccumulateGrad, Edge, Node, Port
+from ..engine.node import FREED, AccumulateGrad, Edge, Node, Port, output_at
 from ..engine.raw import Run
 from ..engine.record import RECORDING
 from ..engine.rules import sum_to
@@ -80,9 +80,6 @@ class FunctionCtx:
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Save tensors; ``saved_tensors`` gives them back, graph included."""
-        for value in tensors:
-            if value is not None and not isinstance(value, Tensor):
-                raise TypeError(f"save_for_backward saves tensors, not {type(value)}")
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
@@ -122,21 +119,21 @@ class FunctionCtx:
         warnings.warn(SAVED_VARIABLES, DeprecationWarning, stacklevel=2)
         return self.saved_tensors
 
-    def keep(self, node: Node, outputs: dict[int, int | None]) -> None:
+    def keep(self, node: Node) -> None:
         """Save the tensors of ``save_for_backward`` with a node.
 
-        ``outputs`` holds, by the identity of each output of the node, its number; None
-        for the only one.
+        Raises:
+            TypeError: something else is to be saved.
         """
-        alive = ref(node)
-
-        def kept(t: Tensor) -> Keeper:
-            if id(t) not in outputs:
-                return Keeper(t)
-            number = outputs[id(t)]  # the tensor itself would keep its node alive
-            return Keeper(t, lambda: edge_of(alive(), number))
-
-        self._saved = tuple(None if t is None else kept(t) for t in self.to_save)
+        for nr, value in enumerate(self.to_save):
+            if value is not None and not isinstance(value, Tensor):
+                raise TypeError(
+                    "save_for_backward can only save variables, but argument "
+                    f"{nr} is of type {type(value).__name__}"
+                )
+        self._saved = tuple(
+            None if t is None else Keeper(t, node) for t in self.to_save
+        )
         self.to_save = ()
 
     def free(self) -> None:
@@ -153,18 +150,24 @@ def edge_of(node: Node | None, number: int | None) -> Edge:
 class Keeper:
     """A saved value, held itself or packed by hooks; a call gives it back.
 
-    An argument comes back as the same object, where nobody packed it.
+    What is no output of the node comes back as the same object, where nobody packed it.
+    An output would keep its node alive, and comes back anew.
 
     Args:
         tensor: what is saved.
-        edge: gives the edge of an output, which may not be held itself.
+        node: the node that saves it.
     """
 
-    def __init__(self, tensor: Tensor, edge: Callable[[], Edge] | None = None) -> None:
+    def __init__(self, tensor: Tensor, node: Node) -> None:
         own = tensor.edge
-        self._itself = tensor if edge is None else None
-        self._xp, self._edge = tensor.xp, edge or (lambda: own)
-        self._raw, self._version = tensor.raw, version(tensor.raw)
+        made_by, number = output_at(own)
+        self._itself, self._edge = tensor, lambda: own
+        if made_by is node:
+            alive, port = ref(node), isinstance(own, Port)
+            self._itself = None
+            self._edge = lambda: edge_of(alive(), number if port else None)
+        self._xp, self._raw = tensor.xp, tensor.raw
+        self._version = version(tensor.raw)
         self._unpack: Callable[[], Raw] | None = None
         hooks = active_hooks()
         if hooks is not None:
@@ -172,14 +175,12 @@ class Keeper:
             self._raw = self._itself = None
 
     def __call__(self) -> Tensor:
-        edge = self._edge()
         if self._unpack is not None:
-            return with_edge(self._unpack(), self._xp, edge)
+            return with_edge(self._unpack(), self._xp, self._edge())
+        same = self._itself
+        edge = self._edge() if same is None else same.edge
         demand_version(self._raw, self._version, edge)
-        raw, same = self._raw, self._itself
-        if same is not None and same.raw is raw and same.edge is edge:
-            return same
-        return with_edge(raw, self._xp, edge)
+        return with_edge(self._raw, self._xp, edge) if same is None else same
 
 
 class FunctionNode(CustomNode):
@@ -426,18 +427,14 @@ def attach(
             raise GradError(DIRTY_KEPT)
         if t._is_view() and len(parts) > 1:
             raise GradError(DIRTY_VIEW)
-    given = {id(x) for x in args}
-    seen, numbers = set(given), dict[int, int | None]()
-    result = []
+    seen, result = {id(x) for x in args}, []
     for index, part in enumerate(parts):
         number = index if len(parts) > 1 else None
         result.append(_placed(part, node, number, ctx, seen))
         seen.add(id(part))
-        if id(part) not in given:
-            numbers.setdefault(id(part), number)
     if node is not None:
         node.note_outputs(output)
-        ctx.keep(node, numbers)
+        ctx.keep(node)
     return tuple(result) if several else result[0]
 
 

@@ -20,7 +20,14 @@ from . import devices
 from .errors import EngineError, ShapeError
 from .hooks import keep_gradient, release_gradient
 from .modes import MODE
-from .node import AccumulateGrad, Edge, Node, through_view_class, turned_class
+from .node import (
+    AccumulateGrad,
+    Edge,
+    Node,
+    output_at,
+    through_view_class,
+    turned_class,
+)
 from .promote import RANK
 from .raw import Host, Raw
 from .record import recorder
@@ -34,7 +41,7 @@ from .tensor import (
     sharers,
     with_edge,
 )
-from .versions import CLOCK, owner, replaced, touch
+from .versions import CLOCK, note_made, owner, replaced, touch
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
 VIEW_OF_LEAF = f"a view of {LEAF}"
@@ -297,6 +304,9 @@ def _settle(t: Tensor, edge: Edge) -> None:
     if t.retains_grad:
         release_gradient(t.edge)
     t.edge = edge
+    node, nr = output_at(edge)
+    if isinstance(node, Node):
+        note_made(t.raw, f"output {nr} of {node.operation()}")
     if t.retains_grad and edge is not None:
         keep_gradient(t)
 

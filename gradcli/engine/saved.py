@@ -43,7 +43,7 @@ from .node import (
 from .raw import Give, Raw
 from .rules import Parts
 from .tensor import Tensor, constant, rebuild
-from .versions import moved, version, version_at
+from .versions import made_by_change, moved, version, version_at
 
 CHANGED = (
     "one of the variables needed for gradient computation has been modified by an "
@@ -71,7 +71,7 @@ def demand_unchanged(
             _demand(part, node.born, None)
     edges = input_edges(node)
     for slot in parts.inputs:
-        _demand(raw[slot], node.born, edges.get(slot))
+        _demand(raw[slot], node.born, edges.get(slot), True)
     now = tuple([moved(x, edges.get(slot)) for slot, x in enumerate(raw)])
     if any(a is not b for a, b in zip(raw, now, strict=True)):
         node.saved = now[0] if isinstance(node, UnaryNode) else now
@@ -81,24 +81,27 @@ def demand_unchanged(
             _demand(part, wrote, _edge_of_output(node, nr))
 
 
-def _demand(raw: Raw, born: int, edge: Edge) -> None:
+def _demand(raw: Raw, born: int, edge: Edge, is_input: bool = False) -> None:
     if hasattr(raw, "dtype"):
-        demand_version(raw, version_at(raw, born), edge)
+        demand_version(raw, version_at(raw, born), edge, is_input)
 
 
-def demand_version(raw: Raw, then: int, edge: Edge) -> None:
+def demand_version(raw: Raw, then: int, edge: Edge, is_input: bool = False) -> None:
     """Raise an error if the memory of a saved value has another version than ``then``.
 
     Args:
         edge: the edge of the tensor when it was saved.
+        is_input: whether the tensor may have been given another edge since, which is
+            then named.
     """
     now = version(raw)
     if now != then:
         what = f"torch.{dtypes.of(raw).legacy}Tensor {list(raw.shape)}"
+        words = made_by_change(raw) if is_input else None
         node, nr = output_at(edge)
-        made = ""
-        if isinstance(node, Node):
-            made = f", which is output {nr} of {node.operation()},"
+        if words is None and isinstance(node, Node):
+            words = f"output {nr} of {node.operation()}"
+        made = "" if words is None else f", which is {words},"
         raise GradError(CHANGED.format(what=what, made=made, now=now, then=then))
 
 

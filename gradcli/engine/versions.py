@@ -33,12 +33,14 @@ class _Clock:
 
 
 class _History:
-    __slots__ = ("count", "kept", "times")
+    __slots__ = ("count", "kept", "made", "times")
 
     def __init__(self, kept: object) -> None:
         self.kept = kept
         self.count = 0
         self.times: deque[int] = deque(maxlen=MAX_CHANGES_TOLD_APART)
+        self.made: dict[int, tuple[Any, str]] = {}
+        """What changes made of tensors, in words, by the identities of their arrays."""
 
 
 CLOCK = _Clock()
@@ -122,14 +124,33 @@ def own(y: Raw, raw: tuple[Raw, ...]) -> Raw:
 def touch(raw: Raw) -> None:
     """Count a change of an array's entries."""
     CLOCK.now += 1
+    history = _history_of(raw)
+    history.count += 1
+    history.times.append(CLOCK.now)
+
+
+def _history_of(raw: Raw) -> _History:
     array = counted(raw)
     key = id(array)
     history = _histories.get(key)
     if history is None:
         forget = ref(array, lambda _: _histories.pop(key, None))
         history = _histories[key] = _History(forget)
-    history.count += 1
-    history.times.append(CLOCK.now)
+    return history
+
+
+def note_made(raw: Raw, words: str) -> None:
+    """Note which output of a node a change in place made of the tensor of an array."""
+    if type(raw) is np.ndarray:
+        _history_of(raw).made[id(raw)] = ref(raw), words
+
+
+def made_by_change(raw: Raw) -> str | None:
+    """Return which output of a node a change in place made of the tensor of an array;
+    None if there was no such change."""
+    history = _histories.get(id(counted(raw)))
+    noted = None if history is None else history.made.get(id(raw))
+    return noted[1] if noted and noted[0]() is raw else None
 
 
 def replaced(old: object, new: Raw) -> None:

@@ -158,7 +158,9 @@ def exact(number: Number) -> Number:
         if number.is_integer():
             return int(number)
         return Fraction(number) if has_many_digits(number) else Fraction(repr(number))
-    return int(number) if isinstance(number, bool) else number
+    # A whole number is one element, whoever wrote it.
+    whole = isinstance(number, bool) or getattr(number, "denominator", 0) == 1
+    return int(number) if whole else number
 
 
 def has_many_digits(number: float) -> bool:

@@ -282,6 +282,11 @@ def power(xp: Namespace, a: Array, b: Array) -> Array:
         return xp.where(positive, a ** xp.where(positive, b, 0), cut)
 
 
+def is_like_0(xp: Namespace, a: Array) -> Array:
+    """Return whether numbers are 0, NaN or among the smallest floats."""
+    return xp.logical_or(xp.eq(a, 0), xp.logical_not(xp.isfinite(1 / a)))
+
+
 # Where the derivative is 0 by convention, `where` replaces operands, not the result: an
 # infinity in a branch that it discards would make the second derivative NaN.
 of_numbers("pow.Tensor_Tensor", node="PowBackward1", latex="{0}^{{{1}}}",
@@ -289,9 +294,9 @@ of_numbers("pow.Tensor_Tensor", node="PowBackward1", latex="{0}^{{{1}}}",
     kink="at a = 0 the derivative by the exponent is 0 for exponents >= 0; the "
          "derivative by the base is 0 for exponent 0", fwd=power,
     partials=(
-        # A base that is 0, NaN or among the smallest floats has no finite reciprocal.
-        lambda xp, y, a, b: of_base(xp, a, b, xp.logical_and(xp.eq(b, 0), xp.logical_or(
-            xp.eq(a, 0), xp.logical_not(xp.isfinite(1 / a))))),
+        # The base matters for exponent 0 alone: no other one asks whether it is 0.
+        lambda xp, y, a, b:
+            of_base(xp, a, b, is_like_0(xp, xp.where(xp.eq(b, 0), a, 1))),
         lambda xp, y, a, b: y * xp.log(
             xp.where(xp.logical_and(xp.eq(a, 0), xp.ge(b, 0)), 1, a))), cases=AWAY[:3],
     saves=("a b", "a b y"))

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial, reduce
-from math import isfinite
+from math import floor, isfinite, log10
 from typing import Any, Final
 
 import numpy as np
@@ -30,10 +30,12 @@ from ..engine.tensor import Tensor, ones_for
 from ..numbers.balls import text, to_float
 from ..numbers.system import NoMeaning
 from ..records import Values
+from ..verify.judge import DIGITS
 from ..verify.process.budget import Budget, OutOfTime, Stopwatch
 from ..verify.process.job import (
     PROVED,
     REFUTED,
+    ROUNDED,
     SAMPLED,
     UNKNOWN,
     Block,
@@ -41,6 +43,7 @@ from ..verify.process.job import (
     InputVerdict,
     Job,
     Verification,
+    is_weaker,
     timed_out,
     weakest,
 )
@@ -66,7 +69,19 @@ from .function_proof import (
 )
 from .tolerances import MOST, explained
 from .torch_names import lack_in
-from .trials import BACKWARD, LACKED, all_same, entry_of, faults, held_by_differences
+from .trials import (
+    BACKWARD,
+    LACKED,
+    LINEAR,
+    TOLERANCE,
+    Trial,
+    all_same,
+    entry_of,
+    faults,
+    held_by_differences,
+    numbers_of,
+    second_pass,
+)
 from .user_lines import words_of
 
 MAX_JACOBIAN_ENTRIES: Final = 4096
@@ -93,6 +108,13 @@ SPARE: Final = 1.0
 FOR_BALLS: Final = 0.8
 """Share of the time for balls; the rest is for difference quotients."""
 
+NARROW: Final = "float32"
+"""Name of the type in which functions of float64 are run, too."""
+
+ROUNDED_UNITS: Final = 16
+"""Largest difference between a number in float32 and in float64, in units of rounding,
+that is not looked into."""
+
 COMPUTED_IN_FORWARD: Final = (
     "backward computes with what was detached, made under no_grad() or computed in "
     "forward, which is a constant to its graph"
@@ -112,12 +134,19 @@ class Plan(Values):
     seed     the seed by which cotangents and entries are drawn
     second   whether gradients of gradients are verified, too
     prove    whether SymPy is asked for proofs
+    narrow   whether the function is run in float32, too
     """
 
     seconds: float = 30.0
     seed: int = 0
     second: bool = True
     prove: bool = True
+    narrow: bool = True
+
+    def near(self, seconds: float) -> Plan:
+        """Return the plan of a check of numbers alone, as of the same function at
+        other inputs."""
+        return Plan(seconds, self.seed, second=False, prove=False, narrow=False)
 
 
 class FunctionCheck(Check):
@@ -128,6 +157,7 @@ class FunctionCheck(Check):
     """
 
     terms, tapes = FunctionTerms, FunctionTape
+    called = "the function's value"
     failure: str | None = None
     rule_failure: str | None = None
 
@@ -170,6 +200,9 @@ class Checked:
 
     lack    a sentence on a name that forward uses and gradcli lacks, if there is one
     excuse  words for the number in the code that makes a gradient slightly inexact
+    followed  whether balls follow the function
+    near    verdicts, with reasons, on gradients that differ from one pass to another by
+            what is no mistake, by the input's name
     """
 
     def __init__(self, call: Call, plan: Plan) -> None:
@@ -180,6 +213,8 @@ class Checked:
         self.blocks: dict[str, Both] = {}
         self.excuse: str | None = None
         self.lack: str | None = None
+        self.followed = True
+        self.near: dict[str, tuple[str, str]] = {}
         self.names = [slot.name for slot in call.varied]
         with enable_grad():
             try:
@@ -245,13 +280,19 @@ class Checked:
             by_entries = self._by_entries()
             contracted, verification = self._by_cotangents(by_entries)
             pairs = zip(by_entries or contracted, contracted, strict=True)
-            inputs = [self._forgiven(_joined(a, b)) for a, b in pairs]
+            inputs = [_joined(a, b) for a, b in pairs]
+            self.followed = all(each.witness == BALLS for each in inputs)
+            self._try()
+            if self.is_linear:
+                inputs = [self._forgiven(each) for each in inputs]
             if UNKNOWN in [each.verdict for each in inputs]:
                 wide = self.call.moved(lambda values: values, "float64")
                 left = self._left(1.0)
                 inputs = held_by_differences(wide, inputs, self.plan.seed, left)
+            inputs = [self._in_full(self._as_passes(each)) for each in inputs]
             second = self._second(inputs) if self.plan.second else ()
-            self._try()
+            if self.plan.narrow and self._is_good(inputs):
+                self._narrow()
         return self._answer(inputs, second, verification)
 
     def _doubts(self) -> FunctionProof | None:
@@ -281,7 +322,12 @@ class Checked:
         if not repeated:
             reason = "the function gives other gradients when it is run again"
             return self._of_all(UNKNOWN, reason)
-        return None
+        fault = second_pass(self.call, again, self._seeds())
+        if fault is None:
+            return None
+        # Each row of a Jacobian is another pass through the same graph.
+        self.faults.append(fault)
+        return self._of_all(REFUTED, "its number changes with each pass")
 
     def _of_all(self, verdict: str, reason: str) -> FunctionProof:
         """Return the proof with one verdict and one reason for every input."""
@@ -310,13 +356,113 @@ class Checked:
         )
 
     def _try(self) -> None:
+        """Add the faults of passes that disagree."""
+        eps = float(np.finfo(self.type.name).eps)
         try:
             # A new run, because backward may have spoilt the first one's saved values.
-            found = [*faults(self.call, self._again(), self._seeds())]
+            found = [*faults(self.call, self._again(), self._seeds(), eps, self._near)]
         except Exception as error:
             found = [Fault(BACKWARD, f"a pass raises {words_of(error)}")]
         self.remarks += [each.text for each in found if each.kind == LACKED]
         self.faults += [each for each in found if each.kind != LACKED]
+
+    @property
+    def is_linear(self) -> bool:
+        return not any(each.kind == LINEAR for each in self.faults)
+
+    def _near(self, trial: Trial, whole: Arrays, found: Arrays) -> bool:
+        """Tell whether two passes differ by what counts as no mistake in a verdict: by
+        the size of a tolerance in the code, or little where only differences follow.
+
+        The inputs whose gradients differ are then `sampled`, or unknown.
+        """
+
+        def joined(whole: Arrays, found: Arrays) -> Both:
+            # Both count as given, because either may be the less exact one.
+            true, given = (np.concatenate([*map(np.ravel, g)]) for g in (whole, found))
+            near = true + trial.least * (given - true)
+            pairs = np.concatenate([near, true]), np.concatenate([true, true])
+            return Both(self.call.varied[0], *pairs)
+
+        block = joined(whole, found)
+        off, verdict = block.largest_error(), SAMPLED
+        near = explained(
+            self.call, block, lambda: joined(trial.whole(), trial.run()),
+            lambda: self._left() - SPARE, trial.kind != LINEAR,
+        )  # fmt: skip
+        if near is None and not self.followed and off <= CLEARLY:
+            near = f"which differences cannot tell from 0 (tolerance {TOLERANCE:g})"
+            verdict = SAMPLED if off <= TOLERANCE else UNKNOWN
+        elif near is None or off > MOST:
+            return False
+        numbers = numbers_of(self.call, trial, whole, found)
+        said = f"{trial.what} {trial.says}: {numbers}; off by {off:.2g}, {near}"
+        pairs = zip(whole, found, strict=True)
+        own = [k for k, (a, b) in enumerate(pairs) if not trial.agrees([a], [b])]
+        for nr in own if trial.input is None else [trial.input]:
+            self.near[self.names[nr]] = verdict, said
+        return True
+
+    def _as_passes(self, proof: InputProof) -> InputProof:
+        """Return a proof that claims no more than the passes that differ allow."""
+        verdict, said = self.near.get(proof.name, (PROVED, ""))
+        if not is_weaker(verdict, proof.verdict):
+            return proof
+        return replace(proof, verdict=verdict, note=said, max_error=None)
+
+    def _in_full(self, proof: InputProof) -> InputProof:
+        """Return a proof, `rounded` if the number has fewer digits than a number of the
+        inputs' type should have, because it was computed in a narrower type."""
+        given = min((s.given.dtype for s in self.call.slots), key=lambda d: d.itemsize)
+        digits, off = DIGITS.get(given.name, 0), proof.max_error
+        if off is None or off < 10.0**-digits or proof.verdict in (REFUTED, UNKNOWN):
+            return proof
+        correct = max(0, floor(-log10(off)))
+        return replace(
+            proof, verdict=ROUNDED,
+            note=f"{correct} correct digits: it was computed in {self.type.name}",
+        )  # fmt: skip
+
+    def _is_good(self, inputs: Sequence[InputProof]) -> bool:
+        weak = {REFUTED, UNKNOWN}.intersection(each.verdict for each in inputs)
+        return not self.faults and not weak
+
+    def _narrow(self) -> None:
+        """Run the function in float32, too; add the fault of what is wrong there alone,
+        or a remark if it cannot be judged."""
+        wide = {slot.given.dtype.name for slot in self.call.varied}
+        if self.call.module is not None or wide != {"float64"}:
+            return
+        there = self.call.moved(lambda values: values, NARROW)
+        try:
+            # The same numbers in both types.
+            both = [there, there.moved(lambda values: values, "float64")]
+            narrow, wider = map(self._gradients_of, both)
+        except Exception as error:
+            self.remarks.append(f"it was not verified in {NARROW}: {words_of(error)}")
+            return
+        if all(map(_is_near, narrow, wider)):
+            return
+        if not self.followed:
+            trial = Trial("", "", "", lambda: wider, lambda: narrow)
+            numbers = numbers_of(self.call, trial, wider, narrow)
+            self.remarks.append(f"in {NARROW} backward gives {numbers} as in float64")
+            return
+        proof = Checked(there, self.plan.near(max(SPARE, self._left(1.0)))).proof()
+        self.faults += [Fault(f.kind, f"in {NARROW}, {f.text}") for f in proof.faults]
+        for each in proof.inputs:
+            if each.counterexample is not None and each.verdict == REFUTED:
+                said = each.counterexample.words(each.name, each.witness)
+                self.faults.append(Fault(NARROW, f"by {each.name}, {said}"))
+            elif each.verdict in (REFUTED, UNKNOWN, ROUNDED):
+                self.remarks.append(
+                    f"in {NARROW}, {each.name} is {each.verdict}: {each.note}"
+                )
+
+    def _gradients_of(self, call: Call) -> Arrays:
+        run = Run(call)
+        pairs = zip(self.cotangents, run.outputs, strict=True)
+        return run.gradients([np.array(c, np.asarray(y.raw).dtype) for c, y in pairs])
 
     # numbers in the function's own code
 
@@ -332,7 +478,7 @@ class Checked:
             other = Checked(self.call, replace(self.plan, seconds=self._left()))
             found = {each.name: each.verdict for each in other._by_entries() or ()}
             block = other.blocks.get(proof.name)
-            if block is None or found.get(proof.name) == REFUTED:
+            if block is None or found.get(proof.name) in (REFUTED, UNKNOWN):
                 return block
             # The rest of the error is rounding: the gradient counts as exact.
             return replace(block, true=block.given)
@@ -384,7 +530,10 @@ class Checked:
         )  # fmt: skip
         large = sum(i.value.count for i in inputs) > MAX_ENTRIES_ON_TERMS
         tape = large and kind == "gradient"
-        return FunctionCheck(job, run, lambda shown: None, Budget(seconds), tape=tape)
+        check = FunctionCheck(job, run, lambda shown: None, Budget(seconds), tape=tape)
+        if more:
+            check.called = "the sum of the outputs, weighed by cotangents,"
+        return check
 
     def _by_entries(self) -> list[InputProof] | None:
         """Return proofs of every entry of the Jacobian; None if there are too many."""
@@ -524,6 +673,14 @@ class Checked:
             else each
             for each in read
         )  # fmt: skip
+
+
+def _is_near(narrow: Any, wide: Any) -> bool:
+    """Tell whether numbers in float32 are those in float64 up to their rounding."""
+    unit, size = float(np.finfo(NARROW).eps), np.abs(wide).max(initial=0.0)
+    return bool(
+        (np.abs(narrow - wide) <= unit * (ROUNDED_UNITS * np.abs(wide) + size)).all()
+    )
 
 
 def _true(check: FunctionCheck, name: str) -> Any:

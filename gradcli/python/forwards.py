@@ -42,7 +42,7 @@ from ..engine.record import call as call_of
 from ..engine.tensor import Tensor
 from ..records import Values
 from ..views.claims import Diagnosis
-from .checker import Checked, Plan
+from .checker import Checked
 from .function_call import Both, Call, matrices
 from .tolerances import Change as Changed
 from .tolerances import Place, handing, place_in, replacing
@@ -121,8 +121,7 @@ def _points(checked: Checked, moved: Callable[[Any], Any]) -> Iterator[Point]:
         call = checked.call
         held = "float64" if call.module is None else checked.type.name
         there = call.moved(moved, held)
-        plan = Plan(seconds=checked.plan.seconds, second=False, prove=False)
-        again = Checked(there, plan)
+        again = Checked(there, checked.plan.near(checked.plan.seconds))
         again.proof()
         if again.blocks:
             yield Point(there, again.blocks)

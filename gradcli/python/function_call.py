@@ -3,10 +3,10 @@ tensors, and on terms and tapes.
 
 Invariant: every run starts from fresh leaves with the given values, so that no run sees
 what another changed; inputs without a gradient are copied, too. Every run starts from
-the same state of the random numbers. On terms a number never leaves a tensor unnoticed:
-a function that takes a number out, writes it elsewhere or casts it to an integer raises
-`NoMeaning`. What a custom function's ``forward`` computes is differentiated there,
-though the engine records nothing.
+the same state of the random numbers. On terms a number in which an input has a part
+never leaves a tensor unnoticed: a function that takes one out, writes it elsewhere or
+casts it to an integer raises `NoMeaning`. What a custom function's ``forward`` computes
+is differentiated there, though the engine records nothing.
 
     call = Call.of(f, (x, w))
     call.outputs(call.leaves())         # the float outputs, in order
@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from inspect import Parameter, signature
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -315,11 +315,14 @@ class _OfPython:
         super().__init__(system)  # type: ignore[call-arg]
         system.inexact = True
 
-    def floats(self, data: object) -> NoReturn:
-        raise NoMeaning(LEFT)
+    def floats(self, data: Host) -> Host:
+        """Return the values of constants as floats; nothing else leaves the tensors."""
+        if not _are_known(data):
+            raise NoMeaning(LEFT)
+        return super().floats(data)  # type: ignore[misc, no-any-return]
 
     def integer(self, x: Any) -> int:
-        return int(x) if not isinstance(x, ObjectArray) else self.floats(x)
+        return int(self.floats(x.data) if isinstance(x, ObjectArray) else x)
 
     def stop(self, x: object) -> Any:
         """Return the same values, as constants unless a custom function's forward runs,
@@ -341,9 +344,16 @@ class _OfPython:
             return self.array(cast) if kind == "f" else cast  # type: ignore[attr-defined]
         if kind == "b":
             return self.ne(x, 0)  # type: ignore[attr-defined]
-        if kind != "f":
+        if kind != "f" and not all(
+            getattr(each, "known", False) for each in x.data.flat
+        ):
             raise NoMeaning(MADE_WHOLE.format(dtype))
-        return copied
+        return copied if kind == "f" else self.floats(x.data).astype(dtype)
+
+
+def _are_known(data: Host) -> bool:
+    """Tell whether no input has a part in any of these elements."""
+    return all(getattr(each, "known", False) for each in data.flat)
 
 
 class FunctionTerms(_OfPython, ObjectNamespace):

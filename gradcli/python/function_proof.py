@@ -57,11 +57,20 @@ class Counterexample(Values):
         above = "d (cotangents * outputs)"
         if self.output is not None:
             nr, at = self.output.number, self.output.entry
-            above = f"d output{f' {nr}' if nr else ''}{_brackets(at)}"
-        return f"{above} / d {name}{_brackets(self.entry)}"
+            above = f"d output{f' {nr}' if nr else ''}{brackets(at)}"
+        return f"{above} / d {name}{brackets(self.entry)}"
+
+    def words(self, name: str, witness: str | None) -> str:
+        """Return the entry with both numbers."""
+        known = "true value" if witness == BALLS else "difference quotient"
+        return (
+            f"{self.place(name)}: backward gave {self.given!r}, the {known} is "
+            f"{self.true!r}"
+        )
 
 
-def _brackets(at: Index) -> str:
+def brackets(at: Index) -> str:
+    """Return an index as text, such as ``[0,2]``; nothing for a number."""
     return f"[{','.join(map(str, at))}]" if at else ""
 
 
@@ -160,6 +169,8 @@ class FunctionProof(Values):
     def lines(self) -> list[str]:
         """Return the lines of the proof in plain text."""
         found = [f"{self.function}: {self.asked}"]
+        if self.second is not None and self.asked != REFUTED == self.second.verdict:
+            found[0] += f", second order {REFUTED}"
         for each in self.inputs:
             found += _about(each, "")
         found += [f"  {fault.kind}: {fault.text}" for fault in self.faults]
@@ -194,11 +205,7 @@ def _about(each: InputProof, name: str) -> list[str]:
     error = f", relative error at most {each.max_error:.2g}" if each.max_error else ""
     lines = [f"  {name}{each.name}: {each.verdict}{error}"]
     if at is not None:
-        known = "true value" if each.witness == BALLS else "difference quotient"
-        lines.append(
-            f"    {at.place(each.name)}: backward gave {at.given!r}, "
-            f"the {known} is {at.true!r}"
-        )
+        lines.append(f"    {at.words(each.name, each.witness)}")
     if each.note and (at is None or each.witness != BALLS):
         lines.append(f"    {each.note}")
     return lines

@@ -27,7 +27,7 @@ from ..engine.walk import inputs_first
 from ..verify.process.job import REFUTED
 from ..views.claims import Diagnosis
 from ..views.survey import largest
-from .checker import MAX_JACOBIAN_ENTRIES, Checked, Plan
+from .checker import MAX_JACOBIAN_ENTRIES, Checked
 from .forwards import Case
 from .function_call import Call, Run, Slot
 from .function_proof import Fault
@@ -229,9 +229,8 @@ def beyond(checked: Checked) -> tuple[list[Fault], list[str]]:
 
 def _fault(checked: Checked, there: Call, place: str) -> Fault | None:
     """Return the fault of backward at other inputs; None if nothing is refuted."""
-    plan = Plan(checked.plan.seconds / 4, checked.plan.seed, second=False, prove=False)
     with suppress(Exception):
-        proof = Checked(there, plan).proof()
+        proof = Checked(there, checked.plan.near(checked.plan.seconds / 4)).proof()
         for each in proof.inputs:
             wrong = each.counterexample
             if each.verdict == REFUTED and wrong is not None:

@@ -13,6 +13,7 @@ run with another number in its place.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from decimal import Decimal
@@ -61,6 +62,10 @@ RIGHT: Final = 1e-3
 """Largest share of the error that may remain if another number, or the other sign, is
 the right one."""
 
+NEAR: Final = 1e-3
+"""Relative distance by which a tolerance is moved, to see whether more than the count
+of an iteration's steps depends on it."""
+
 DIGITS: Final = range(6, 15)
 """Numbers of significant digits that a rounded literal may have."""
 
@@ -85,20 +90,23 @@ Change = Callable[[Any, "FrameType | None"], Any]
 
 def explained(
     call: Call, block: Both, rerun: Callable[[], Both | None],
-    seconds: Callable[[], float],
+    seconds: Callable[[], float], linear: bool = True,
 ) -> str | None:  # fmt: skip
     """Return the number in a function's code that explains a block's error, by its name
-    there; None if none does. ``seconds`` returns the time that is left."""
+    there; None if none does. ``seconds`` returns the time that is left. Unless backward
+    is ``linear`` in its cotangents, only the end of an iteration explains that."""
     if not 0 < block.largest_error() <= SMALL:
         return None
     trial = Trial(call, block, rerun)
     known = trial.numbers
+    if not (linear or trial.loops):
+        return None
     least = block.largest_error() / TIMES
     small = sorted(c for c in known if least <= abs(c) <= SMALL)
     for c in small[:MAX_TRIED]:
         if seconds() > 0 and trial.guards(c):
             return f"which is at the size of {trial.words(c)}"
-    long = [c for c in known if _unit(c)][:MAX_TRIED]
+    long = [c for c in known if linear and _unit(c)][:MAX_TRIED]
     cut = trial.rounded(long) if long and seconds() > 0 else []
     if cut:
         return f"which is the rounding of {' and '.join(map(trial.words, cut))}"
@@ -110,6 +118,7 @@ class Trial:
 
     numbers  the numbers that custom functions hand to operations, each with the places
              where they do, and the words for it there
+    loops    whether a comparison of tensors is made again and again at one place
     """
 
     def __init__(
@@ -125,14 +134,18 @@ class Trial:
                 places.setdefault(place_in(frame), _words(float(x), frame, call))
             return x
 
-        self._with(note)
+        compared = Counter[Place]()
+        self._with(note, compared)
+        self.loops = max(compared.values(), default=0) > 1
 
     def words(self, c: float) -> str:
         *_, last = self.numbers[c].values()
         return last
 
-    def _with(self, change: Change) -> Both | None:
-        with handing(change):
+    def _with(
+        self, change: Change, compared: Counter[Place] | None = None
+    ) -> Both | None:
+        with handing(change, compared=compared):
             try:
                 return self.rerun()
             except Exception:
@@ -155,7 +168,12 @@ class Trial:
         if other is None or not other.largest_error() <= FALLEN * self.error:
             return False
         given, gaps = self.block.given, _gaps(self.block)
-        if not np.abs(other.given - given).max() >= MOVED * np.abs(gaps).max():
+        least = MOVED * np.abs(gaps).max()
+        moves = bool(np.abs(other.given - given).max() >= least)
+        if self.loops and self._ends(c):
+            # Of an iteration in forward, the derivative of its steps moves.
+            return moves or bool(np.abs(other.true - self.block.true).max() >= least)
+        if not moves:
             return False
         if abs(c) >= LEAST and self._is_linear(c, other):
             return False
@@ -168,6 +186,12 @@ class Trial:
         return len(held) < 2 or not any(
             self._is_right(self.run(c, -c, place)) for place in held[:MAX_TRIED]
         )
+
+    def _ends(self, c: float) -> bool:
+        """Tell whether a number only ends an iteration: gradients do not move with it
+        as long as the count of steps stays."""
+        near = self.run(c, c * (1 + min(1.0, max(NEAR, LEAST / abs(c)))))
+        return near is not None and np.array_equal(near.given, self.block.given)
 
     def _is_right(self, found: Both | None) -> bool:
         return found is not None and found.largest_error() <= RIGHT * self.error
@@ -216,9 +240,12 @@ def replacing(old: float, new: float, at: Place | None = None) -> Change:
 
 
 @contextmanager
-def handing(change: Change, recorded: bool = False) -> Iterator[None]:
+def handing(
+    change: Change, recorded: bool = False, compared: Counter[Place] | None = None
+) -> Iterator[None]:
     """Let ``change`` replace what is handed to operations in this block, to those that
-    are recorded or, as in custom functions, to those that are not."""
+    are recorded or, as in custom functions, to those that are not; ``compared`` counts
+    comparisons by their places."""
 
     def whole_row(xp: Namespace, op: Op, raw: Any, params: Any) -> Any:
         if MODE.enabled == recorded:
@@ -232,7 +259,10 @@ def handing(change: Change, recorded: bool = False) -> Iterator[None]:
 
         def compare(x: Tensor, y: Any) -> Any:
             if MODE.enabled == recorded:
-                y = change(y, outside(sys._getframe(1)))
+                frame = outside(sys._getframe(1))
+                if compared is not None and frame is not None:
+                    compared[place_in(frame)] += 1
+                y = change(y, frame)
             return plain(x, y)
 
         return compare

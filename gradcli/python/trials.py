@@ -37,6 +37,7 @@ from .function_proof import (
     Index,
     InputProof,
     OutputEntry,
+    brackets,
 )
 from .torch_names import lack_in
 from .user_lines import words_of
@@ -44,9 +45,26 @@ from .user_lines import words_of
 ROUNDINGS: Final = 1024
 """Largest difference of two computations of one gradient, in units of rounding."""
 
+FACTORS: Final = (-1.0, 2.0**10, 2.0**-10, 2.0**20, 2.0**-20)
+"""Factors of cotangents, all powers of 2, by which gradients are multiplied as well."""
+
+NEAR_FACTORS: Final = (-1.0, 4.0, 0.25)
+"""Factors that leave numbers within the range of a narrow type."""
+
+ODD: Final = (3.0, 1 / 7)
+"""Factors that are no powers of 2, whose rounding backward magnifies."""
+
+SUMS: Final = 2
+"""Number of sums of cotangents that are tried."""
+
+FEW_UNITS: Final = 16
+"""Largest difference of two computations in a narrow type, or beside their own noise,
+in units of that."""
+
 NEEDS, PIECES, IN_PLACE = "needs_input_grad", "non-contiguous", "in-place"
 UNDEFINED: Final = "undefined cotangents"
 BACKWARD: Final = "backward"
+LINEAR: Final = "linearity"
 LACKED: Final = "lacked"
 """Kind of a fault for which gradcli is responsible: a pass uses something that gradcli
 lacks."""
@@ -62,28 +80,49 @@ def entry_of(row: int, outputs: Sequence[int], shapes: Sequence[Index]) -> Outpu
     raise IndexError(row)
 
 
-def faults(call: Call, run: Run, cotangents: Arrays) -> Iterator[Fault]:
-    """Yield the faults of a function's backward after a run; ``cotangents`` are one
-    array for each of its outputs."""
+Excuse = Callable[["Trial", Arrays, Arrays], bool]
+"""Type of a test whether something explains that a trial's two gradients differ."""
+
+
+def faults(
+    call: Call, run: Run, cotangents: Arrays, eps: float, excuse: Excuse
+) -> Iterator[Fault]:
+    """Yield the faults of a function's backward after a run.
+
+    Args:
+        cotangents: one array for each of the function's outputs.
+        eps: the unit of rounding of the narrowest type that backward computes in.
+        excuse: a test of what may explain a difference.
+    """
     yield from _changed(call, run, "running the function forward")
-    plain = run.gradients([g.copy() for g in cotangents])
     kept = [g.copy() for g in cotangents]
-    if not all_same(plain, run.gradients(kept)):
-        text = (
-            "a second pass through the same graph gives other gradients: backward "
-            "changes what forward saved"
-        )
-        yield Fault(IN_PLACE, text)
+    run.gradients(kept)
     if not all(map(np.array_equal, kept, cotangents)):
         text = "backward changes the cotangent that it is given, which is not its own"
         yield Fault(IN_PLACE, text)
     yield from _changed(call, run, "backward")
     for trials in (
+        _scaled(run, cotangents, eps),
         _in_pieces(run),
         _alone(run, cotangents),
-        _needed(call, plain, cotangents),
+        _needed(call, cotangents),
     ):
-        yield from islice(filter(None, map(_contradiction, trials)), 1)
+        judged = (_contradiction(call, trial, excuse) for trial in trials)
+        yield from islice(filter(None, judged), 1)
+
+
+def second_pass(call: Call, run: Run, cotangents: Arrays) -> Fault | None:
+    """Return the fault of a backward that gives other gradients when it is run a second
+    time on the same graph, as with ``retain_graph``; None if it gives the same."""
+
+    def once() -> Arrays:
+        return run.gradients([g.copy() for g in cotangents])
+
+    trial = Trial(
+        IN_PLACE, "a second pass through the same graph, where backward changes what "
+        "forward saved or keeps what it computed,", "gives other gradients", once, once,
+    )  # fmt: skip
+    return _contradiction(call, trial, lambda *found: False)
 
 
 def _changed(call: Call, run: Run, what: str) -> Iterator[Fault]:
@@ -97,13 +136,83 @@ def _changed(call: Call, run: Run, what: str) -> Iterator[Fault]:
 
 
 class Trial(NamedTuple):
-    """A pass that should give the gradients ``whole``; ``says`` that it does not."""
+    """A pass, `run`, that should give the gradients of another, `whole`.
+
+    says   that it does not, in words
+    least  the size, beside that of all gradients, of those that the pass gives before
+           they are scaled
+    units  the largest difference that is rounding, relative to the largest gradient
+    input  the number of the only input whose gradient the pass gives; None: of all
+    """
 
     kind: str
     what: str
     says: str
-    whole: Arrays
+    whole: Callable[[], Arrays]
     run: Callable[[], Arrays]
+    least: float = 1.0
+    units: float | None = None
+    input: int | None = None
+
+    def agrees(self, whole: Arrays, found: Arrays) -> bool:
+        if self.units is None:
+            return all_same(whole, found)
+        if not all(np.isfinite(g).all() for g in (*whole, *found)):
+            # Large numbers may overflow in a narrow type, which shows nothing.
+            return True
+        return _largest_gap(whole, found) <= self.units
+
+
+def _largest_gap(whole: Arrays, found: Arrays) -> float:
+    """Return the largest difference, relative to the largest number beside it."""
+    pairs = [(np.abs(a - b).max(initial=0.0), np.abs([a, b]).max(initial=0.0))
+             for a, b in zip(whole, found, strict=True)]  # fmt: skip
+    return max((float(gap / size) for gap, size in pairs if gap), default=0.0)
+
+
+def _scaled(run: Run, cotangents: Arrays, eps: float) -> Iterator[Trial]:
+    """Yield trials with multiples and sums of cotangents, in which backward is linear.
+
+    Multiples by powers of 2 are exact. How much the rounding of a sum is magnified is
+    measured by multiples that are not.
+    """
+
+    def times(factor: float, given: Arrays) -> Arrays:
+        found = run.gradients([np.multiply(g, factor, dtype=g.dtype) for g in given])
+        return [g / factor for g in found]
+
+    narrow = eps > np.finfo(np.float64).eps
+    units = FEW_UNITS * eps if narrow else ROUNDINGS * eps
+    for factor in NEAR_FACTORS if narrow else FACTORS:
+        yield Trial(
+            LINEAR, f"for cotangents times {factor:g}, backward",
+            "does not give as many times the gradients, so it is not linear in them",
+            partial(times, 1.0, cotangents), partial(times, factor, cotangents),
+            min(1.0, abs(factor)), units,
+        )  # fmt: skip
+    draws = np.random.default_rng(3)
+    for _ in range(SUMS):
+        others = [np.array(draws.normal(size=g.shape), g.dtype) for g in cotangents]
+        both = [a + b for a, b in zip(cotangents, others, strict=True)]
+
+        def apart(others: Arrays = others) -> Arrays:
+            pairs = zip(times(1.0, cotangents), times(1.0, others), strict=True)
+            return [a + b for a, b in pairs]
+
+        parts = [*map(np.abs, times(1.0, others))]
+        whole = times(1.0, both)
+        sizes = [max(np.abs(g).max(initial=0.0), p.max(initial=0.0))
+                 for g, p in zip(whole, parts, strict=True)]  # fmt: skip
+        smallest = [np.abs(g).max(initial=0.0) for g in whole]
+        # Where terms cancel, their rounding is large beside the sum.
+        lost = max((a / b for a, b in zip(sizes, smallest, strict=True) if b),
+                   default=1.0)  # fmt: skip
+        noise = max(_largest_gap(whole, times(f, both)) for f in ODD)
+        yield Trial(
+            LINEAR, "for a sum of two cotangents, backward",
+            "gives another gradient than the sum of both, so it is not linear in them",
+            apart, partial(times, 1.0, both), 1.0, units * lost + FEW_UNITS * noise,
+        )  # fmt: skip
 
 
 def _in_pieces(run: Run) -> Iterator[Trial]:
@@ -122,7 +231,7 @@ def _in_pieces(run: Run) -> Iterator[Trial]:
         yield Trial(
             PIECES, f"with cotangents {what}, backward",
             "gives other gradients than with the same numbers in one piece",
-            run.gradients([np.array(g, order="C") for g in pieces]),
+            partial(run.gradients, [np.array(g, order="C") for g in pieces]),
             partial(run.gradients, pieces),
         )  # fmt: skip
 
@@ -136,15 +245,16 @@ def _alone(run: Run, cotangents: Arrays) -> Iterator[Trial]:
         yield Trial(
             UNDEFINED, f"with a cotangent for output {k} alone, backward",
             "gives other gradients than with zeros for the others",
-            run.gradients(zeros), partial(run.gradients, [cotangents[k].copy()], [k]),
+            partial(run.gradients, zeros),
+            partial(run.gradients, [cotangents[k].copy()], [k]),
         )  # fmt: skip
 
 
-def _needed(call: Call, plain: Arrays, cotangents: Arrays) -> Iterator[Trial]:
+def _needed(call: Call, cotangents: Arrays) -> Iterator[Trial]:
     """Yield trials in which one input alone requires a gradient."""
 
-    def alone(nr: int) -> Arrays:
-        run = Run(call, call.leaves([call.varied[nr]]))
+    def of(nr: int, own: bool) -> Arrays:
+        run = Run(call, call.leaves([call.varied[nr]] if own else None))
         run.wanted = [run.wanted[nr]]
         return run.gradients([g.copy() for g in cotangents])
 
@@ -153,22 +263,38 @@ def _needed(call: Call, plain: Arrays, cotangents: Arrays) -> Iterator[Trial]:
             NEEDS,
             f"where no other input requires a gradient, the one by {slot.name}",
             "is another than with all",
-            [plain[nr]],
-            partial(alone, nr),
+            partial(of, nr, False),
+            partial(of, nr, True),
+            input=nr,
         )
 
 
-def _contradiction(trial: Trial) -> Fault | None:
-    """Return the fault of a pass that raises or gives other gradients, if it does."""
-    kind, what, says, whole, run = trial
+def _contradiction(call: Call, trial: Trial, excuse: Excuse) -> Fault | None:
+    """Return the fault of a pass that raises, or gives other gradients that nothing
+    explains, if it does."""
+    whole = trial.whole()
     try:
-        found = run()
+        found = trial.run()
     except Exception as error:
         lack = lack_in(error)
         if lack is not None:
-            return Fault(LACKED, f"{what} asks for more: {lack}")
-        return Fault(kind, f"{what} raises {words_of(error)}")
-    return None if all_same(whole, found) else Fault(kind, f"{what} {says}")
+            return Fault(LACKED, f"{trial.what} asks for more: {lack}")
+        return Fault(trial.kind, f"{trial.what} raises {words_of(error)}")
+    if trial.agrees(whole, found) or excuse(trial, whole, found):
+        return None
+    said = f"{trial.what} {trial.says}: {numbers_of(call, trial, whole, found)}"
+    return Fault(trial.kind, said)
+
+
+def numbers_of(call: Call, trial: Trial, whole: Arrays, found: Arrays) -> str:
+    """Return the entry in which two gradients differ most, with both numbers."""
+    slots = call.varied if trial.input is None else [call.varied[trial.input]]
+    pairs = zip(whole, found, strict=True)
+    gaps = [np.nan_to_num(np.abs(a - b), nan=np.inf) for a, b in pairs]
+    nr = int(np.argmax([gap.max(initial=0.0) for gap in gaps]))
+    at = np.unravel_index(int(gaps[nr].argmax()), gaps[nr].shape)
+    entry = brackets(tuple(map(int, at)))
+    return f"{found[nr][at]!s} for {slots[nr].name}{entry}, not {whole[nr][at]!s}"
 
 
 def all_same(a: Arrays, b: Arrays) -> bool:

@@ -1,9 +1,9 @@
 """Functions in users' files: found by name, given arguments, and run unchanged.
 
 Invariant: only `load` and `run` execute a file, and only the one that they are given;
-while it runs, ``import torch`` means gradcli. A class is one object under PyTorch's and
-its own name, and can be found under the name that it has at the time, so that pickles
-work; when a script ends, the names are restored.
+while it runs, and in an `executing` block, ``import torch`` means gradcli. A class is
+one object under PyTorch's and its own name, and can be found under the name that it has
+at the time, so that pickles work; when a script ends, the names are restored.
 
     target = find("losses.py:Huber")
     arguments_of(target, ["x=randn(5)", "delta=0.7"], seed=0)
@@ -93,7 +93,7 @@ def load(path: Path) -> ModuleType:
         raise ProgramError("E513", f"{path} is no file of Python", hint=WAY)
     module = module_from_spec(spec)
     try:
-        with _beside(path), as_torch():
+        with executing(path):
             spec.loader.exec_module(module)
     except Exception as error:
         raise ProgramError(
@@ -105,11 +105,14 @@ def load(path: Path) -> ModuleType:
 
 
 @contextmanager
-def _beside(path: Path) -> Iterator[None]:
+def executing(path: Path) -> Iterator[None]:
+    """Let a file's code import what lies beside it, and gradcli as torch, while the
+    block runs."""
     before = sys.path[:]
     sys.path.insert(0, str(path.resolve().parent))
     try:
-        yield
+        with as_torch():
+            yield
     finally:
         sys.path[:] = before
 

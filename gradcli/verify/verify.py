@@ -131,10 +131,12 @@ class Check:
     """A check of one job; its reports hold what has been shown so far.
 
     terms, tapes  the namespaces in which its program runs
+    called        what the program's output is called
     """
 
     terms: type[ObjectNamespace] = ObjectNamespace
     tapes: type[TapeNamespace] = TapeNamespace
+    called: str = "the program's value"
 
     def __init__(
         self, job: Job, evaluate: Evaluate, tell: Tell, budget: Budget, tape: bool
@@ -522,7 +524,7 @@ class Check:
     def _said(self, k: int, known: bool = True) -> str:
         where = f" of entry {k}" if self.job.output.count > 1 else ""
         number, subject = self.job.output.values()[k], self.subject
-        said = f"the program's value{where} is {number!r} at this point"
+        said = f"{self.called}{where} is {number!r} at this point"
         if not known or not isinstance(subject, OnTerms):
             return said
         load_sympy()

@@ -48,7 +48,14 @@ def main(
         the exit status and --require.
     -q, --quiet: Print the verdict only.
     """
-    from ...python.user_files import arguments_of, find, held, split, taken_as_constants
+    from ...python.user_files import (
+        arguments_of,
+        executing,
+        find,
+        held,
+        split,
+        taken_as_constants,
+    )
     from ...python.user_lines import words_of
     from ...python.verify_function import verify
     from ...render.jsons import as_json
@@ -68,7 +75,8 @@ def main(
     for name, text in arguments.drawn.items():
         tell(f"note: {name}={text} was drawn with seed {seed}")
     wanted = tuple(listed(wrt) or ())
-    fixed = () if wanted else taken_as_constants(target, arguments)
+    with executing(path):
+        fixed = () if wanted else taken_as_constants(target, arguments)
     if fixed:
         known = ", ".join(fixed)
         note(
@@ -83,10 +91,12 @@ def main(
     if wanted:
         arguments = held(arguments, target, wanted)
     try:
-        proof = verify(
-            target.value, arguments.values, at_least=require or UNKNOWN,
-            seconds=verify_seconds, seed=seed, double_backward=not once, order=order,
-        )  # fmt: skip
+        with executing(path):
+            proof = verify(
+                target.value, arguments.values, at_least=require or UNKNOWN,
+                seconds=verify_seconds, seed=seed, double_backward=not once,
+                order=order,
+            )  # fmt: skip
     except Exception as error:
         hint = "give each of its parameters a value that it takes: x=randn(2,4)"
         message = f"{target.title} raises {words_of(error)}"
