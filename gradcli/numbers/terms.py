@@ -27,7 +27,7 @@ from typing import Any, Final
 from ..ops.basis import ARITHMETIC, NEUTRAL
 from ..records import Values
 from .balls import START_BITS, Ball, apply, ball, is_infinite, is_nan, text, to_float
-from .decided import Deciding, bounds_of
+from .decided import Deciding, Way, bounds_of
 from .system import RELATIONS, Number, is_float
 
 MAX_EXACT_NUMBER: Final = 10**300
@@ -112,7 +112,7 @@ class Terms(Deciding[Term]):
     """The system whose elements are terms, a `gradcli.numbers.graph.Graph` in which a
     step's number is a term's serial; one per program that is checked."""
 
-    def __init__(self, tie_break: int = 0, dtype: str | None = None) -> None:
+    def __init__(self, tie_break: int | Way = 0, dtype: str | None = None) -> None:
         super().__init__(tie_break, dtype)
         self.decisions: dict[tuple[str, int, int], Decision] = {}
         self.choices: dict[int, tuple[Decision, ...]] = {}
