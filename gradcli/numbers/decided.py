@@ -191,7 +191,7 @@ _NEAR: Final = Fraction(1, 4)
 
 def whole(system: System[Element], e: Element) -> Element:
     """Return an element rounded toward zero, as ``int`` does, without derivative."""
-    return _to_integer("trunc", system, system.stop(e))
+    return system.stop(_to_integer("trunc", system, e))
 
 
 def _jumps_around(rounding: str, value: Fraction) -> tuple[Fraction, Fraction]:

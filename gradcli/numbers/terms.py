@@ -262,7 +262,7 @@ class Terms(Deciding[Term]):
 
     def note_tie(self, a: Term, b: Term, slack: float) -> bool:
         self._met = True
-        if a.constant and b.constant and not slack:
+        if a.known and b.known and not slack:
             return False
         self.ties.setdefault((a.serial, b.serial), Decision("==", a, b))
         return True

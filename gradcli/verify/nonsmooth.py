@@ -53,7 +53,7 @@ class NonSmooth:
     def of_order(self, entry: int, order: int) -> Kinked | None:
         """Return the kink or tie that keeps a single output from having a derivative of
         this order by an entry; None if there is none."""
-        subject, below = self._subject, self._subject.evaluation.entries_below
+        subject, below = self._subject, self._subject.evaluation.below
         for what, step in (*subject.kinks, *subject.edges()):
             if entry in below([step]):
                 return what, (step,)
@@ -113,22 +113,22 @@ class NonSmooth:
         """Return, by the step of an entry, the kink that it is on; and the kink that it
         is on unless its number is the true one: two runs do not try each term of a tie
         of several, and where rounding decides a tie the other way is not known."""
-        subject, below = self._subject, self._subject.evaluation.entries_below
+        subject, below = self._subject, self._subject.evaluation.below
         lost = not all(e.true.is_finite() for e in entries)
         without = self._without_slope(cotangent) if lost else ()
         on: dict[int, Kinked] = {}
         for what, step in (*subject.kinks, *subject.edges(), *without):
-            for entry in below([step]):
-                on.setdefault(entry, (what, (step,)))
+            for each in below([step]):
+                on.setdefault(each, (what, (step,)))
         beside: dict[int, Kinked] = {}
         ties = subject.ties()
         if ties:
             jumps = self._jumps(cotangent)
             moved = self._moved(cotangent, entries)
+            met = [(t, set(below(t))) for t in ties[:MAX_TIES]] if moved or jumps else []
             for step in (e.step for e in entries):
                 if step in moved or jumps:
-                    own = (t for t in ties[:MAX_TIES] if step in below(t))
-                    tie = next(own, None)
+                    tie = next((t for t, made in met if step in made), None)
                     if tie is not None:
                         on.setdefault(step, (JUMP if jumps else TIE, tie))
                     elif step in moved:
