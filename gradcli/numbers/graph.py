@@ -694,10 +694,11 @@ def derivative_of_order(
 
 def derivatives(
     graph: Graph, output: int, along: int, orders: Sequence[int],
-    still: Callable[[], None] = lambda: None,
+    still: Callable[[], None] = lambda: None, bits: int = 0,
 ) -> list[Ball]:  # fmt: skip
-    """Return the derivatives of these orders; see `derivative_of_order`."""
-    bits = 2 * START_BITS
+    """Return the derivatives of these orders, computed with at least ``bits``; see
+    `derivative_of_order`."""
+    bits = max(bits, 2 * START_BITS)
     while True:
         line = Line(graph, {along: 1.0}, max(orders) + 1, bits, still=still)
         found = line.coefficients(output)

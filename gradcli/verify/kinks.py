@@ -105,7 +105,7 @@ class Side(Values):
 
     @property
     def is_smooth(self) -> bool:
-        """Whether there is a derivative, which is the engine's number if that is known."""
+        """Whether there is a derivative, and the engine's number, if known, is it."""
         if self.jumps or isnan(self.below) or isnan(self.above):
             return False
         even = isfinite(self.below) and _equal(self.below, self.above)
@@ -114,8 +114,8 @@ class Side(Values):
     @property
     def words(self) -> str:
         """The slopes on both sides in words."""
-        jumps = ", where the value jumps" if self.jumps else ""
-        return f"{self.entry}: {self.below!r} from below, {self.above!r} from above{jumps}"
+        slopes = f"{self.below!r} from below, {self.above!r} from above"
+        return f"{self.entry}: {slopes}{', where the value jumps' * self.jumps}"
 
 
 class Place(Values):
@@ -376,7 +376,6 @@ class Field:
             weights = [1.0] * len(parts) if given is None else given.values()
             terms = (ball(w) * p for w, p in zip(weights, parts, strict=True))
             return sum(terms, ball(0))
-
 
     def side(self, location: Sequence[Ball], at: int, *names: str) -> Side:
         """Return the slopes by an entry, given by its position and named."""

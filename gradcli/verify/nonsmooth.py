@@ -125,7 +125,8 @@ class NonSmooth:
         if ties:
             jumps = self._jumps(cotangent)
             moved = self._moved(cotangent, entries)
-            met = [(t, set(below(t))) for t in ties[:MAX_TIES]] if moved or jumps else []
+            looked_at = ties[:MAX_TIES] if moved or jumps else ()
+            met = [(tie, set(below(tie))) for tie in looked_at]
             for step in (e.step for e in entries):
                 if step in moved or jumps:
                     tie = next((t for t, made in met if step in made), None)

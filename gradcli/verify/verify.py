@@ -346,7 +346,8 @@ class Check:
         if self.job.kind == "hessian":
             steps = {e.step for e in entries}
             alone = len(steps) == len(self.claims) == 1
-            kink = self._nonsmooth.of_order(*steps, 2) if alone else self._nonsmooth.any()
+            points = self._nonsmooth
+            kink = points.of_order(*steps, 2) if alone else points.any()
             on = {e.step: kink for e in entries} if kink is not None else {}
             beside: dict[int, Kinked] = {}
         else:
