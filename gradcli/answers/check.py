@@ -276,7 +276,7 @@ def _run(prepared: Prepared, inputs: Sequence[Given], of: str | None) -> Run:
 def _try(task: ClaimsTask, claim: Claim, run: Run) -> None:
     """Evaluate a claim once, so that its errors are found before it is judged."""
     inputs = run.prepared.environment
-    named: dict[str, Any] = {**inputs, **run.variables}
+    named: dict[str, Any] = {**run.variables, **inputs}
     _refuse_names(claim, run, named)
     target = run.output if claim.output is None else run.value(claim.output)
     first = inputs[claim.by[0]]

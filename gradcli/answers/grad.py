@@ -204,6 +204,12 @@ def _unsettled(found: Precisely) -> Iterator[str]:
             yield f"{label}: {UNSETTLED}"
 
 
+def kinked(found: Precisely) -> Iterator[str]:
+    """Yield a sentence for each input by which there is no derivative."""
+    for slopes in found.kinked.values():
+        yield f"no derivative, the digits are the convention's: the slope by {slopes}"
+
+
 def extras_of(
     question: Question,
     found: Gradients,
@@ -324,7 +330,7 @@ def judged(
 
 
 def _digits(found: Precisely) -> Digits:
-    notes = (*map(doubt, found.doubtful), *_unsettled(found))
+    notes = (*map(doubt, found.doubtful), *_unsettled(found), *kinked(found))
     return Digits(found.digits, _texts(found.output), notes)
 
 

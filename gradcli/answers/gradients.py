@@ -237,7 +237,7 @@ def orders(question: Question, order: int) -> Orders:
         }
 
     def verified() -> Verification:
-        from ..verify.judge import verified
+        from ..verify.orders import verified
         from ..verify.process.job import Block
         from .jobs import job_for
 

@@ -85,7 +85,8 @@ def rounded(evidence: Evidence) -> Diagnosis | None:
     worst = max(largest(a - b) / (largest(a) or 1.0) for a, b in pairs)
     if worst > ROUNDED:
         return None
-    text = f"the two differ by {worst:.1g} of their size at most"
+    share = f"{worst:.1g} of their size at most" if worst else "less than floats tell"
+    text = f"the two differ by {share}"
     return Diagnosis("rounding", text, "write the constants in full")
 
 

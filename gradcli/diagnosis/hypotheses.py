@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, permutations
-from math import prod
+from math import isfinite, prod
 
 import numpy as np
 
@@ -78,6 +78,8 @@ def constant_factor(pairs: Sequence[Pair]) -> float | None:
 
 def simple_number(c: float) -> Fraction | None:
     """Return the simple fraction that a number is; None if it is none."""
+    if not isfinite(c):
+        return None
     near = Fraction(c).limit_denominator(SIMPLE)
     if abs(float(near) - c) > CLOSE * abs(c) or abs(near.numerator) > SIMPLE * SIMPLE:
         return None

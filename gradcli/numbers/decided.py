@@ -14,7 +14,7 @@ jump counts as one: it is decided as the engine's numbers decide it, and recorde
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, partial, reduce
 from itertools import pairwise
@@ -38,9 +38,17 @@ from .balls import (
     to_float,
     working,
 )
-from .graph import MAX_COMPARISON_BITS, Evaluation
+from .graph import MAX_COMPARISON_BITS, Evaluation, Line
 from .rounding import Roundings
-from .system import RELATIONS, Element, Number, System, has_many_digits, lifted
+from .system import (
+    RELATIONS,
+    Element,
+    NoMeaning,
+    Number,
+    System,
+    has_many_digits,
+    lifted,
+)
 
 Choose = Callable[[System[Element], Element, Element], Element]
 """Function that returns one of two elements."""
@@ -183,7 +191,7 @@ _NEAR: Final = Fraction(1, 4)
 
 def whole(system: System[Element], e: Element) -> Element:
     """Return an element rounded toward zero, as ``int`` does, without derivative."""
-    return _to_integer("trunc", system, system.stop(e))
+    return system.stop(_to_integer("trunc", system, e))
 
 
 def _jumps_around(rounding: str, value: Fraction) -> tuple[Fraction, Fraction]:
@@ -313,10 +321,19 @@ def _domain(name: str) -> Bounds:
     return tuple((names.index(x), sign, int(number)) for x, sign, number in parts)
 
 
+Way = Mapping[int, float]
+"""Type of a way that entries move from the point: a distance, by an entry's step."""
+
+WAY_TERMS: Final = 8
+"""Number of coefficients of a power series along a way."""
+
+
 class Deciding(System[Step]):
     """The base of systems that are graphs; ``int(element)`` is an element's step.
 
-    tie_break  decides ties: 0 as the engine's numbers do, -1 as less, 1 as greater
+    tie_break  decides ties: 0 as the engine's numbers do, -1 as less, 1 as greater; or
+               a way, as numbers a little further on are decided
+    level      whether no side of a tie was greater a little further on
     roundings  rounding errors of the engine's numbers; None: only equal values tie
     lost       errors of the engine's numbers beyond their own rounding, by the steps of
                the program's numbers: the absolute error, and one in units of rounding
@@ -327,9 +344,11 @@ class Deciding(System[Step]):
     zeros      steps of value 0 whose sign, which only floats have, decides something
     """
 
-    def __init__(self, tie_break: int, dtype: str | None) -> None:
+    def __init__(self, tie_break: int | Way, dtype: str | None) -> None:
         graph: Any = self
         self.tie_break = tie_break
+        self.level = False
+        self._line: Line | None = None
         self.evaluation = Evaluation(graph)
         self.roundings = None if dtype is None else Roundings(self.evaluation, dtype)
         self.unsure = self.inexact = False
@@ -381,9 +400,26 @@ class Deciding(System[Step]):
             self.unsure = self.unsure or bool(slack)
             if self.note_tie(a, b, slack) or slack:
                 if self.tie_break or not slack:
-                    return bool(holds(self.tie_break, 0))
+                    return bool(holds(self.lead(a, b), 0))
                 return bool(holds(self.rounded(a), self.rounded(b)))
         return bool(holds(1 if gap > 0 else -1 if gap < 0 else 0, 0))
+
+    def lead(self, a: Step, b: Step) -> int:
+        """Return how a tie is decided: 1 or -1 as if ``a`` were greater or less."""
+        if isinstance(self.tie_break, int):
+            return self.tie_break
+        if self._line is None:
+            graph: Any = self
+            self._line = Line(graph, self.tie_break, WAY_TERMS, held=False)
+        ends = (self._line.coefficients(int(e))[1:] for e in (a, b))
+        for left, right in zip(*ends, strict=True):
+            gap = left - right
+            if not gap.is_finite():
+                raise NoMeaning("a power series has no value there")
+            if not gap.contains(0):
+                return 1 if gap > 0 else -1
+        self.level = True
+        return 0
 
     def nearest(self, element: Step, number: Number) -> bool:
         """Tell whether the value is ``number``, or may be so within rounding."""

@@ -49,6 +49,7 @@ from .balls import (
     derivative,
     is_known,
     second_derivative,
+    unknown,
     working,
 )
 from .system import exact
@@ -634,44 +635,78 @@ def _checked(form: Form) -> Form:
     return Form(ONE, middle, b - middle)
 
 
+class Line:
+    """The power series of a graph's steps along a line through the point, each computed
+    once.
+
+    way    the distance that an entry moves, by its step
+    terms  the number of coefficients
+    held   whether a detached step stays what it is at the point
+    still  a function that is called at every step, and may raise to end the work
+    """
+
+    def __init__(
+        self, graph: Graph, way: Mapping[int, float], terms: int,
+        bits: int = 2 * START_BITS, held: bool = True,
+        still: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
+        self._graph, self._way, self._held, self._still = graph, way, held, still
+        self._bits, self._terms = bits, terms
+        self._below = Evaluation(graph).below
+        self._known: dict[int, Moving] = {}
+
+    def coefficients(self, step: int) -> list[Ball]:
+        """Return the coefficients of a step's series."""
+        with working(self._bits, self._terms):
+            missing = self._below([step], self._known)
+            compute(self._graph, missing, self._known, self._leaf, self._applied)
+        found = self._known[step]
+        if isinstance(found, arb_series):
+            return [found[k] for k in range(self._terms)]
+        return [found, *[ZERO] * (self._terms - 1)]
+
+    def _leaf(self, step: int) -> Moving:
+        self._still()
+        b, by = leaf_ball(self._graph, step), self._way.get(step)
+        return b if by is None else arb_series([b, ball(by)])
+
+    def _applied(self, name: str, args: list[Moving]) -> Moving:
+        self._still()
+        if name == "stop":
+            return at(args[0]) if self._held else args[0]
+        function = FUNCTIONS[name]
+        moves = any(isinstance(a, arb_series) for a in args)
+        try:
+            found: Moving = (function.series if moves else function.value)(*args)
+        except (ZeroDivisionError, ValueError, OverflowError):
+            return unknown() if moves else UNKNOWN
+        return found
+
+
 def derivative_of_order(
     graph: Graph, output: int, along: int, order: int,
     still: Callable[[], None] = lambda: None,
 ) -> Ball:  # fmt: skip
     """Return the derivative, of a given order, of one step by another; ``still`` is
     called at every step, and may raise to end the work."""
-    steps = Evaluation(graph).below([output])
-    bits = 2 * START_BITS
+    return derivatives(graph, output, along, [order], still)[0]
+
+
+def derivatives(
+    graph: Graph, output: int, along: int, orders: Sequence[int],
+    still: Callable[[], None] = lambda: None, bits: int = 0,
+) -> list[Ball]:  # fmt: skip
+    """Return the derivatives of these orders, computed with at least ``bits``; see
+    `derivative_of_order`."""
+    bits = max(bits, 2 * START_BITS)
     while True:
-        with working(bits, order + 1):
-            found = _coefficient(graph, steps, along, order, still) * factorial(order)
-        narrow = found.is_exact() or found.rel_accuracy_bits() >= ACCURATE_BITS
-        if narrow or bits >= MAX_COMPARISON_BITS:
-            return found
+        line = Line(graph, {along: 1.0}, max(orders) + 1, bits, still=still)
+        found = line.coefficients(output)
+        narrow = (
+            found[k].is_exact() or found[k].rel_accuracy_bits() >= ACCURATE_BITS
+            for k in orders
+        )
+        if all(narrow) or bits >= MAX_COMPARISON_BITS:
+            with working(bits):
+                return [found[k] * factorial(k) for k in orders]
         bits *= 2
-
-
-def _coefficient(
-    graph: Graph, steps: list[int], along: int, order: int, still: Callable[[], None]
-) -> Ball:
-    def leaf(step: int) -> Moving:
-        still()
-        at = leaf_ball(graph, step)
-        return arb_series([at, 1]) if step == along else at
-
-    def applied(name: str, args: list[Moving]) -> Moving:
-        still()
-        if name == "stop":
-            return at(args[0])
-        function = FUNCTIONS[name]
-        moves = any(isinstance(a, arb_series) for a in args)
-        try:
-            found: Moving = (function.series if moves else function.value)(*args)
-        except (ZeroDivisionError, ValueError, OverflowError):
-            return UNKNOWN
-        return found
-
-    values: dict[int, Moving] = {}
-    compute(graph, steps, values, leaf, applied)
-    found = values[steps[-1]]
-    return found[order] if isinstance(found, arb_series) else ZERO

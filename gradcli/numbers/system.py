@@ -212,7 +212,16 @@ def _rational(number: Exact) -> tuple[int | Fraction, float]:
     return written, 0.0 if abs(off) <= abs(written) / 2**53 else float(abs(off))
 
 
+def in_range(number: Number) -> float:
+    """Return the float nearest to a number that is not negative, or infinity."""
+    try:
+        return float(number)
+    except OverflowError:
+        return inf
+
+
 def is_float(number: Number, bits: int = 53) -> bool:
     """Tell whether a number is exactly a float with a significand of ``bits`` bits."""
-    p, q = number.as_integer_ratio() if isfinite(number) else (0, 1)
+    infinite = isinstance(number, float) and not isfinite(number)
+    p, q = (0, 1) if infinite else number.as_integer_ratio()
     return q & (q - 1) == 0 and (abs(p) // (p & -p or 1)).bit_length() <= bits

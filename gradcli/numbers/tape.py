@@ -18,7 +18,7 @@ derivative goes through `live` terms alone: those that depend on entries marked 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -29,7 +29,7 @@ from ..ops.types import Dims, Shape
 from ..records import Values
 from . import decided
 from .balls import LEAVES, LINEAR, ZERO, Ball, to_float
-from .decided import Deciding, Extreme
+from .decided import Deciding, Extreme, Way
 from .namespace import CALLED, OBJECT, ObjectArray, ObjectNamespace
 from .rounding import Roundings
 from .system import RELATIONS, Number
@@ -178,7 +178,7 @@ class Tape(Deciding[int]):
 
     roundings: Roundings
 
-    def __init__(self, tie_break: int = 0, dtype: str = "float64") -> None:
+    def __init__(self, tie_break: int | Way = 0, dtype: str = "float64") -> None:
         super().__init__(tie_break, dtype)
         self.blocks: list[Block] = []
         self.steps = 0
@@ -214,6 +214,12 @@ class Tape(Deciding[int]):
     def carrying(self, step: int) -> Iterable[tuple[int, int]]:
         block = self.block(step)
         return block.carrying(step - block.start, self.live)
+
+    def moved(self, leaves: Host) -> Host:
+        """Return how far leaves move on the way by which ties are decided."""
+        way = self.tie_break if isinstance(self.tie_break, Mapping) else {}
+        by = [way.get(step, 0.0) for step in leaves.reshape(-1).tolist()]
+        return np.reshape(by, leaves.shape)
 
     def floats(self, serials: Host) -> Host | None:
         """Return the values of terms as floats, if all are exact as such; else None."""
@@ -262,6 +268,7 @@ class Tape(Deciding[int]):
         self.lost = {i: e for i, e in self.lost.items() if i < size}
         self.evaluation.forget(size)
         self.roundings.forget(size)
+        self._line = None
 
     def _resize(self, size: int) -> None:
         for name in ("_varies", "_plain", "_floats"):
@@ -443,7 +450,10 @@ class TapeNamespace(ObjectNamespace):
                 return slowly(left, right)
             met = np.asarray(a == b)
             met[met] = self.tape.tie(*[p[met] for p in steps])
-            return np.where(met, relation(self.tape.tie_break, 0), relation(a, b))
+            lead: Any = self.tape.tie_break
+            if not isinstance(lead, int):
+                lead = np.subtract(*map(self.tape.moved, steps))
+            return np.where(met, relation(lead, 0), relation(a, b))
 
         return run
 
@@ -458,7 +468,12 @@ class TapeNamespace(ObjectNamespace):
         among = floats == best[..., np.newaxis]
         # The first of equal entries is taken, or the last if ties count as less.
         last = rows.shape[-1] - 1 - among[..., ::-1].argmax(-1)
-        at = last if self.tape.tie_break < 0 else among.argmax(-1)
+        tie_break = self.tape.tie_break
+        if isinstance(tie_break, int):
+            at = last if tie_break < 0 else among.argmax(-1)
+        else:
+            sign = 1 if rule is decided.largest else -1
+            at = np.where(among, sign * self.tape.moved(rows), -np.inf).argmax(-1)
         chosen = np.take_along_axis(rows, at[..., np.newaxis], -1)
         self.tape.tie(np.broadcast_to(chosen, rows.shape)[among], rows[among])
         return self._of(chosen.reshape(full if keepdim else shape))

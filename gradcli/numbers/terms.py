@@ -27,8 +27,8 @@ from typing import Any, Final
 from ..ops.basis import ARITHMETIC, NEUTRAL
 from ..records import Values
 from .balls import START_BITS, Ball, apply, ball, is_infinite, is_nan, text, to_float
-from .decided import Deciding, bounds_of
-from .system import RELATIONS, Number, is_float
+from .decided import Deciding, Way, bounds_of
+from .system import RELATIONS, Number, in_range, is_float
 
 MAX_EXACT_NUMBER: Final = 10**300
 """Bound of numerators and denominators in exact arithmetic: in a loop they could double
@@ -112,7 +112,7 @@ class Terms(Deciding[Term]):
     """The system whose elements are terms, a `gradcli.numbers.graph.Graph` in which a
     step's number is a term's serial; one per program that is checked."""
 
-    def __init__(self, tie_break: int = 0, dtype: str | None = None) -> None:
+    def __init__(self, tie_break: int | Way = 0, dtype: str | None = None) -> None:
         super().__init__(tie_break, dtype)
         self.decisions: dict[tuple[str, int, int], Decision] = {}
         self.choices: dict[int, tuple[Decision, ...]] = {}
@@ -207,16 +207,17 @@ class Terms(Deciding[Term]):
         sizes = [abs(e.content) for e in elements]
         carried = [1.0] * len(elements)
         if name == "mul":
-            carried = list(map(float, sizes[::-1]))
+            carried = list(map(in_range, sizes[::-1]))
         elif name == "div":
-            carried = [float(1 / sizes[1]), float(abs(found) / sizes[1])]
+            carried = [in_range(part / sizes[1]) for part in (Fraction(1), abs(found))]
         lost = [self.lost.get(e.serial, (0.0, 0.0)) for e in elements]
-        own = [0.0 if is_float(e.content) else float(s)
+        own = [0.0 if is_float(e.content) else in_range(s)
                for e, s in zip(elements, sizes, strict=True)]  # fmt: skip
         return (
-            sum(c * off for c, (off, _) in zip(carried, lost, strict=True)),
+            sum(c * off for c, (off, _) in zip(carried, lost, strict=True) if off),
             sum(c * (units + o)
-                for c, (_, units), o in zip(carried, lost, own, strict=True)),
+                for c, (_, units), o in zip(carried, lost, own, strict=True)
+                if units + o),
         )  # fmt: skip
 
     def _is(self, term: Term, number: int) -> bool:
@@ -262,7 +263,7 @@ class Terms(Deciding[Term]):
 
     def note_tie(self, a: Term, b: Term, slack: float) -> bool:
         self._met = True
-        if a.constant and b.constant and not slack:
+        if a.known and b.known and not slack:
             return False
         self.ties.setdefault((a.serial, b.serial), Decision("==", a, b))
         return True

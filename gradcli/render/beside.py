@@ -15,7 +15,7 @@ from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
 from ..answers.closed_forms import indices
-from ..answers.grad import UNSETTLED, doubt
+from ..answers.grad import UNSETTLED, doubt, kinked
 from ..lang.excerpt import printable
 from ..lang.nested import bracketed, nested
 from .gradients import at_point, labels
@@ -117,8 +117,8 @@ def _digit_lines(found: Precisely, view: GradView) -> Iterator[Line]:
             ]
         )
     yield from aligned(rows, 1)
-    for each in found.doubtful:
-        yield Line((f"  {doubt(each)}", "fair"))
+    for said in (*map(doubt, found.doubtful), *kinked(found)):
+        yield Line((f"  {said}", "fair"))
 
 
 def _written(numerals: Numerals | None) -> str:

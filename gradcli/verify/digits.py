@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -23,10 +24,21 @@ from ..engine import Tensor, grad
 from ..lang.exactly import ExactFactory, ExactLibrary, exact_code
 from ..lang.machine import Machine
 from ..lang.parser import parse
-from ..numbers.balls import NAN, Ball, decimal, is_infinite, is_nan, working
+from ..numbers.balls import (
+    LINEAR,
+    NAN,
+    PRODUCTS,
+    Ball,
+    decimal,
+    is_infinite,
+    is_nan,
+    working,
+)
 from ..numbers.namespace import ObjectArray, ObjectNamespace
 from ..numbers.system import Balls, Number, has_many_digits
 from ..records import Values
+from .crossings import WIDE_BITS
+from .kinks import MAX_ENTRIES_AT_KINK, Field
 from .process.job import Job
 from .subject import exact_output, objects
 
@@ -52,13 +64,15 @@ class Numerals(Values):
 class Precisely(Values):
     """The output and the gradient by each input, or None if no gradient reaches it.
 
-    ``doubtful`` has the constants that are known to only 17 digits.
+    doubtful  the constants that are known to only 17 digits
+    kinked    by input, the entry that has no derivative, and the slopes on its sides
     """
 
     digits: int
     output: Numerals
     gradients: Mapping[str, Numerals | None]
     doubtful: tuple[float, ...]
+    kinked: Mapping[str, str] = {}
 
 
 def precise(
@@ -74,15 +88,48 @@ def precise(
         if found.is_sure(digits):
             break
         bits *= 2
-    return found.numerals(digits)
+    kinked = _kinked(job, typed) if found.system.met else {}
+    return replace(found.numerals(digits), kinked=kinked)
+
+
+def _kinked(job: Job, typed: Mapping[str, str]) -> dict[str, str]:
+    """Return the inputs of whose entries one has no derivative, with words for it."""
+    with working(WIDE_BITS):
+        point = _Pass(job, typed, None, ahead=False).point
+    asked = [i for i in job.inputs if i.claim is not None]
+    field, found = Field(job, point), dict[str, str]()
+    location = [b for i in asked for b in point[i.name]]
+    labels = [(i.name, label) for i in asked for label in i.labels()]
+    for at, (name, label) in enumerate(labels[:MAX_ENTRIES_AT_KINK]):
+        side = field.side(location, at, name, label)
+        if name not in found and not side.is_smooth:
+            found[name] = side.words
+    return found
 
 
 class _Precise(Balls):
-    """The number system of balls; it remembers floats that may have had more digits."""
+    """The number system of balls; it remembers floats that may have had more digits.
+
+    met  whether numbers that are equal, or may be, were compared, or a function that is
+         not linear was applied to 0, as `abs` or a power may be
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.doubtful: dict[float, None] = {}
+        self.met = False
+
+    def apply(self, name: str, *elements: Ball) -> Ball:
+        if not (self.met or name in LINEAR or name in PRODUCTS):
+            self.met = any(e.contains(0) for e in elements)
+        return super().apply(name, *elements)
+
+    def side(self, a: Ball, b: Ball) -> int:
+        self.met = self.met or bool((a - b).contains(0))
+        return super().side(a, b)
+
+    def kink(self, element: Ball, what: str) -> None:
+        self.met = True
 
     def lift(self, number: Number) -> Ball:
         if type(number) is float and has_many_digits(number):
@@ -92,13 +139,18 @@ class _Precise(Balls):
 
 class _Pass:
     def __init__(
-        self, job: Job, typed: Mapping[str, str], cotangent: str | None
-    ) -> None:
+        self, job: Job, typed: Mapping[str, str], cotangent: str | None,
+        ahead: bool = True,
+    ) -> None:  # fmt: skip
         self.system = _Precise()
         self.namespace = ObjectNamespace(self.system)
         self.namespace.precise = True
         self.library = ExactLibrary(ExactFactory(self.namespace, "float64", job.seed))
         given = {i.name: self._input(i, typed.get(i.name)) for i in job.inputs}
+        self.point = {n: list(t.raw.data.flat) for n, t in given.items()}
+        """The numbers of the inputs, by name and in C order."""
+        if not ahead:
+            return
         output = exact_output(job, given, self.library)
         asked = [i.name for i in job.inputs if i.claim is not None]
         start = None if cotangent is None else Tensor(

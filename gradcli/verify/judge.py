@@ -1,5 +1,4 @@
-"""Verdicts on one float compared with the true number: certified, rounded or refuted;
-and on derivatives of higher order by power series, in which the engine has no part.
+"""Verdicts on one float compared with the true number: certified, rounded or refuted.
 
 The true number is a ball. Rounding explains an error only if the engine's own rules,
 run on balls, give the true number; running error analysis of the engine's steps then
@@ -14,13 +13,9 @@ or a rule that is wrong.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import floor, isfinite, isinf, isnan, log10
 from typing import Final
-
-import numpy as np
 
 from ..numbers.balls import (
     ZERO,
@@ -33,7 +28,7 @@ from ..numbers.balls import (
     to_float,
     working,
 )
-from ..numbers.graph import ACCURATE_BITS, derivative_of_order, is_nothing
+from ..numbers.graph import ACCURATE_BITS, is_nothing
 from ..numbers.rounding import (
     BITS,
     LEAST_POWERS,
@@ -43,19 +38,7 @@ from ..numbers.rounding import (
     least_normal,
 )
 from ..records import Values
-from .process.budget import Budget, OutOfTime
-from .process.job import (
-    CERTIFIED,
-    REFUTED,
-    ROUNDED,
-    UNKNOWN,
-    InputVerdict,
-    Job,
-    Verification,
-    timed_out,
-    words_of,
-)
-from .subject import OnTerms, on_terms, program_of
+from .process.job import CERTIFIED, REFUTED, ROUNDED, UNKNOWN
 
 DIGITS: Final = {"float64": 6, "float32": 3, "float16": 1}
 """Number of correct digits that a certified float must have, by its type."""
@@ -79,9 +62,6 @@ LAST_STEPS: Final = 4
 
 START: Final = 96
 """Precision, in bits, of comparisons of balls with floats."""
-
-MAX_RELATIVE_ERROR_OF_ORDERS: Final = 1e-6
-"""Largest relative error of a derivative of higher order that is certified."""
 
 
 class Reference(Values):
@@ -316,49 +296,3 @@ def same(a: Ball, b: Ball, dtype: str | None = None) -> bool:
     relative = 0.0 if dtype is None else FEW_UNITS * 2.0 ** -BITS[dtype]
     with working(START):
         return close(a, b, relative)
-
-
-# derivatives of higher order
-
-
-def verified(job: Job, order: int, found: Mapping[str, float]) -> Verification:
-    """Return the verification of derivatives of one order, by inputs of one number."""
-    budget = Budget(job.seconds)
-    try:
-        with np.errstate(all="ignore"), budget.slice(job.seconds):
-            subject = on_terms(job, program_of(job))
-            if subject.kinks:
-                return Verification.nothing(job, "a kink", budget.spent)
-            verdicts = [
-                _of_order(subject, name, order, number, budget)
-                for name, number in found.items()
-            ]
-    except OutOfTime:
-        return Verification.nothing(job, timed_out(job.seconds), budget.spent)
-    except Exception as error:
-        return Verification.nothing(job, words_of(error), budget.spent)
-    return Verification.about(verdicts, budget.spent, done=True)
-
-
-def _of_order(
-    subject: OnTerms, name: str, order: int, number: float, budget: Budget
-) -> InputVerdict:
-    (output,), (entry,) = subject.outputs, subject.entries[name]
-    true = derivative_of_order(subject.terms, output, entry, order, budget.check)
-    if not true.is_finite():
-        return InputVerdict(name, note="a value that is not finite", of=1)
-    note = f"the engine gave {number!r}, the true value is {text(true)}"
-    if not isfinite(number):
-        left = not isfinite(subject.roundings.rounded(output))
-        if left or abs(true) > sys.float_info.max:
-            return InputVerdict(name, ROUNDED, note=note, checked=1, of=1, digits=0)
-        return InputVerdict(name, note=note, of=1)
-    gap, error = abs(true - number), None
-    if gap.is_zero():
-        error = 0.0
-    elif not true.contains(0):
-        # The comparison is done on balls: as floats, gap and size might both be 0.
-        error = float((gap / abs(true)).upper())
-    if error is not None and error <= MAX_RELATIVE_ERROR_OF_ORDERS:
-        return InputVerdict(name, CERTIFIED, error, checked=1, of=1)
-    return InputVerdict(name, ROUNDED, error, note=note, checked=1, of=1)

@@ -100,8 +100,22 @@ class Side(Values):
     below: float
     above: float
     jumps: bool
-    engine: float | None
-    verdict: str | None
+    engine: float | None = None
+    verdict: str | None = None
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether there is a derivative, and the engine's number, if known, is it."""
+        if self.jumps or isnan(self.below) or isnan(self.above):
+            return False
+        even = isfinite(self.below) and _equal(self.below, self.above)
+        return even and self.verdict in (None, "gradient")
+
+    @property
+    def words(self) -> str:
+        """The slopes on both sides in words."""
+        slopes = f"{self.below!r} from below, {self.above!r} from above"
+        return f"{self.entry}: {slopes}{', where the value jumps' * self.jumps}"
 
 
 class Place(Values):
@@ -239,7 +253,7 @@ class _Search:
                 break
             sides.append(self._side(location, at, engine.get(at)))
         sides = self._jointly(location, touched, sides)
-        uneven = {i for i, s in zip(touched, sides, strict=False) if not _smooth(s)}
+        uneven = {i for i, s in zip(touched, sides, strict=False) if not s.is_smooth}
         real = []
         for each in group:
             op = each.crossing.op
@@ -265,13 +279,11 @@ class _Search:
                        op.kink if op else "")  # fmt: skip
 
     def _side(self, location: Sequence[Ball], at: int, engine: float | None) -> Side:
-        way = unit(len(self.start), at)
-        (lower, falls), (upper, jumps) = (
-            slope(self.field, location, way, side) for side in (-1, 1)
-        )
-        jumps = falls or jumps
-        verdict = None if engine is None else judged(engine, lower, upper, jumps)
-        return Side(*self.names[at], lower, upper, jumps, engine, verdict)
+        found = self.field.side(location, at, *self.names[at])
+        if engine is None:
+            return found
+        verdict = judged(engine, found.below, found.above, found.jumps)
+        return replace(found, engine=engine, verdict=verdict)
 
     def _jointly(
         self, location: Sequence[Ball], touched: Sequence[int], sides: list[Side]
@@ -329,18 +341,19 @@ def _equal(a: float, b: float) -> bool:
     return bool(abs(a - b) <= 1e-9 * max(1, abs(a), abs(b)))
 
 
-def _smooth(side: Side) -> bool:
-    if side.jumps or isnan(side.below) or isnan(side.above):
-        return False
-    even = isfinite(side.below) and _equal(side.below, side.above)
-    return even and side.verdict in (None, "gradient")
-
-
 class Field:
-    """The weighted output as a function of all entries that are asked for."""
+    """The weighted output as a function of all entries that are asked for.
 
-    def __init__(self, job: Job) -> None:
+    fixed  the numbers of the other inputs, by name; what they have in the job if not
+           given
+    """
+
+    def __init__(
+        self, job: Job, fixed: Mapping[str, Sequence[object]] | None = None
+    ) -> None:
         self._job = job
+        self._fixed = {i.name: list(map(ball, i.value.values())) for i in job.inputs}
+        self._fixed |= fixed or {}
         self._namespace = ObjectNamespace(Balls())
         factory = ExactFactory(self._namespace, job.dtype, job.seed)
         self._library = ExactLibrary(factory)
@@ -350,7 +363,7 @@ class Field:
         tensors, start = {}, 0
         for each in self._job.inputs:
             count = len(each.value.values())
-            numbers: Sequence[object] = [ball(v) for v in each.value.values()]
+            numbers: Sequence[object] = self._fixed[each.name]
             if each.claim is not None:
                 numbers = location[start : start + count]
                 start += count
@@ -363,6 +376,14 @@ class Field:
             weights = [1.0] * len(parts) if given is None else given.values()
             terms = (ball(w) * p for w, p in zip(weights, parts, strict=True))
             return sum(terms, ball(0))
+
+    def side(self, location: Sequence[Ball], at: int, *names: str) -> Side:
+        """Return the slopes by an entry, given by its position and named."""
+        way = unit(len(location), at)
+        (lower, falls), (upper, jumps) = (
+            slope(self, location, way, side) for side in (-1, 1)
+        )
+        return Side(*names, lower, upper, falls or jumps)
 
 
 def slope(

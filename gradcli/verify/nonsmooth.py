@@ -1,28 +1,41 @@
 """Entries whose derivative is not defined, or depends on how a tie is decided.
 
-A tie is a meeting of two equal numbers that are compared. The program runs twice more,
-with every tie decided as less and as greater; a derivative that is the same in all runs
-is not on a kink because of ties.
+A tie is a meeting of two equal numbers that are compared. The program runs again, with
+every tie decided as less, as greater, and as numbers a little further on are compared,
+on ways there and back; a derivative that is the same in all runs is not on a kink
+because of ties. A derivative of higher order by a number needs those of all lower ones,
+and all its ways are two.
 
 Invariant: this module only gives reasons against a verdict, never one for it.
 
     points = NonSmooth(subject, again)
     points.under(cotangent, entries)            # ({step: (what, steps)}, {})
+    points.of_order(entry, 2)                   # (what, steps), or None
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from random import Random
 from typing import Final
 
 from ..numbers.balls import STEPS, Ball
+from ..numbers.decided import Way
+from ..numbers.graph import derivatives
 from .entries import Entry
 from .judge import same
-from .subject import Place, Subject
+from .process.budget import load_sympy
+from .subject import OnTerms, Place, Subject
 
 MAX_JUMP_OUTPUTS: Final = 256
 MAX_TIES: Final = 64
+
+WAYS: Final = 4
+"""Number of ways, each there and back, on which ties of several entries are tried."""
+
+MAX_STEPS_OF_WAYS: Final = 2_000
+"""Largest program, in steps, that is run on all ways; a larger one is run on one."""
 
 TIE: Final = "the derivative depends on which side of a tie is taken"
 JUMP: Final = "the value depends on which side of a tie is taken"
@@ -34,9 +47,32 @@ Kinked = tuple[str, tuple[int, ...]]
 class NonSmooth:
     """The kinks and ties at the point of one run."""
 
-    def __init__(self, subject: Subject, again: Callable[[int], Subject]) -> None:
+    def __init__(self, subject: Subject, again: Callable[[int | Way], Subject]) -> None:
         self._subject = subject
         self._again = again
+
+    def of_order(self, entry: int, order: int) -> Kinked | None:
+        """Return the kink or tie that keeps a single output from having a derivative of
+        this order by an entry; None if there is none."""
+        subject, below = self._subject, self._subject.evaluation.below
+        for what, step in (*subject.kinks, *subject.edges()):
+            if entry in below([step]):
+                return what, (step,)
+        ties = [tie for tie in subject.ties() if entry in below(tie)]
+        if not ties:
+            return None
+        sides: list[Subject | None] = [self._side({entry: by}) for by in (1.0, -1.0)]
+        if any(side is None or side.system.level for side in sides):
+            sides += self._less_and_greater
+        here, *there = (
+            side and _coefficients(side, entry, order) for side in (subject, *sides)
+        )
+        for each in there:
+            if each is None or here is None or not self._same(each[0], here[0]):
+                return JUMP, ties[0]
+            if not all(map(self._same, each, here)):
+                return TIE, ties[0]
+        return None
 
     def any(self) -> Kinked | None:
         """Return one kink or tie that the point lies on; None if there is none."""
@@ -46,28 +82,58 @@ class NonSmooth:
             return TIE, tie
         return None
 
+    def named(self, what: str, steps: tuple[int, ...]) -> str:
+        """Return a kink in words, with the terms that meet and the table's rule."""
+        subject = self._subject
+        named = what + subject.text_of(steps)
+        if not isinstance(subject, OnTerms):
+            return named
+        load_sympy()
+        from .formulas import shown
+
+        rule = self._conventions.get(frozenset(map(shown, subject.terms_of(steps))))
+        return named if rule is None else f"{named}; {rule}"
+
+    @cached_property
+    def _conventions(self) -> dict[frozenset[str | None], str]:
+        load_sympy()
+        from .crossings import conventions
+
+        return conventions(self._subject.job)
+
+    def shown(self) -> tuple[str, ...]:
+        """Return the kinks at the point as texts."""
+        subject = self._subject
+        if not isinstance(subject, OnTerms):
+            return tuple(dict.fromkeys(what for what, _ in subject.kinks))
+        load_sympy()
+        from .formulas import kinks_shown
+
+        return kinks_shown(subject.terms, subject.own_kinks)
+
     def under(
         self, cotangent: Sequence[float], entries: Sequence[Entry]
     ) -> tuple[dict[int, Kinked], dict[int, Kinked]]:
         """Return, by the step of an entry, the kink that it is on; and the kink that it
         is on unless its number is the true one: two runs do not try each term of a tie
         of several, and where rounding decides a tie the other way is not known."""
-        subject, below = self._subject, self._subject.evaluation.entries_below
+        subject, below = self._subject, self._subject.evaluation.below
         lost = not all(e.true.is_finite() for e in entries)
         without = self._without_slope(cotangent) if lost else ()
         on: dict[int, Kinked] = {}
         for what, step in (*subject.kinks, *subject.edges(), *without):
-            for entry in below([step]):
-                on.setdefault(entry, (what, (step,)))
+            for each in below([step]):
+                on.setdefault(each, (what, (step,)))
         beside: dict[int, Kinked] = {}
         ties = subject.ties()
         if ties:
             jumps = self._jumps(cotangent)
             moved = self._moved(cotangent, entries)
+            looked_at = ties[:MAX_TIES] if moved or jumps else ()
+            met = [(tie, set(below(tie))) for tie in looked_at]
             for step in (e.step for e in entries):
                 if step in moved or jumps:
-                    own = (t for t in ties[:MAX_TIES] if step in below(t))
-                    tie = next(own, None)
+                    tie = next((t for t, made in met if step in made), None)
                     if tie is not None:
                         on.setdefault(step, (JUMP if jumps else TIE, tie))
                     elif step in moved:
@@ -95,12 +161,25 @@ class NonSmooth:
                     yield f"{own.words} has no derivative {own.without}", step
 
     @cached_property
-    def _sides(self) -> tuple[Subject | None, ...]:
-        """The runs with all ties decided one way and the other; None for one that
+    def _less_and_greater(self) -> tuple[Subject | None, ...]:
+        """The runs with all ties decided as less and as greater; None for one that
         fails."""
         return tuple(map(self._side, (-1, 1)))
 
-    def _side(self, tie_break: int) -> Subject | None:
+    @cached_property
+    def _sides(self) -> tuple[Subject | None, ...]:
+        """The runs with all ties decided otherwise; None for one that fails."""
+        subject = self._subject
+        steps = [int(step) for own in subject.entries.values() for step in own]
+        count = WAYS if subject.size <= MAX_STEPS_OF_WAYS else 1
+        draw, found = Random(subject.job.seed), list(self._less_and_greater)
+        for _ in range(count if len(steps) > 1 else 1):
+            there = {s: draw.choice((-1, 1)) * draw.uniform(0.5, 1) for s in steps}
+            back = {step: -by for step, by in there.items()}
+            found += map(self._side, (there, back))
+        return tuple(found)
+
+    def _side(self, tie_break: int | Way) -> Subject | None:
         try:
             return self._again(tie_break)
         except Exception:
@@ -141,8 +220,8 @@ class NonSmooth:
             return bool(steps)
         entries = self._subject.entries.items()
         places = [(n, k) for n, own in entries for k, s in enumerate(own) if s in steps]
-        sides = [_derivatives(s, cotangent, places) for s in self._sides if s]
-        return not all(map(same, *sides))
+        first, *others = (_derivatives(s, cotangent, places) for s in self._sides if s)
+        return not all(all(map(same, first, other)) for other in others)
 
 
 def _derivatives(
@@ -155,3 +234,9 @@ def _derivatives(
     steps = [int(side.entries[name][at]) for name, at in places]
     found: list[Ball] = side.evaluation.gradient(side.outputs, cotangent, steps)
     return found
+
+
+def _coefficients(side: Subject, entry: int, order: int) -> list[Ball]:
+    """Return the value of a single output and its derivatives up to an order."""
+    (output,) = side.outputs
+    return derivatives(side.evaluation.graph, output, entry, range(order + 1))

@@ -28,6 +28,7 @@ from ..engine import Tensor
 from ..engine.raw import Host
 from ..engine.walk import inputs_first
 from ..numbers.balls import ZERO, Ball, ball, is_infinite, is_nan, size, to_float
+from ..numbers.decided import Way
 from ..numbers.graph import Evaluation
 from ..numbers.namespace import ObjectNamespace
 from ..numbers.rounding import least_normal, numbers_moved, unit_roundoff
@@ -166,7 +167,7 @@ class Check:
     def subject(self) -> Subject:
         return self._run(0)
 
-    def _run(self, tie_break: int) -> Subject:
+    def _run(self, tie_break: int | Way) -> Subject:
         if self.is_large:
             tape = self.tapes(Tape(tie_break, self.job.dtype))
             return on_tape(self.job, self._output, tape)
@@ -250,17 +251,8 @@ class Check:
             found,
             self.budget.spent,
             side_conditions=self.whole.conditions() if stated else (),
-            kinks=self._kinks_shown() if kinked else (),
+            kinks=self._nonsmooth.shown() if kinked else (),
         )
-
-    def _kinks_shown(self) -> tuple[str, ...]:
-        subject = self.subject
-        if not isinstance(subject, OnTerms):
-            return tuple(dict.fromkeys(what for what, _ in subject.kinks))
-        load_sympy()
-        from .formulas import kinks_shown
-
-        return kinks_shown(subject.terms, subject.own_kinks)
 
     # choosing entries
 
@@ -357,7 +349,10 @@ class Check:
         self.rows.append(row)
         undefined = self._undefined(row.cotangent)
         if self.job.kind == "hessian":
-            kink = self._nonsmooth.any()
+            steps = {e.step for e in entries}
+            alone = len(steps) == len(self.claims) == 1
+            points = self._nonsmooth
+            kink = points.of_order(*steps, 2) if alone else points.any()
             on = {e.step: kink for e in entries} if kink is not None else {}
             beside: dict[int, Kinked] = {}
         else:
@@ -379,7 +374,7 @@ class Check:
             if entry.step in undefined:
                 entry.withhold(undefined[entry.step])
             elif entry.step in on:
-                entry.at_kink(self._named(*on[entry.step]))
+                entry.at_kink(self._nonsmooth.named(*on[entry.step]))
 
     def _judge(
         self, entries: Sequence[Entry], references: Iterable[Reference],
@@ -398,7 +393,7 @@ class Check:
             if kink is None and entry.verdict in (REFUTED, ROUNDED):
                 kink = self.subject.sign_of_zero
             if kink is not None:
-                entry.at_kink(self._named(*kink))
+                entry.at_kink(self._nonsmooth.named(*kink))
 
     def _hold_rules(self) -> None:
         """Compare the engine's rules with the true numbers for certified entries,
@@ -480,25 +475,6 @@ class Check:
             return unit(count, number)
         given = self.job.cotangent
         return [1.0] * count if given is None else given.values()
-
-    def _named(self, what: str, steps: tuple[int, ...]) -> str:
-        """Return a kink in words, with the terms that meet and the table's rule."""
-        subject = self.subject
-        named = what + subject.text_of(steps)
-        if not isinstance(subject, OnTerms):
-            return named
-        load_sympy()
-        from .formulas import shown
-
-        rule = self._conventions.get(frozenset(map(shown, subject.terms_of(steps))))
-        return named if rule is None else f"{named}; {rule}"
-
-    @cached_property
-    def _conventions(self) -> dict[frozenset[str | None], str]:
-        load_sympy()
-        from .crossings import conventions
-
-        return conventions(self.job)
 
     # the value itself
 
@@ -584,7 +560,7 @@ class Check:
                 if entry.verdict == UNKNOWN:
                     continue
                 if kink is not None:
-                    entry.at_kink(f"{self._named(*kink)}: {reason}")
+                    entry.at_kink(f"{self._nonsmooth.named(*kink)}: {reason}")
                 else:
                     entry.lower(verdict, reason)
 

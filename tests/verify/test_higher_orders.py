@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gradcli.verify.judge import verified
+from gradcli.verify.orders import verified
 
 from .jobs import job
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from math import prod
+from math import inf, log10, prod
 from typing import Final
 
 import numpy as np
@@ -21,8 +21,10 @@ from ...engine import Tensor
 from ...engine.raw import Host
 from ...numbers.balls import to_float
 from ...numbers.expressions import Expressions
+from ...numbers.graph import ACCURATE_BITS
 from ...numbers.terms import Term
 from ...records import Values
+from ..crossings import Crossing, Gap, meeting
 from ..formulas import indifferent, side_conditions
 from ..process.budget import Budget, OutOfTime
 from ..process.job import AGREES, PROVED, RAN_OUT, REFUTED, timed_out, words_of
@@ -44,7 +46,18 @@ from .text import (
     simpler,
     small_points,
 )
-from .truth import Visit, are_finite, differing, fits, fitted_array, terms_of, values_of
+from .truth import (
+    DEEP_BITS,
+    Visit,
+    are_finite,
+    differing,
+    distance,
+    fits,
+    fitted_array,
+    terms_of,
+    values_of,
+    wrong_entries,
+)
 
 MAX_CLAIM_ENTRIES: Final = 5_000
 TRIES_PER_POINT: Final = 6
@@ -60,8 +73,14 @@ MAX_BRANCHES: Final = 3
 MAX_BRANCH_CONDITIONS: Final = 2
 """Largest number of a branch's conditions with which other branches are proved too."""
 
+MAX_DECISIONS: Final = 8
+"""Largest number of decisions at whose turns values are compared."""
+
 MAX_CLAIM_PROOF_ENTRIES: Final = 64
 SIMPLIFYING_PASSES: Final = 3
+
+LOG_2: Final = log10(2)
+"""Number of decimal digits that a bit is worth."""
 
 MAX_SHOWN_ENTRIES: Final = 64
 """Largest number of entries of an array that is shown whole where shapes differ."""
@@ -77,15 +96,18 @@ class Case:
     """A claim, and what has been found out about it so far.
 
     pointed     whether the claim may be meant for the given point alone
-    right_here  whether it holds at the given point
+    given_seen  whether it was compared at the given point
+    right_here  whether it holds there
     undefined   the number of points where the derivative is finite, and it is not
     beyond      the number of points where only the second program has a finite value
-    taken       notes on constants that are taken for other numbers, each once
+    few         the decimals that have too few digits to tell the sides apart
+    why         why there is no proof
     """
 
     claim: Claim
     pointed: bool = False
     ruling: Ruling = field(default_factory=Ruling)
+    given_seen: bool = False
     right_here: bool = False
     wrong_at: Point | None = None
     seen: list[Visit] = field(default_factory=list)
@@ -93,7 +115,8 @@ class Case:
     beyond: int = 0
     reason: str | None = None
     note: str | None = None
-    taken: dict[str, None] = field(default_factory=dict)
+    few: dict[str, None] = field(default_factory=dict)
+    why: list[str] = field(default_factory=list)
 
 
 def judge(task: ClaimsTask, report: Report = lambda judgement: None) -> Judgement:
@@ -113,7 +136,6 @@ class Judge:
         self.pinned: Point = {}
         self.tried = 0
         self.refusal: str | None = None
-        self.given_used = True
 
     def work(self) -> Judgement:
         count = sum(given.size for given in self.task.inputs)
@@ -157,7 +179,6 @@ class Judge:
     def _visits(self) -> Iterator[tuple[Point, Visit]]:
         if self.given is not None:
             visit = self._visit(self.given)
-            self.given_used = visit is not None
             if visit is not None:
                 yield self.given, visit
         found = refused = 0
@@ -183,14 +204,14 @@ class Judge:
                     return
 
     def _visit(self, point: Point) -> Visit | None:
-        """Return the visit of a point; None if it is not usable: on a kink, or where a
-        target is not finite."""
+        """Return the visit of a point; None if it is not usable: on a kink, unless
+        values are compared, or where a target is not finite."""
         try:
             visit = Visit(self.task, point)
         except Exception as error:
             self.refusal = words_of(error)
             return None
-        if visit.is_non_smooth():
+        if visit.is_non_smooth() and all(case.claim.by for case in self.cases):
             return None
         try:
             targets = [visit.target(claim) for claim in self.task.claims]
@@ -216,21 +237,23 @@ class Judge:
 
     def _look(self, case: Case, point: Point, visit: Visit) -> None:
         try:
-            true = visit.truth(case.claim)
-            claimed = visit.claimed(case.claim)
+            sides = compared(visit, case.claim)
         except KeyError:
             case.reason = f"'{case.claim.output}' has no value there"
             return
         except Exception as error:
             case.reason = f"the claim does not run on symbols: {words_of(error)}"
             return
-        if not are_finite(true):
+        if sides is None or not are_finite(sides[1]):
             return
+        claimed, true = sides
         if not are_finite(claimed):
             case.undefined += 1
             return
+        case.given_seen = case.given_seen or point is self.given
         fit = fits(claimed, true)
-        if not fit or differing(claimed, true):
+        deep = case.pointed and point is self.given
+        if not fit or self._is_wrong(case, visit, sides, deep):
             case.wrong_at = point
         elif point is self.given:
             case.right_here = True
@@ -240,7 +263,11 @@ class Judge:
         if fit:
             stands = f"the claim's shape {said} stands for {has}"
             case.note = None if said == has else stands
-        case.taken |= dict.fromkeys(visit.meant.taken(visit.terms))
+
+    def _is_wrong(self, case: Case, visit: Visit, sides: Sides, deep: bool) -> bool:
+        wrong, few = wrong_entries(visit, case.claim, *sides, deep)
+        case.few |= dict.fromkeys(few)
+        return bool(wrong)
 
     def _ruling(self, case: Case) -> Ruling:
         seen = len(case.seen)
@@ -256,8 +283,9 @@ class Judge:
     def _notes(self, case: Case) -> Iterator[str]:
         if case.note:
             yield case.note
-        yield from case.taken
-        if not self.given_used:
+        if case.few:
+            yield f"to the digits of {', '.join(case.few)}, and no further"
+        if self.given is not None and not case.given_seen:
             yield "the point given is on a kink or outside the domain"
         sides = ("the first program", "the second program")
         true, claimed = ("the derivative", "the claim") if case.claim.by else sides
@@ -277,15 +305,71 @@ class Judge:
 
     def _settle(self, case: Case) -> None:
         """Find a counterexample to a claim that is false, or a proof of another one."""
-        wrong = case.wrong_at
-        if wrong is None:
-            if case.seen and self.task.prove:
+        if case.wrong_at is None and case.seen:
+            # Formulas say more beside a kink than on it.
+            case.seen.sort(key=Visit.is_non_smooth)
+            if self.task.prove and not case.few:
                 case.ruling = self._proved(case)
-        elif case.ruling.verdict == REFUTED:
-            search = Search(self.task, case.claim, frozenset(self.pinned), self.budget)
+            self._look_closer(case)
+        wrong = case.wrong_at
+        if wrong is not None and case.ruling.verdict == REFUTED:
+            search = self._search(case)
             here = case.pointed and wrong is self.given
             found = search.at(wrong) if here else search.smallest(wrong)
             case.ruling = replace(case.ruling, counterexample=found)
+            if (
+                found is not None
+                and found.entry is not None
+                and found.claimed == found.true
+            ):
+                point = {name: values for name, _, values in found.inputs}
+                share = distance(Visit(self.task, point), case.claim)
+                note = f"the two differ by {share} of their size"
+                case.ruling = replace(case.ruling, note=note)
+
+    def _look_closer(self, case: Case) -> None:
+        """Compare the sides of a claim without a proof in more digits; those of values
+        also where the program decides otherwise."""
+        try:
+            with self.budget.slice(self.budget.left / 2):
+                for visit in [] if case.ruling.verdict == PROVED else case.seen:
+                    sides = compared(visit, case.claim)
+                    if sides is not None and self._is_wrong(case, visit, sides, True):
+                        case.wrong_at = visit.point
+                        break
+                else:
+                    here = [] if case.claim.by else self._beside(case.seen[0])
+                    search = self._search(case)
+                    case.wrong_at = next(filter(search.wrong_at, here), None)
+                digits = int(DEEP_BITS * LOG_2)
+        except OutOfTime:
+            self.budget.check()
+            digits = int(ACCURATE_BITS * LOG_2)
+        if case.wrong_at is not None:
+            case.ruling = Ruling(REFUTED, case.ruling.points)
+        elif case.ruling.verdict != PROVED:
+            notes = [] if case.few else [f"compared in {digits} digits"]
+            case.ruling = replace(
+                case.ruling,
+                note="; ".join(dict.fromkeys([*notes, *self._notes(case), *case.why])),
+            )
+
+    def _beside(self, visit: Visit) -> Iterator[Point]:
+        """Yield the points nearest to a visit's where sides of its decisions meet."""
+        entries = {e.serial: (name, k) for name in visit.tensors
+                   for k, e in enumerate(visit.entries(name))}  # fmt: skip
+        for each in islice(visit.terms.decisions.values(), MAX_DECISIONS):
+            gap = Gap(visit.terms, Crossing(None, None, each.left, each.right), entries)
+            found = meeting(gap, inf)
+            if found is not None:
+                point = {name: list(own) for name, own in visit.point.items()}
+                for serial, b in found.moved.items():
+                    name, k = entries[serial]
+                    point[name][k] = to_float(b)
+                yield {name: tuple(own) for name, own in point.items()}
+
+    def _search(self, case: Case) -> Search:
+        return Search(self.task, case.claim, frozenset(self.pinned), self.budget)
 
     def _proved(self, case: Case) -> Ruling:
         """Return the ruling after proofs on the first point's branch and others."""
@@ -302,8 +386,8 @@ class Judge:
         except Exception as error:
             reason = f"no proof: {words_of(error)}"
         if not proof.done:
-            known = case.ruling.note
-            return replace(case.ruling, note=f"{known}; {reason}" if known else reason)
+            case.why.append(reason)
+            return case.ruling
         conditions = self._further(case, proof.conditions)
         return replace(case.ruling, verdict=PROVED, side_conditions=conditions)
 
@@ -383,16 +467,15 @@ class Search:
         """Return the claimed and the true values; None if they agree or fail."""
         try:
             visit = Visit(self.task, point)
-            if visit.is_non_smooth():
+            sides = compared(visit, self.claim)
+            if sides is None or not all(map(are_finite, sides)):
                 return None
-            true, claimed = visit.truth(self.claim), visit.claimed(self.claim)
+            if fits(*sides) and not wrong_entries(visit, self.claim, *sides, True)[0]:
+                return None
         except Exception:
             # A point at which the program fails is no counterexample.
             return None
-        if not (are_finite(true) and are_finite(claimed)):
-            return None
-        right = fits(claimed, true) and not differing(claimed, true)
-        return None if right else (claimed, true)
+        return sides
 
     def _clear(self, free: Sequence[Given]) -> None:
         """Set shorter and shorter runs of entries to zero; the claim stays wrong."""
@@ -417,6 +500,18 @@ class Search:
                 return
 
 
+def compared(visit: Visit, claim: Claim) -> Sides | None:
+    """Return the claimed and the true values; None on a kink, where a program has a
+    value alone."""
+    true = visit.truth(claim)
+    if claim.by and visit.is_non_smooth():
+        return None
+    claimed = visit.claimed(claim)
+    # The second program may have kinks of its own.
+    other = claim.expression is None and claim.by and visit.is_non_smooth()
+    return None if other else (claimed, true)
+
+
 def shown(task: ClaimsTask, point: Point, sides: Sides) -> Counterexample:
     """Return the counterexample at a point, with the first entry that differs."""
     claimed, true = sides
@@ -426,7 +521,7 @@ def shown(task: ClaimsTask, point: Point, sides: Sides) -> Counterexample:
     few = [side if side.size <= MAX_SHOWN_ENTRIES else side[:0] for side in sides]
     parts = [list(side.flat) for side in few]
     if values is not None:
-        wrong = differing(claimed, true)[0]
+        wrong = (differing(claimed, true) or [0])[0]
         entry = tuple(map(int, np.unravel_index(wrong, true.shape)))
         parts = [[values.flat[wrong]], [true.flat[wrong]]]
     said, has = (tuple(map(to_float, part)) for part in parts)

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, compress
+from math import isfinite
 from typing import Any, Final
 
 import numpy as np
@@ -22,12 +24,12 @@ import numpy as np
 from ...engine import Tensor
 from ...engine.raw import Host
 from ...lang.run import evaluate
-from ...numbers.balls import START_BITS, Ball, ball, close, working
-from ...numbers.graph import derivative_of_order
+from ...numbers.balls import START_BITS, Ball, ball, close, text, working
+from ...numbers.graph import derivatives
 from ...numbers.namespace import ObjectNamespace
+from ...numbers.system import SURE_DIGITS
 from ...numbers.terms import Term, Terms
-from ...ops.exact import PI, Exact, decimal, fraction, function
-from ..formulas import shown
+from ...ops.exact import Exact, decimal, fraction
 from ..subject import objects, of_elements, symbols
 from .text import Claim, ClaimsTask
 from .text import positions as entry_positions
@@ -36,16 +38,11 @@ MAX_CLAIM_STEPS: Final = 50_000
 """Largest number of steps of a program that a claim is about: at a random point, or
 with a part written differently, a loop may not end."""
 
-CONSTANT_RELATIVE_ERROR: Final = 1e-15
-"""Relative error of a constant that was computed by a few operations on floats."""
+MAX_LITERALS: Final = 12
+"""Largest number of decimals with many digits that a difference is put down to."""
 
-MAX_FRACTION_TERM: Final = 1000
-"""Largest numerator or denominator of a fraction that a decimal is taken for."""
-
-RELATIVE_TOLERANCE: Final = ball(2) ** -83
-"""Relative distance up to which two numbers count as equal."""
-
-ABSOLUTE_TOLERANCE: Final = ball(2) ** -100
+DEEP_BITS: Final = 4096
+"""Precision, in bits, in which sides that fewer bits do not tell apart are compared."""
 
 
 def are_finite(balls: Host) -> bool:
@@ -53,13 +50,16 @@ def are_finite(balls: Host) -> bool:
 
 
 class Visit:
-    """The run of a task's program at one point."""
+    """The run of a task's program at one point; ``instead`` is as for `Literals`."""
 
-    def __init__(self, task: ClaimsTask, point: Mapping[str, Sequence[object]]) -> None:
+    def __init__(
+        self, task: ClaimsTask, point: Mapping[str, Sequence[object]],
+        instead: Mapping[str, Fraction] | None = None,
+    ) -> None:  # fmt: skip
         self.task = task
         self.point = point
         self.terms = Terms()
-        self.meant = Meant()
+        self.literals = Literals(instead or {})
         self.namespace = ObjectNamespace(self.terms)
         self.tensors = {
             given.name: symbols(
@@ -76,6 +76,21 @@ class Visit:
     def is_non_smooth(self) -> bool:
         """Tell whether the point is on a kink or a tie of the program."""
         return bool(self.terms.kinks or self.terms.ties)
+
+    def with_literals(self, instead: Mapping[str, Fraction]) -> Visit:
+        """Return the visit of the same point with other numbers for some decimals."""
+        return Visit(self.task, self.point, instead)
+
+    @contextmanager
+    def deeply(self) -> Iterator[None]:
+        """Compute with `DEEP_BITS` in a block."""
+        evaluation = self.terms.evaluation
+        before, evaluation.bits = evaluation.bits, DEEP_BITS
+        try:
+            with working(DEEP_BITS):
+                yield
+        finally:
+            evaluation.bits = before
 
     def target(self, claim: Claim) -> Tensor:
         """Return the tensor that a claim is about; raise `KeyError` if there is none
@@ -136,7 +151,8 @@ class Visit:
             return objects(chain.from_iterable(rows), shape)
         if len(claim.by) > 2:
             order = len(claim.by)
-            found = derivative_of_order(self.terms, outputs[0], first[0], order)
+            bits = evaluation.bits
+            found = derivatives(self.terms, outputs[0], first[0], [order], bits=bits)[0]
             return objects([found], ())
         ones = [1.0] * len(outputs)
         columns = [evaluation.second(outputs, ones, first, along) for along in last]
@@ -150,7 +166,7 @@ class Visit:
         with working(START_BITS):
             output, _, environment = evaluate(
                 source, named, of=of, seed=seed, max_steps=MAX_CLAIM_STEPS,
-                typed=self.meant,
+                typed=self.literals,
             )  # fmt: skip
         return of_elements(output, self.namespace), environment
 
@@ -190,54 +206,76 @@ def differing(claimed: Host, true: Host) -> list[int]:
 
 
 def _same(a: Ball, b: Ball) -> bool:
-    with working(START_BITS):
-        return close(a, b, RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE)
+    with working(DEEP_BITS):
+        return close(a, b)
 
 
-class Meant:
-    """A reader of decimals that remembers which it has taken for other numbers."""
+class Literals:
+    """A reader of decimals that keeps those with more digits than a float is sure to
+    have; ``instead`` has the numbers that some of them are read as."""
 
-    def __init__(self) -> None:
-        self._taken: dict[float, float] = {}
+    def __init__(self, instead: Mapping[str, Fraction]) -> None:
+        self.long: dict[str, tuple[Fraction, Fraction]] = {}
+        """The number that a decimal is near, and the unit of its digits: its float and
+        the distance to the next one, if it has the digits of a float."""
+        self._instead = instead
 
-    def __call__(self, text: str) -> float:
-        number = decimal(text)
-        if not isinstance(number, Exact) or not number:
+    def __call__(self, typed: str) -> float:
+        number = decimal(typed)
+        if not isinstance(number, Exact) or number.name != "number":
             return number
-        printed = decimal(repr(float(number)))
-        if getattr(printed, "args", None) != number.args:
-            # It has not exactly the digits that its float is printed with.
-            return number
-        for part, pis, root in _readings(float(number)):
-            found = _exactly(part, pis, root)
-            if found.args == number.args:
-                break
-            if found == number:
-                self._taken[number] = found
-                return found
-        return number
-
-    def taken(self, terms: Terms) -> Iterator[str]:
-        """Yield notes on decimals that were taken for other numbers."""
-        for number, found in self._taken.items():
-            yield f"{float(number)!r} is taken for {shown(terms.lift(found))}"
+        digits, _, power = typed.replace("_", "").lower().partition("e")
+        if len(digits.replace(".", "").lstrip("0")) > SURE_DIGITS:
+            near, written = float(number), Fraction(*number.args)
+            last = Fraction(10) ** (int(power or 0) - len(digits.partition(".")[2]))
+            printed = decimal(repr(near)) if isfinite(near) else near
+            if getattr(printed, "args", None) == number.args:
+                written, last = Fraction(near), Fraction(math.ulp(near))
+            self.long[typed] = written, last
+        moved = self._instead.get(typed)
+        return number if moved is None else fraction(*moved.as_integer_ratio())
 
 
-def _exactly(part: Fraction, pis: int, root: bool) -> Exact:
-    found: Any = fraction(*part.as_integer_ratio())
-    if pis:
-        found = found * PI if pis > 0 else found / PI
-    return function("sqrt", math.sqrt(found), found) if root else found  # type: ignore[return-value]
+def wrong_entries(
+    visit: Visit, claim: Claim, claimed: Host, true: Host, deep: bool = False
+) -> tuple[list[int], tuple[str, ...]]:
+    """Return the positions of the entries that a claim has wrong, and the decimals that
+    have too few digits to tell; ``deep`` compares with `DEEP_BITS`."""
+    wrong = differing(claimed, true)
+    if deep and not wrong:
+        with visit.deeply():
+            wrong = differing(visit.claimed(claim), visit.truth(claim))
+    long = visit.literals.long
+    if not wrong or not 0 < len(long) <= MAX_LITERALS:
+        return wrong, ()
+    meant = {typed: near for typed, (near, _) in long.items()}
+    base, *gaps = (
+        _gap(visit.with_literals({**meant, **moved}), claim)
+        for moved in ({}, *({t: near + last} for t, (near, last) in long.items()))
+    )
+    with working(DEEP_BITS):
+        moved = {k: [abs(each[k] - base[k]) for each in gaps] for k in wrong}
+        explained = all(abs(base[k]) < sum(by, ball(0)) for k, by in moved.items())
+        few = (any(by[at] > 0 for by in moved.values()) for at in range(len(long)))
+        return ([], tuple(compress(long, few))) if explained else (wrong, ())
 
 
-def _readings(number: float) -> Iterator[tuple[Fraction, int, bool]]:
-    """Yield readings, plainest first: a fraction, the power of pi that it is multiplied
-    by, and whether the square root of that is meant."""
-    for root in (False, True):
-        for pis in (0, 1, -1):
-            bare = (number * number if root else number) / math.pi**pis
-            near = Fraction(bare).limit_denominator(MAX_FRACTION_TERM)
-            if 0 < near.numerator <= MAX_FRACTION_TERM and (
-                abs(float(near) - bare) <= CONSTANT_RELATIVE_ERROR * bare
-            ):
-                yield near, pis, root
+def distance(visit: Visit, claim: Claim) -> str:
+    """Return the largest difference of the sides, as a share of their size."""
+    with visit.deeply():
+        true, claimed = visit.truth(claim), visit.claimed(claim)
+    values = fitted_array(claimed, true.shape)
+    assert values is not None
+    with working(DEEP_BITS):
+        shares = [abs(a - b) / (abs(a) + abs(b)) * 2
+                  for a, b in zip(values.flat, true.flat, strict=True)
+                  if not (a - b).contains(0)]  # fmt: skip
+        return text(max(shares, key=lambda share: share.mid(), default=ball(0)), 2)
+
+
+def _gap(visit: Visit, claim: Claim) -> list[Ball]:
+    with visit.deeply():
+        true = visit.truth(claim)
+        values = fitted_array(visit.claimed(claim), true.shape)
+        assert values is not None
+        return [a - b for a, b in zip(values.flat, true.flat, strict=True)]

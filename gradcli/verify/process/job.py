@@ -16,6 +16,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from dataclasses import asdict, is_dataclass, replace
 from itertools import product
+from linecache import getline
 from math import prod
 from types import NoneType
 from typing import (
@@ -60,12 +61,37 @@ def is_weaker(verdict: str, required: str) -> bool:
 
 def words_of(error: Exception) -> str:
     """Return an exception's message on one line, shortened to 120 characters."""
-    if isinstance(error, MemoryError):
-        return "the memory that a check may take ran out"
+    for kind, words in _WORDS.items():
+        if isinstance(error, kind):
+            return words
     said = getattr(error, "message", None) or str(error)
-    words = " ".join(said.split()) or type(error).__name__
+    words = " ".join(said.split()) if is_ours(error) else ""
+    words = words or "the check has no way to follow it"
     return words if len(words) <= 120 else words[:119] + "…"
 
+
+_WORDS: Final[dict[type[Exception], str]] = {
+    MemoryError: "the memory that a check may take ran out",
+    OverflowError: "a number on the way is beyond the range of floats",
+    ZeroDivisionError: "a number on the way is divided by 0",
+    RecursionError: "it is nested too deeply",
+}
+
+
+def is_ours(error: Exception) -> bool:
+    """Tell whether an exception was raised by a statement of this package, so that its
+    message is for people."""
+    trace = error.__traceback__
+    if trace is None or type(error).__module__.startswith(PACKAGE):
+        return True
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    line = getline(trace.tb_frame.f_code.co_filename, trace.tb_lineno)
+    ours = str(trace.tb_frame.f_globals.get("__name__")).startswith(PACKAGE)
+    return ours and line.lstrip().startswith("raise ")
+
+
+PACKAGE: Final = __name__.partition(".")[0]
 
 NOTHING_SHOWN: Final = "nothing could be shown"
 
