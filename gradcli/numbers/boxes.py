@@ -144,6 +144,12 @@ class BoxTerms(Terms):
             raise Unresolved("it is open whether a value is 0")
         return bool(element.value.is_zero())
 
+    def is_settled(self, element: Term) -> bool:
+        return False
+
+    def narrowed(self, element: Term) -> Ball:
+        return self.value(element)
+
     def nearest(self, element: Term, number: Number) -> bool:
         return bool(element.value.contains(ball(number)))
 

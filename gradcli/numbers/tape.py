@@ -348,7 +348,7 @@ class Tape(Deciding[int]):
     def is_constant(self, element: int) -> bool:
         return not self._varies[int(element)]
 
-    def note_tie(self, a: int, b: int, slack: float) -> bool:
+    def note_tie(self, a: int, b: int, slack: float, side: int) -> bool:
         return bool(self.tie(np.array([int(a)]), np.array([int(b)]))[0])
 
     def slack(self, element: int, distance: Ball = ZERO) -> float:
@@ -396,8 +396,12 @@ class TapeNamespace(ObjectNamespace):
             setattr(self, relation.__name__, self._comparison(relation, slowly))
 
     def _block(self, name: str) -> Run:
-        def run(*operands: object) -> ObjectArray:
+        slowly = getattr(self, name) if name in decided.NUMERIC else None
+
+        def run(*operands: object) -> Any:
             arrays = np.broadcast_arrays(*[self.elements(o) for o in operands])
+            if slowly and not any(self.tape.varies(a).any() for a in arrays):
+                return slowly(*operands)
             made = self.tape.applied(name, *[a.reshape(-1) for a in arrays])
             return self._of(made.reshape(arrays[0].shape))
 
@@ -443,7 +447,8 @@ class TapeNamespace(ObjectNamespace):
                 return slowly(left, right)
             met = np.asarray(a == b)
             met[met] = self.tape.tie(*[p[met] for p in steps])
-            return np.where(met, relation(self.tape.tie_break, 0), relation(a, b))
+            tied = relation(self.tape.tied_side, 0)
+            return np.where(met, tied, relation(a, b))
 
         return run
 

@@ -189,7 +189,7 @@ class _Judge:
                 found.verdict = CERTIFIED
                 found.absolute = _up(error) if found.error is None else None
             else:
-                tiny = abs(true) < least_normal(self.dtype)
+                tiny = not true.is_zero() and abs(true) < least_normal(self.dtype)
                 why = "underflow, " if tiny else ""
                 found.reason = f"{self._both()}: {why}{digits} correct digits"
                 found.verdict, found.digits = ROUNDED, digits

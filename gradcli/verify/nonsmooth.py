@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Final
 
 from ..numbers.balls import STEPS, Ball
+from ..numbers.decided import EQUAL
 from .entries import Entry
 from .judge import same
 from .subject import Place, Subject
@@ -96,9 +97,10 @@ class NonSmooth:
 
     @cached_property
     def _sides(self) -> tuple[Subject | None, ...]:
-        """The runs with all ties decided one way and the other; None for one that
-        fails."""
-        return tuple(map(self._side, (-1, 1)))
+        """The runs with all ties decided one way and the other, and as equal if the
+        engine's numbers part what is equal; None for one that fails."""
+        equal = (EQUAL,) if self._subject.system.parted else ()
+        return tuple(map(self._side, (-1, 1, *equal)))
 
     def _side(self, tie_break: int) -> Subject | None:
         try:

@@ -18,8 +18,9 @@ import sympy
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
 from ..numbers.balls import Ball, ball, size, to_float, working
-from ..numbers.expressions import compiled
-from ..numbers.system import NoMeaning
+from ..numbers.expressions import compiled, formula_of, number
+from ..numbers.graph import Evaluation, compute
+from ..numbers.system import NoMeaning, exact
 
 MAX_REWRITTEN_STEPS: Final = 600
 MAX_SIMPLIFIED_STEPS: Final = 60
@@ -120,6 +121,21 @@ _NOTHING: Final = ball(2) ** -130
 def _beside(value: Ball, step: float, number: int) -> Ball:
     away = ball(step) * (1 + ball(number % 7) / 10)
     return value + (away if value.contains(0) else value * away)
+
+
+def are_equal(evaluation: Evaluation, a: int, b: int) -> bool:
+    """Tell whether SymPy shows that two steps made of constants alone are equal."""
+    graph, made = evaluation.graph, dict[int, Any]()
+    leaf = lambda step: number(exact(graph.leaf(step)))
+    applied = lambda name, args: args[0] if name == "stop" else formula_of(name)(*args)
+    try:
+        compute(graph, evaluation.below([a, b]), made, leaf, applied)
+        gap = sympy.expand_log(made[a] - made[b], factor=True)
+        return bool(
+            vanishes(gap, {}) or sympy.simplify(gap) == 0 or gap.equals(0) is True
+        )
+    except (NoMeaning, RecursionError, ValueError, TypeError):
+        return False
 
 
 class _Kernels:

@@ -212,7 +212,7 @@ class Meant:
             found = _exactly(part, pis, root)
             if found.args == number.args:
                 break
-            if found == number:
+            if float(found) == float(number):
                 self._taken[number] = found
                 return found
         return number
