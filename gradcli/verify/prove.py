@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
+from functools import cache, reduce
 from itertools import product
 from typing import Any, Final, TypeAlias
 
@@ -21,6 +21,9 @@ from ..numbers.balls import Ball, ball, size, to_float, working
 from ..numbers.expressions import compiled, formula_of, number
 from ..numbers.graph import Evaluation, compute
 from ..numbers.system import NoMeaning, exact
+
+NOT_TOLD_APART: Final = "no precision tells two constants apart"
+"""Reason why it stays open on which side of a step a constant lies."""
 
 MAX_REWRITTEN_STEPS: Final = 600
 MAX_SIMPLIFIED_STEPS: Final = 60
@@ -130,12 +133,17 @@ def are_equal(evaluation: Evaluation, a: int, b: int) -> bool:
     applied = lambda name, args: args[0] if name == "stop" else formula_of(name)(*args)
     try:
         compute(graph, evaluation.below([a, b]), made, leaf, applied)
-        gap = sympy.expand_log(made[a] - made[b], factor=True)
-        return bool(
-            vanishes(gap, {}) or sympy.simplify(gap) == 0 or gap.equals(0) is True
-        )
+        return _is_nothing(made[a] - made[b])
     except (NoMeaning, RecursionError, ValueError, TypeError):
         return False
+
+
+@cache
+def _is_nothing(constant: sympy.Expr) -> bool:
+    gap = sympy.expand_log(constant, factor=True)
+    if vanishes(gap, {}) or sympy.simplify(gap) == 0:
+        return True
+    return gap.equals(0) is True
 
 
 class _Kernels:

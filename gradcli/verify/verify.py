@@ -437,9 +437,11 @@ class Check:
             if pair not in self._equal:
                 self._equal[pair] = self._are_equal(*pair)
             if not self._equal[pair]:
-                told = self.subject.text_of(pair)
+                from .prove import NOT_TOLD_APART
+
+                reason = NOT_TOLD_APART + self.subject.text_of(pair)
                 for entry in entries:
-                    entry.withhold(f"no precision tells two constants apart{told}")
+                    entry.withhold(reason)
 
     def _are_equal(self, a: int, b: int) -> bool:
         from .prove import are_equal
