@@ -153,7 +153,9 @@ class BoxTerms(Terms):
     def nearest(self, element: Term, number: Number) -> bool:
         return bool(element.value.contains(ball(number)))
 
-    def rounded(self, element: Term) -> Any:
+    def landed(self, element: Term, jump: Fraction, away: Fraction) -> Fraction:
+        if not self.nearest(element, jump):
+            return super().landed(element, jump, away)
         low, high = element.value.lower(), element.value.upper()
         if not high - low < 1:
             raise Unresolved("a value passes several jumps")

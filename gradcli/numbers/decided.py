@@ -166,15 +166,15 @@ def _to_integer(rounding: str, system: System[Element], e: Element) -> Element:
     rounded = _ROUNDINGS[rounding]
     middle = inside = Fraction(*ratio(value.mid()))
     jump = _nearest_jump(rounding, middle)
-    if system.nearest(e, jump):
+    near = system.nearest(e, jump)
+    if near:
         system.kink(e, f"{rounding} jumps there")
-        middle = jump if system.is_settled(e) else Fraction(system.rounded(e))
+    if near or abs(middle - jump) < _NEAR:
+        # The middle of a ball may lie on the other side.
+        middle = system.landed(e, jump, _NEAR)
         beside = (jump - _NEAR, jump + _NEAR)
         same = (p for p in beside if rounded(p) == rounded(middle))
         inside = next(same, middle)
-    elif abs(middle - jump) < _NEAR:
-        # The middle of a ball may lie on the other side.
-        middle = inside = jump + system.side(e, system.lift(jump)) * _NEAR
     lower, upper = _jumps_around(rounding, inside)
     system.note(e, ">=" if rounded(lower) == rounded(middle) else ">", lower)
     system.note(e, "<=" if rounded(upper) == rounded(middle) else "<", upper)
@@ -393,11 +393,17 @@ class Deciding(System[Step]):
         return 0 if self.tie_break == EQUAL else self.tie_break
 
     def is_settled(self, element: Step) -> bool:
-        if self.in_floats:
+        if self.in_floats or not self.is_constant(element):
             return False
-        graph = self.evaluation.graph
-        below = self.evaluation.below([int(element)])
-        return not any(graph.name(step) == "symbol" for step in below)
+        graph, seen, stack = self.evaluation.graph, set[int](), [int(element)]
+        while stack:
+            step = stack.pop()
+            if graph.name(step) == "symbol":
+                return False
+            new = set(graph.args(step)) - seen
+            seen |= new
+            stack += new
+        return True
 
     def _assume(self, a: Step, b: Step) -> None:
         """Count two constants as equal; note it if arithmetic does not show it."""

@@ -73,12 +73,13 @@ class System(Protocol[Element]):
     def nearest(self, element: Element, number: Number) -> bool:
         """Tell whether the element's value is ``number``, or may be within rounding."""
 
+    def landed(self, element: Element, jump: Fraction, away: Fraction) -> Fraction:
+        """Return ``jump``, or a number beside it, at a distance ``away``, on the side
+        where the element lies."""
+        return jump + self.side(element, self.lift(jump)) * away
+
     def is_zero(self, element: Element) -> bool:
         """Tell whether the element's value is 0, or may be."""
-
-    def rounded(self, element: Element) -> float:
-        """Return the value as the engine's numbers have it, as far as that is known."""
-        return to_float(self.value(element))
 
     def side(self, a: Element, b: Element) -> int:
         """Return 1, 0 or -1 if ``a`` is greater than, equal to or less than ``b``."""

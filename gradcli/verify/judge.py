@@ -167,6 +167,9 @@ class _Judge:
         if meets is False and rule is not None:
             given = f"exactly, the engine's rules give {text(rule)}"
             found.verdict, found.reason = REFUTED, f"{self._both()}; {given}"
+            if rule.is_nan() and error is not None and self._is_near(error, NEAR_UNITS):
+                # The number is right, though the rules have no value at this point.
+                found.verdict = UNKNOWN
         elif error is None:
             return self._beyond(meets)
         elif not self._is_near(error, NEAR_UNITS if meets else FEW_UNITS) and (
