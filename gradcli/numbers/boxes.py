@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from flint import arb
 

@@ -266,7 +266,7 @@ def _stepped(name: str, system: System[Element], e: Element) -> Element:
 
 
 def _as_engine(name: str, rule: Run, system: System[Element], *args: Element) -> Any:
-    found = system.computed(name, args)
+    found = system.compute_in_floats(name, args)
     return rule(system, *args) if found is None else found
 
 

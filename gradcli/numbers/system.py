@@ -57,13 +57,15 @@ class System(Protocol[Element]):
     def value(self, element: Element) -> Ball:
         """Return the element's value at the point, as a ball."""
 
-    def computed(self, name: str, elements: Sequence[Element]) -> Element | None:
+    def compute_in_floats(
+        self, name: str, elements: Sequence[Element]
+    ) -> Element | None:
         """Return what the engine computes of constants, in floats, by the function of
         the table with this name; None if constants are exact, or these are none."""
         return None
 
     def narrowed(self, element: Element) -> Ball:
-        """Return the value, as a ball that is narrow beside 1 where that is possible."""
+        """Return the value, as a ball narrow beside 1 where that is possible."""
         return self.value(element)
 
     def is_settled(self, element: Element) -> bool:

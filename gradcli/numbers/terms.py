@@ -182,7 +182,7 @@ class Terms(Deciding[Term]):
         return self.make("number", (), ball(number), number)
 
     def apply(self, name: str, *elements: Term) -> Term:
-        simpler = self.computed(name, elements)
+        simpler = self.compute_in_floats(name, elements)
         if simpler is None and name in ARITHMETIC:
             simpler = self._simplified(name, elements) or self._folded(name, elements)
         if simpler is not None:
@@ -190,7 +190,7 @@ class Terms(Deciding[Term]):
         self.note_edges(name, elements)
         return self.make(name, elements, apply(name, *[e.value for e in elements]))
 
-    def computed(self, name: str, elements: Sequence[Term]) -> Term | None:
+    def compute_in_floats(self, name: str, elements: Sequence[Term]) -> Term | None:
         if not self.in_floats or any(e.name != "number" for e in elements):
             return None
         floats = [float(e.content) for e in elements]
@@ -261,7 +261,7 @@ class Terms(Deciding[Term]):
         kept = tuple([e for e in elements if not self._is(e, 0)])
         if len(kept) < 2:
             return kept[0] if kept else self.lift(0)
-        simpler = self.computed("total", kept)
+        simpler = self.compute_in_floats("total", kept)
         if simpler is not None:
             return simpler
         return self.make("total", kept, apply("total", *[e.value for e in kept]))

@@ -61,7 +61,7 @@ class Exact(float):
         return -self if self < 0 else self
 
     def __bool__(self) -> bool:
-        return self != 0
+        return _side(self, 0) != 0
 
     __hash__ = float.__hash__
 
@@ -76,7 +76,7 @@ class Exact(float):
     def __ceil__(self) -> int:
         return _rounded("ceil", self)
 
-    def __round__(self, digits: int | None = None) -> Any:
+    def __round__(self, digits: Any = None) -> Any:  # type: ignore[override]
         if digits is None:
             return _rounded("round", self)
         tens = fraction(10**digits) if digits > 0 else fraction(1, 10**-digits)
@@ -84,7 +84,7 @@ class Exact(float):
 
     def is_integer(self) -> bool:
         """Return whether the exact number is an integer."""
-        return math.isfinite(float(self)) and self == _rounded("round", self)
+        return _side(self, _rounded("round", self)) == 0
 
     def __mod__(self, other: Any) -> Any:
         return _remainder(self, other)
@@ -178,7 +178,7 @@ def _turns(a: Any, b: Any) -> Any:
     x, y = exactly(a), exactly(b)
     if x is None or y is None:
         return _in_floats(a) // _in_floats(b)
-    if y == 0:
+    if not y:
         raise ZeroDivisionError("float floor division by zero")
     return _whole(_rounded("floor", _over(x, y)))
 
