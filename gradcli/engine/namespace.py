@@ -54,6 +54,7 @@ class Namespace:
     symbolic: bool
     plain_namespace: Namespace
     inference = plain = keeps_positions = takes_numbers = waits = precise = False
+    in_floats = False
     doubts: Sequence[Callable[[], None]] = ()
     writeable = True
     whole_row: Run | None = None

@@ -132,7 +132,7 @@ def whole_number(value: Any) -> int:
     try:
         return operator.index(value)
     except TypeError:
-        number = float(value)
+        number = value if isinstance(value, float) else float(value)
     if not number.is_integer():
         message = f"an integer is needed, not {number!r}"
         raise ProgramError("E307", message, hint="round it: int(...)")

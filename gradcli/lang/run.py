@@ -366,12 +366,13 @@ def evaluate(
     """Run a program on tensors; return its output, the output's name, and all values.
 
     Constants of the program get the inputs' number system. In a symbolic one they are
-    exact; a decimal is then its exact fraction, or the value that ``typed`` returns.
+    exact; a decimal is then its exact fraction, or the value that ``typed`` returns. If
+    that system computes constants in floats (``in_floats``), they are as on arrays.
     """
     xp = next((tensor.xp for tensor in inputs.values()), NUMPY)
     program = parse(source, inputs)
     with default_dtype(dtype):
-        if xp.symbolic:
+        if xp.symbolic and not xp.in_floats:
             from .exactly import ExactFactory, ExactLibrary, exact_code
 
             exact = ExactLibrary(ExactFactory(xp, dtype, seed))

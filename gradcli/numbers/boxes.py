@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from flint import arb
 
@@ -144,10 +144,18 @@ class BoxTerms(Terms):
             raise Unresolved("it is open whether a value is 0")
         return bool(element.value.is_zero())
 
+    def is_settled(self, element: Term) -> bool:
+        return False
+
+    def narrowed(self, element: Term) -> Ball:
+        return self.value(element)
+
     def nearest(self, element: Term, number: Number) -> bool:
         return bool(element.value.contains(ball(number)))
 
-    def rounded(self, element: Term) -> Any:
+    def landed(self, element: Term, jump: Fraction, away: Fraction) -> Fraction:
+        if not self.nearest(element, jump):
+            return super().landed(element, jump, away)
         low, high = element.value.lower(), element.value.upper()
         if not high - low < 1:
             raise Unresolved("a value passes several jumps")

@@ -18,12 +18,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, partial, reduce
 from itertools import pairwise
+from math import isfinite
 from typing import Any, Final, SupportsIndex, TypeVar
 
 import numpy as np
 
 from ..engine.raw import Host, Run
-from ..ops import FUNCTIONS, Op, overloads, parameters
+from ..ops import FUNCTIONS, OPS, Op, overloads, parameters
 from ..ops.basis import UFUNCS
 from ..ops.exact import Exact
 from . import balls
@@ -164,7 +165,7 @@ def finite_or(system: System[Element], instead: Sequence[float], e: Element) -> 
 
 def _to_integer(rounding: str, system: System[Element], e: Element) -> Element:
     """Return an element rounded to an integer, with conditions at the next jumps."""
-    value = system.value(e)
+    value = system.narrowed(e)
     if is_nan(value) or is_infinite(value):
         system.kink(e, f"{rounding} has no finite value there")
         return system.stop(e)
@@ -173,9 +174,12 @@ def _to_integer(rounding: str, system: System[Element], e: Element) -> Element:
     rounded = _ROUNDINGS[rounding]
     middle = inside = Fraction(*ratio(value.mid()))
     jump = _nearest_jump(rounding, middle)
-    if system.nearest(e, jump):
+    near = system.nearest(e, jump)
+    if near:
         system.kink(e, f"{rounding} jumps there")
-        middle = Fraction(system.rounded(e))
+    if near or abs(middle - jump) < _NEAR:
+        # The middle of a ball may lie on the other side.
+        middle = system.landed(e, jump, _NEAR)
         beside = (jump - _NEAR, jump + _NEAR)
         same = (p for p in beside if rounded(p) == rounded(middle))
         inside = next(same, middle)
@@ -261,7 +265,20 @@ def as_floats(system: System[Element], data: Host) -> Host:
     return found
 
 
-NUMERIC: Final[dict[str, Run]] = {
+def _stepped(name: str, system: System[Element], e: Element) -> Element:
+    """Return a function that jumps at one point alone; a constant has its side."""
+    at = _row(name).steps_at
+    if at is None or not system.is_settled(e) or not system.value(e).contains(at):
+        return system.apply(name, e)
+    return system.apply(name, system.lift(at + system.side(e, system.lift(at))))
+
+
+def _as_engine(name: str, rule: Run, system: System[Element], *args: Element) -> Any:
+    found = system.compute_in_floats(name, args)
+    return rule(system, *args) if found is None else found
+
+
+_DECIDED: Final[dict[str, Run]] = {
     "maximum": _larger,
     "minimum": _smaller,
     "fmax": partial(_ignoring_nan, _larger),
@@ -270,6 +287,12 @@ NUMERIC: Final[dict[str, Run]] = {
     "remainder": partial(_remainder, "floor"),
     "fmod": partial(_remainder, "trunc"),
     **{name: partial(_to_integer, name) for name in _ROUNDINGS},
+    **{op.base: partial(_stepped, op.base) for op in OPS.values()
+       if op.steps_at is not None},
+}  # fmt: skip
+
+NUMERIC: Final[dict[str, Run]] = {
+    name: partial(_as_engine, name, rule) for name, rule in _DECIDED.items()
 }
 """Elementwise functions of elements that return an element, by name."""
 
@@ -327,12 +350,18 @@ Way = Mapping[int, float]
 WAY_TERMS: Final = 8
 """Number of coefficients of a power series along a way."""
 
+EQUAL: Final = 2
+"""Value of ``tie_break`` with which ties are decided as equal numbers are."""
+
+_NARROW: Final = ball(Fraction(1, 8))
+"""Largest radius of a ball that is rounded to an integer."""
+
 
 class Deciding(System[Step]):
     """The base of systems that are graphs; ``int(element)`` is an element's step.
 
-    tie_break  decides ties: 0 as the engine's numbers do, -1 as less, 1 as greater; or
-               a way, as numbers a little further on are decided
+    tie_break  decides ties: 0 as the engine's numbers do, -1 as less, 1 as greater,
+               `EQUAL` as equal; or a way, as numbers a little further on are decided
     level      whether no side of a tie was greater a little further on
     roundings  rounding errors of the engine's numbers; None: only equal values tie
     lost       errors of the engine's numbers beyond their own rounding, by the steps of
@@ -340,6 +369,9 @@ class Deciding(System[Step]):
     unsure     whether rounding decides a tie or a jump
     inexact    whether floats of many digits were computed, so that each of them is off
                by a rounding
+    parted     whether the engine's numbers differ where equal ones were told apart
+    assumed    pairs of constants that count as equal, because no precision tells them
+               apart, and for which no arithmetic of fractions shows it
     kinks      words for what has no derivative there, by step
     zeros      steps of value 0 whose sign, which only floats have, decides something
     """
@@ -351,7 +383,8 @@ class Deciding(System[Step]):
         self._line: Line | None = None
         self.evaluation = Evaluation(graph)
         self.roundings = None if dtype is None else Roundings(self.evaluation, dtype)
-        self.unsure = self.inexact = False
+        self.unsure = self.inexact = self.parted = False
+        self.assumed: dict[tuple[int, int], None] = {}
         self.kinks: dict[int, str] = {}
         self.lost: dict[int, tuple[float, float]] = {}
         self.zeros: set[int] = set()
@@ -362,15 +395,43 @@ class Deciding(System[Step]):
         """Return a new element that is a number of the program."""
         raise NotImplementedError
 
-    def note_tie(self, a: Step, b: Step, slack: float) -> bool:
-        """Note that elements are equal within ``slack``; tell if that is a tie."""
+    def note_tie(self, a: Step, b: Step, slack: float, side: int) -> bool:
+        """Note that elements are equal within ``slack``; tell if that is a tie.
+        ``side`` is the sign of their exact difference."""
         raise NotImplementedError
 
     def is_constant(self, element: Step) -> bool:
         """Tell whether no derivative by an input goes through an element."""
         raise NotImplementedError
 
+    @property
+    def tied_side(self) -> int:
+        """Sign that the difference of tied numbers is taken to have."""
+        assert isinstance(self.tie_break, int)
+        return 0 if self.tie_break == EQUAL else self.tie_break
+
+    def is_settled(self, element: Step) -> bool:
+        if self.in_floats or not self.is_constant(element):
+            return False
+        graph, seen, stack = self.evaluation.graph, set[int](), [int(element)]
+        while stack:
+            step = stack.pop()
+            if graph.name(step) == "symbol":
+                return False
+            new = set(graph.args(step)) - seen
+            seen |= new
+            stack += new
+        return True
+
+    def _assume(self, a: Step, b: Step) -> None:
+        """Count two constants as equal; note it if arithmetic does not show it."""
+        exactly = self.evaluation.fraction(int(a))
+        if exactly is None or exactly != self.evaluation.fraction(int(b)):
+            self.assumed[int(a), int(b)] = None
+
     def lift(self, number: Number) -> Step:
+        if self.in_floats and isinstance(number, float) and isfinite(number):
+            return self._leaf(Fraction(number), 0.0)
         if self.inexact and isinstance(number, float) and has_many_digits(number):
             return self._leaf(Fraction(number), abs(number) / 2**53)
         return lifted(number, self._leaf, self.apply, self._exact)
@@ -396,18 +457,42 @@ class Deciding(System[Step]):
         if is_nan(gap):
             return relation == "!="
         slack = sum(self.slack(e, gap) + self._underflow(e) for e in (a, b))
+        side = 1 if gap > 0 else -1 if gap < 0 else 0
         if not bool(abs(gap) > slack):
+            if self.is_settled(a) and self.is_settled(b):
+                if not side:
+                    self._assume(a, b)
+                return bool(holds(side, 0))
             self.unsure = self.unsure or bool(slack)
-            if self.note_tie(a, b, slack) or slack:
+            if self.note_tie(a, b, slack, side) or slack:
                 if self.tie_break or not slack:
                     return bool(holds(self.lead(a, b), 0))
-                return bool(holds(self.rounded(a), self.rounded(b)))
-        return bool(holds(1 if gap > 0 else -1 if gap < 0 else 0, 0))
+                pair = self.rounded(a), self.rounded(b)
+                self.parted = self.parted or (not side and pair[0] != pair[1])
+                return bool(holds(*pair))
+        return bool(holds(side, 0))
+
+    def side(self, a: Step, b: Step) -> int:
+        gap = apart(self.evaluation, int(a), int(b))
+        if gap.is_zero() and self.is_settled(a) and self.is_settled(b):
+            self._assume(a, b)
+        return 1 if gap > 0 else -1 if gap < 0 else 0
+
+    def narrowed(self, element: Step) -> Ball:
+        found, step = self.value(element), int(element)
+        if not found.is_finite() or found.rad() < _NARROW:
+            return found
+        work = len(self.evaluation.known[self.evaluation.bits])
+        for bits in self.evaluation.precisions([step], work):
+            found = self.evaluation.value(step, bits)
+            if found.rad() < _NARROW:
+                break
+        return found
 
     def lead(self, a: Step, b: Step) -> int:
         """Return how a tie is decided: 1 or -1 as if ``a`` were greater or less."""
         if isinstance(self.tie_break, int):
-            return self.tie_break
+            return self.tied_side
         if self._line is None:
             graph: Any = self
             self._line = Line(graph, self.tie_break, WAY_TERMS, held=False)
@@ -427,12 +512,21 @@ class Deciding(System[Step]):
             gap = self.value(element) - ball(number)
         if gap.contains(0) and not gap.is_zero():
             gap = apart(self.evaluation, int(element), int(self.lift(number)))
-        return not abs(gap) > self.slack(element, gap)
+        near = not abs(gap) > self.slack(element, gap)
+        if near and self.is_settled(element):
+            if gap.is_zero():
+                self._assume(element, self.lift(number))
+            return bool(gap.is_zero())
+        return near
 
     def is_zero(self, element: Step) -> bool:
         if not self.value(element).contains(0):
             return False
-        return bool(apart(self.evaluation, int(element), int(self.lift(0))).is_zero())
+        zero = self.lift(0)
+        found = bool(apart(self.evaluation, int(element), int(zero)).is_zero())
+        if found and self.is_settled(element):
+            self._assume(element, zero)
+        return found
 
     def slack(self, element: Step, distance: Ball = ZERO) -> float:
         """Return how far the engine's number may lie from the element's value."""

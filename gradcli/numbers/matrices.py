@@ -50,6 +50,10 @@ MAX_ENTRIES: Final = MAX_SIZE * MAX_SIZE
 """Most entries of a matrix whose singular values are computed from it directly."""
 
 
+LOWER_RANK: Final = "linalg.qr has no derivative at a matrix of lower rank"
+"""Words for a kink of the orthogonal factors."""
+
+
 def boxed(data: object) -> Host:
     """Return an array as it is, and an element in an object array of shape ()."""
     if isinstance(data, np.ndarray):
@@ -356,9 +360,12 @@ def qr(system: System[Element], m: Host, mode: str = "reduced") -> tuple[Host, H
     k = min(rows, columns)
     r, q = m.copy(), _zeros(system, rows, rows)
     np.fill_diagonal(q, system.lift(1))
-    for i in range(min(k, rows - 1)):
-        below = r[i + 1 :, i]
-        if not np.any(floats(system, below)):
+    for i in range(k):
+        if all(_may_vanish(system, each) for each in r[i:, i]):
+            for each in r[i:, i]:
+                system.kink(each, LOWER_RANK)
+            continue
+        if not np.any(floats(system, r[i + 1 :, i])):
             continue
         size = _length(system, r[i:, i])
         if system.compare(">=", r[i, i], system.lift(0)):

@@ -33,13 +33,13 @@ from ..engine.namespace import Namespace
 from ..engine.raw import Flags, Host, Raw, Run
 from ..engine.versions import owner
 from ..ops.basis import ARITHMETIC, put_on
-from ..ops.exact import Exact
+from ..ops.exact import Exact, deciding
 from ..ops.types import Dims, Index, Shape
 from . import balls, decided, matrices
-from .balls import to_float
+from .balls import integer, to_float
 from .decided import Extreme
 from .matrices import boxed
-from .system import System
+from .system import NoMeaning, System
 
 OBJECT: Final = np.dtype(object)
 
@@ -248,8 +248,27 @@ class ObjectNamespace(Namespace):
     @contextmanager
     def taking_numbers(self) -> Iterator[None]:
         """Take plain numbers in this block for numbers of this namespace."""
-        with setting(self, "takes_numbers", True), self.at_home():
+        with setting(self, "takes_numbers", True), self.at_home(), deciding(self):
             yield
+
+    @property
+    def in_floats(self) -> bool:  # type: ignore[override]
+        return self.system.in_floats
+
+    def side(self, a: Exact, b: Exact) -> int:
+        """Return 1, 0 or -1 if ``a`` is greater than, equal to or less than ``b``."""
+        left, right = map(self.system.lift, (a, b))
+        if self.system.compare(">", left, right):
+            return 1
+        return -1 if self.system.compare("<", left, right) else 0
+
+    def to_integer(self, rounding: str, number: Exact) -> int:
+        """Return a number rounded to an integer by the function of this name."""
+        rule, system = decided.NUMERIC[rounding], self.system
+        found = integer(system.value(rule(system, system.lift(number))))
+        if found is None:
+            raise NoMeaning(f"{rounding} of a number that has no value")
+        return found
 
     def at_home(self) -> AbstractContextManager[None]:
         return MODE.having(home=self)

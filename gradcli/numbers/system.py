@@ -38,7 +38,12 @@ class NoMeaning(ValueError):
 
 class System(Protocol[Element]):
     """A number system: it makes the elements of an object array. For one of numbers
-    alone the notes that it is given, and the stops of derivatives, do nothing."""
+    alone the notes that it is given, and the stops of derivatives, do nothing.
+
+    in_floats  whether a program's constants are computed as the engine does, in floats
+    """
+
+    in_floats: bool = False
 
     def lift(self, number: Number) -> Element:
         """Return the element for a number of a program."""
@@ -52,15 +57,31 @@ class System(Protocol[Element]):
     def value(self, element: Element) -> Ball:
         """Return the element's value at the point, as a ball."""
 
+    def compute_in_floats(
+        self, name: str, elements: Sequence[Element]
+    ) -> Element | None:
+        """Return what the engine computes of constants, in floats, by the function of
+        the table with this name; None if constants are exact, or these are none."""
+        return None
+
+    def narrowed(self, element: Element) -> Ball:
+        """Return the value, as a ball narrow beside 1 where that is possible."""
+        return self.value(element)
+
+    def is_settled(self, element: Element) -> bool:
+        """Tell whether the exact value alone decides: it depends on no input."""
+        return False
+
     def nearest(self, element: Element, number: Number) -> bool:
         """Tell whether the element's value is ``number``, or may be within rounding."""
 
+    def landed(self, element: Element, jump: Fraction, away: Fraction) -> Fraction:
+        """Return ``jump``, or a number beside it, at a distance ``away``, on the side
+        where the element lies."""
+        return jump + self.side(element, self.lift(jump)) * away
+
     def is_zero(self, element: Element) -> bool:
         """Tell whether the element's value is 0, or may be."""
-
-    def rounded(self, element: Element) -> float:
-        """Return the value as the engine's numbers have it, as far as that is known."""
-        return to_float(self.value(element))
 
     def side(self, a: Element, b: Element) -> int:
         """Return 1, 0 or -1 if ``a`` is greater than, equal to or less than ``b``."""

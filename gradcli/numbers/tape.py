@@ -355,7 +355,7 @@ class Tape(Deciding[int]):
     def is_constant(self, element: int) -> bool:
         return not self._varies[int(element)]
 
-    def note_tie(self, a: int, b: int, slack: float) -> bool:
+    def note_tie(self, a: int, b: int, slack: float, side: int) -> bool:
         return bool(self.tie(np.array([int(a)]), np.array([int(b)]))[0])
 
     def slack(self, element: int, distance: Ball = ZERO) -> float:
@@ -403,8 +403,12 @@ class TapeNamespace(ObjectNamespace):
             setattr(self, relation.__name__, self._comparison(relation, slowly))
 
     def _block(self, name: str) -> Run:
-        def run(*operands: object) -> ObjectArray:
+        slowly = getattr(self, name) if name in decided.NUMERIC else None
+
+        def run(*operands: object) -> Any:
             arrays = np.broadcast_arrays(*[self.elements(o) for o in operands])
+            if slowly and not any(self.tape.varies(a).any() for a in arrays):
+                return slowly(*operands)
             made = self.tape.applied(name, *[a.reshape(-1) for a in arrays])
             return self._of(made.reshape(arrays[0].shape))
 
@@ -450,8 +454,10 @@ class TapeNamespace(ObjectNamespace):
                 return slowly(left, right)
             met = np.asarray(a == b)
             met[met] = self.tape.tie(*[p[met] for p in steps])
-            lead: Any = self.tape.tie_break
-            if not isinstance(lead, int):
+            way: Any = self.tape.tie_break
+            if isinstance(way, int):
+                lead: Any = self.tape.tied_side
+            else:
                 lead = np.subtract(*map(self.tape.moved, steps))
             return np.where(met, relation(lead, 0), relation(a, b))
 

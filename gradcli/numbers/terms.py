@@ -22,12 +22,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from fractions import Fraction
+from itertools import chain
 from typing import Any, Final
 
 from ..ops.basis import ARITHMETIC, NEUTRAL
 from ..records import Values
-from .balls import START_BITS, Ball, apply, ball, is_infinite, is_nan, text, to_float
-from .decided import Deciding, Way, bounds_of
+from .balls import (
+    START_BITS,
+    Ball,
+    apply,
+    ball,
+    in_floats,
+    is_infinite,
+    is_nan,
+    text,
+    to_float,
+    working,
+)
+from .decided import Deciding, Way, apart, bounds_of
 from .system import RELATIONS, Number, in_range, is_float
 
 MAX_EXACT_NUMBER: Final = 10**300
@@ -114,6 +126,7 @@ class Terms(Deciding[Term]):
 
     def __init__(self, tie_break: int | Way = 0, dtype: str | None = None) -> None:
         super().__init__(tie_break, dtype)
+        self.dtype = dtype or "float64"
         self.decisions: dict[tuple[str, int, int], Decision] = {}
         self.choices: dict[int, tuple[Decision, ...]] = {}
         """Decisions that picked a term among others, by the choice's serial."""
@@ -121,7 +134,7 @@ class Terms(Deciding[Term]):
         self.looked_at: dict[int, Term] = {}
         """Terms whose value decided something, by serial."""
         self._met = False
-        """Whether the sides of the last comparison were equal, or within rounding."""
+        """Whether the sides of the last comparison were equal."""
         self.made: list[Term] = []
         self._at_start = self.evaluation.known[START_BITS]
         self._stopped: dict[int, Term] = {}
@@ -169,12 +182,19 @@ class Terms(Deciding[Term]):
         return self.make("number", (), ball(number), number)
 
     def apply(self, name: str, *elements: Term) -> Term:
-        if name in ARITHMETIC:
+        simpler = self.compute_in_floats(name, elements)
+        if simpler is None and name in ARITHMETIC:
             simpler = self._simplified(name, elements) or self._folded(name, elements)
-            if simpler is not None:
-                return simpler
+        if simpler is not None:
+            return simpler
         self.note_edges(name, elements)
         return self.make(name, elements, apply(name, *[e.value for e in elements]))
+
+    def compute_in_floats(self, name: str, elements: Sequence[Term]) -> Term | None:
+        if not self.in_floats or any(e.name != "number" for e in elements):
+            return None
+        floats = [float(e.content) for e in elements]
+        return self.lift(float(in_floats(name, floats, self.dtype)))
 
     def _folded(self, name: str, elements: Sequence[Term]) -> Term | None:
         numbers = [e.content for e in elements if e.name == "number"]
@@ -242,12 +262,18 @@ class Terms(Deciding[Term]):
         kept = tuple([e for e in elements if not self._is(e, 0)])
         if len(kept) < 2:
             return kept[0] if kept else self.lift(0)
+        simpler = self.compute_in_floats("total", kept)
+        if simpler is not None:
+            return simpler
         return self.make("total", kept, apply("total", *[e.value for e in kept]))
 
     # deciding
 
     def is_constant(self, element: Term) -> bool:
         return element.constant
+
+    def is_settled(self, element: Term) -> bool:
+        return element.known
 
     def compare(self, relation: str, a: Term, b: Term) -> bool:
         self.looked_at.update({a.serial: a, b.serial: b})
@@ -261,12 +287,34 @@ class Terms(Deciding[Term]):
         self._decided(decided if self._met else _STRICT.get(decided, decided), a, b)
         return holds
 
-    def note_tie(self, a: Term, b: Term, slack: float) -> bool:
-        self._met = True
+    def note_tie(self, a: Term, b: Term, slack: float, side: int) -> bool:
+        self._met = not side
         if a.known and b.known and not slack:
             return False
-        self.ties.setdefault((a.serial, b.serial), Decision("==", a, b))
+        tie = Decision("!=" if side else "==", a, b)
+        self.ties.setdefault((a.serial, b.serial), tie)
         return True
+
+    def exact_ties(self) -> Iterator[Decision]:
+        """Yield the ties of equal numbers, without those within rounding."""
+        return (tie for tie in self.ties.values() if tie.relation == "==")
+
+    def is_crossed(self) -> bool:
+        """Tell whether a decision was taken, by rounding, that exact numbers do not
+        take: it does not hold at the point."""
+        made = chain(self.decisions.values(), *self.choices.values())
+        return not all(map(self._is_true, made))
+
+    def _is_true(self, decision: Decision) -> bool:
+        left, right, holds = decision.left, decision.right, decision.relation
+        values = self.value(left), self.value(right)
+        if not all(value.is_finite() for value in values):
+            return True
+        with working(START_BITS):
+            gap = values[0] - values[1]
+        if gap.contains(0) and not gap.is_zero():
+            gap = apart(self.evaluation, left.serial, right.serial)
+        return bool(RELATIONS[holds](1 if gap > 0 else -1 if gap < 0 else 0, 0))
 
     def _decided(self, relation: str, a: Term, b: Term) -> None:
         if not (a.known and b.known):

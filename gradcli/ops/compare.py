@@ -48,7 +48,7 @@ row("sign", latex=r"\operatorname{{sign}} {0}",
     formula="1 if x > 0 else -1 if x < 0 else 0", doc="Sign.",
     kink="the derivative is 0, also at 0", fwd=lambda xp, x: xp.sign(x), partials=(0,),
     cases=[case((3, 4), low=0.1), case((), low=-2.0, high=-0.1)], also=("signum",),
-    domain="x != 0", roundings=0)
+    domain="x != 0", roundings=0, steps_at=0)
 
 row("signbit", fwd=lambda xp, x: xp.signbit(x), partials=(None,), in_place=False,
     formula="x < 0", doc="Whether the sign is a minus, also that of a zero.",

@@ -5,22 +5,28 @@ number that it stands for: a fraction, or a scalar function of the table applied
 `Exact` numbers. Arrays compute with the float, every other number system with the exact
 value.
 
-Invariant: an operation on an `Exact` and a plain number returns an `Exact` whose float
+Invariants: an operation on an `Exact` and a plain number returns an `Exact` whose float
 is the result for two floats; a float operand is taken as its shortest decimal.
-Comparisons and conversions to integers are those of floats, so that a program takes the
-same branches as on arrays.
+Comparisons, roundings and conversions to integers are those of the exact numbers, which
+may lie on the other side of a step than their floats. Of fractions they are computed
+here; other numbers are decided by the number system at work (`deciding`).
 
     decimal("0.1") + decimal("0.2")         # 0.30000000000000004, and 3/10
     decimal("2") ** decimal("0.5")          # 1.4142135623730951, and pow(2, 1/2)
+    decimal("0.6") // decimal("0.2")        # 3.0, where floats give 2.0
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, Final, TypeAlias
+import operator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from fractions import Fraction
+from typing import Any, Final, Protocol, TypeAlias
 
-from .basis import BINARY, OPERATORS
+from .basis import BINARY, COMPARISONS, OPERATORS
 
 MAX_EXACT_BITS: Final = 4096
 """Largest size of a fraction's numerator and denominator, in bits; an operation with a
@@ -54,11 +60,127 @@ class Exact(float):
     def __abs__(self) -> float:
         return -self if self < 0 else self
 
+    def __bool__(self) -> bool:
+        return _side(self, 0) != 0
+
+    __hash__ = float.__hash__
+
+    def __trunc__(self) -> int:
+        return _rounded("trunc", self)
+
+    __int__ = __trunc__
+
+    def __floor__(self) -> int:
+        return _rounded("floor", self)
+
+    def __ceil__(self) -> int:
+        return _rounded("ceil", self)
+
+    def __round__(self, digits: Any = None) -> Any:  # type: ignore[override]
+        if digits is None:
+            return _rounded("round", self)
+        tens = fraction(10**digits) if digits > 0 else fraction(1, 10**-digits)
+        return _whole(_rounded("round", self * tens)) / tens
+
+    def is_integer(self) -> bool:
+        """Return whether the exact number is an integer."""
+        return _side(self, _rounded("round", self)) == 0
+
     def __mod__(self, other: Any) -> Any:
         return _remainder(self, other)
 
     def __rmod__(self, other: Any) -> Any:
         return _remainder(other, self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return _turns(self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return _turns(other, self)
+
+
+class Decider(Protocol):
+    """A number system that decides on which side of a step an exact number lies."""
+
+    def side(self, a: Exact, b: Exact) -> int:
+        """Return 1, 0 or -1 if ``a`` is greater than, equal to or less than ``b``."""
+
+    def to_integer(self, rounding: str, number: Exact) -> int:
+        """Return a number rounded to an integer by the function of this name."""
+
+
+_DECIDER: Final[ContextVar[Decider | None]] = ContextVar("decider", default=None)
+
+
+@contextmanager
+def deciding(decider: Decider) -> Iterator[None]:
+    """Let a number system decide, in this block, about numbers that are no fractions;
+    otherwise their floats do."""
+    before = _DECIDER.set(decider)
+    try:
+        yield
+    finally:
+        _DECIDER.reset(before)
+
+
+def _side(a: float, b: float) -> int | None:
+    """Return the sign of ``a - b``; None if one of them is not finite."""
+    x, y = exactly(a), exactly(b)
+    decider = _DECIDER.get()
+    if x is None or y is None or math.isnan(x) or math.isnan(y):
+        return None
+    if x.name == y.name == "number":
+        (p, q), (r, s) = x.args, y.args
+        gap = p * s - r * q
+    elif decider is not None:
+        return decider.side(x, y)
+    else:
+        gap = _in_floats(x) - _in_floats(y)
+    return int(gap > 0) - int(gap < 0)
+
+
+_ROUNDINGS: Final[dict[str, Callable[[Any], int]]] = {
+    "floor": math.floor, "ceil": math.ceil, "trunc": math.trunc, "round": round,
+}  # fmt: skip
+
+
+def _rounded(rounding: str, number: float) -> int:
+    found, decider = exactly(number), _DECIDER.get()
+    rule = _ROUNDINGS[rounding]
+    if found is not None and found.name == "number":
+        return rule(Fraction(*found.args))
+    if found is None or decider is None or not math.isfinite(float(number)):
+        return rule(_in_floats(number))
+    return decider.to_integer(rounding, found)
+
+
+def _whole(number: int) -> Exact:
+    return _made(_nearest(number), "number", (number, 1))
+
+
+def _nearest(p: int, q: int = 1) -> float:
+    """Return the float nearest to a fraction with a positive denominator."""
+    try:
+        return p / q
+    except OverflowError:
+        return math.inf if p > 0 else -math.inf
+
+
+def _over(x: Exact, y: Exact) -> float:
+    near = float(y)
+    return function("div", float(x) / near if near else math.inf, x, y)
+
+
+def _turns(a: Any, b: Any) -> Any:
+    """Return ``a // b``."""
+    if not (is_plain(a) and is_plain(b)):
+        return NotImplemented
+    x, y = exactly(a), exactly(b)
+    if x is None or y is None:
+        return _in_floats(a) // _in_floats(b)
+    if not y:
+        raise ZeroDivisionError("float floor division by zero")
+    return _whole(_rounded("floor", _over(x, y)))
 
 
 def _made(value: float, name: str, args: tuple[Any, ...]) -> Exact:
@@ -70,7 +192,7 @@ def _made(value: float, name: str, args: tuple[Any, ...]) -> Exact:
 def fraction(p: int, q: int = 1) -> Exact:
     """Return ``p / q`` for a positive ``q``."""
     shared = math.gcd(p, q)
-    return _made(p / q, "number", (p // shared, q // shared))
+    return _made(_nearest(p, q), "number", (p // shared, q // shared))
 
 
 def decimal(text: str) -> float:
@@ -96,7 +218,7 @@ def exactly(number: float) -> Exact | None:
     if isinstance(number, Exact):
         return number
     if isinstance(number, int):
-        return _made(number, "number", (int(number), 1))
+        return _whole(int(number))
     found = decimal(repr(float(number))) if math.isfinite(number) else None
     return found if isinstance(found, Exact) else None
 
@@ -189,13 +311,32 @@ def _in_floats(number: float) -> float:
 
 
 def _remainder(a: Any, b: Any) -> Any:
-    if not (is_plain(a) and is_plain(b)):
-        return NotImplemented
+    turns = _turns(a, b)
+    if turns is NotImplemented:
+        return turns
     x, y = _in_floats(a), _in_floats(b)
-    turns, value = function("mul", x // y * y, x // y, b), x % y
-    return function("sub", value, a, turns)
+    if not isinstance(turns, Exact):
+        return x % y
+    taken = float(turns)
+    value = x % y if y and x // y == taken else x - taken * y
+    return function("sub", value, a, function("mul", taken * y, turns, b))
 
 
+def _comparison(name: str) -> Callable[[Exact, Any], Any]:
+    holds = getattr(operator, name)
+
+    def run(self: Exact, other: Any) -> Any:
+        if not is_plain(other):
+            return NotImplemented
+        side = _side(self, other)
+        floats = _in_floats(self), _in_floats(other)
+        return holds(*floats) if side is None else holds(side, 0)
+
+    return run
+
+
+for _own in COMPARISONS:
+    setattr(Exact, f"__{_own}__", _comparison(_own))
 for _own in BINARY:
     setattr(Exact, f"__{_own}__", _operation(_own, reflected=False))
     setattr(Exact, f"__r{_own}__", _operation(_own, reflected=True))

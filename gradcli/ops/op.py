@@ -320,6 +320,7 @@ class Op(Entry, kw_only=True):
     fractions  the parameters may be fractions where all operands are integers
     jumps_at   the value jumps where the rounded quantity is this far above an integer
     smooth_at_zero  the value does not jump where the rounded quantity is 0
+    steps_at   the only operand at which the value jumps; it is constant on both sides
     taught     the name of its derivative's rule in textbooks
     onto_zeros  PyTorch adds or writes to zeros, which its nodes show as an input before
                the others
@@ -357,6 +358,7 @@ class Op(Entry, kw_only=True):
     fractions: bool = True
     jumps_at: float | None = None
     smooth_at_zero: bool = False
+    steps_at: int | None = None
     fixed: str = ""
     stops: bool = False
     query: bool = False

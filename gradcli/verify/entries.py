@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from math import floor, log10
 from random import Random
 from typing import Any, Final
 
@@ -78,6 +79,15 @@ class Entry(Finding):
             setattr(self, each.name, getattr(found, each.name))
         told = found.reason is not None
         self.reason = f"{self.label}: {found.reason}" if told else before
+
+    def twin(self, step: int) -> Entry:
+        """Return an entry for the same number in another run of the program."""
+        return Entry(self.label, self.number, self.row, self.place, step)
+
+    def round_off(self, why: str) -> None:
+        """Make a refuted entry `rounded`, for a reason, with its count of digits."""
+        self.verdict, self.reason = ROUNDED, f"{self.reason}: {why}"
+        self.digits = max(0, floor(-log10(self.error))) if self.error else 0
 
     def lower(self, verdict: str, reason: str) -> None:
         """Lower the verdict to ``verdict``, if that is weaker, with a reason."""

@@ -265,7 +265,7 @@ def side_conditions(
         for decision in decisions
     ]
     inside = filter(_holds, terms.domains(ordered(made)))
-    met = {frozenset((t.left.serial, t.right.serial)) for t in terms.ties.values()}
+    met = {frozenset((t.left.serial, t.right.serial)) for t in terms.exact_ties()}
     decided: dict[object, Decision] = {}
     for each in (*terms.decisions.values(), *picked, *inside):
         # One made at a tie becomes an equation, because the reverse pass was seen only

@@ -147,6 +147,9 @@ class _Judge:
         if meets is False and rule is not None:
             given = f"exactly, the engine's rules give {text(rule)}"
             found.verdict, found.reason = REFUTED, f"{self._both()}; {given}"
+            if rule.is_nan() and error is not None and self._is_near(error, NEAR_UNITS):
+                # The number is right, though the rules have no value at this point.
+                found.verdict = UNKNOWN
         elif error is None:
             return self._beyond(meets)
         elif not self._is_near(error, NEAR_UNITS if meets else FEW_UNITS) and (
@@ -169,7 +172,7 @@ class _Judge:
                 found.verdict = CERTIFIED
                 found.absolute = _up(error) if found.error is None else None
             else:
-                tiny = abs(true) < least_normal(self.dtype)
+                tiny = not true.is_zero() and abs(true) < least_normal(self.dtype)
                 why = "underflow, " if tiny else ""
                 found.reason = f"{self._both()}: {why}{digits} correct digits"
                 found.verdict, found.digits = ROUNDED, digits

@@ -21,7 +21,7 @@ from random import Random
 from typing import Final
 
 from ..numbers.balls import STEPS, Ball
-from ..numbers.decided import Way
+from ..numbers.decided import EQUAL, Way
 from ..numbers.graph import derivatives
 from .entries import Entry
 from .judge import same
@@ -162,9 +162,10 @@ class NonSmooth:
 
     @cached_property
     def _less_and_greater(self) -> tuple[Subject | None, ...]:
-        """The runs with all ties decided as less and as greater; None for one that
-        fails."""
-        return tuple(map(self._side, (-1, 1)))
+        """The runs with all ties decided as less and as greater, and as equal if the
+        engine's numbers part what is equal; None for one that fails."""
+        equal = (EQUAL,) if self._subject.system.parted else ()
+        return tuple(map(self._side, (-1, 1, *equal)))
 
     @cached_property
     def _sides(self) -> tuple[Subject | None, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
+from functools import cache, reduce
 from itertools import product
 from typing import Any, Final, TypeAlias
 
@@ -18,8 +18,12 @@ import sympy
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
 from ..numbers.balls import Ball, ball, size, to_float, working
-from ..numbers.expressions import compiled
-from ..numbers.system import NoMeaning
+from ..numbers.expressions import compiled, formula_of, number
+from ..numbers.graph import Evaluation, compute
+from ..numbers.system import NoMeaning, exact
+
+NOT_TOLD_APART: Final = "no precision tells two constants apart"
+"""Reason why it stays open on which side of a step a constant lies."""
 
 MAX_REWRITTEN_STEPS: Final = 600
 MAX_SIMPLIFIED_STEPS: Final = 60
@@ -120,6 +124,26 @@ _NOTHING: Final = ball(2) ** -130
 def _beside(value: Ball, step: float, number: int) -> Ball:
     away = ball(step) * (1 + ball(number % 7) / 10)
     return value + (away if value.contains(0) else value * away)
+
+
+def are_equal(evaluation: Evaluation, a: int, b: int) -> bool:
+    """Tell whether SymPy shows that two steps made of constants alone are equal."""
+    graph, made = evaluation.graph, dict[int, Any]()
+    leaf = lambda step: number(exact(graph.leaf(step)))
+    applied = lambda name, args: args[0] if name == "stop" else formula_of(name)(*args)
+    try:
+        compute(graph, evaluation.below([a, b]), made, leaf, applied)
+        return _is_nothing(made[a] - made[b])
+    except (NoMeaning, RecursionError, ValueError, TypeError):
+        return False
+
+
+@cache
+def _is_nothing(constant: sympy.Expr) -> bool:
+    gap = sympy.expand_log(constant, factor=True)
+    if vanishes(gap, {}) or sympy.simplify(gap) == 0:
+        return True
+    return gap.equals(0) is True
 
 
 class _Kernels:

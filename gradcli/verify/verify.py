@@ -59,6 +59,12 @@ from .subject import (
     unit,
 )
 
+OVER_A_STEP: Final = "the rounding of a constant carries it over a step"
+"""Note on a number that the program gives if its constants are floats."""
+
+OTHER_BRANCH: Final = "rounding took another branch than exact numbers take"
+"""Remark on numbers for which no formula is proved."""
+
 NOT_USED: Final = "what is made of it has no derivative there, and is not used"
 """Note on a NaN that comes of a value which no output uses."""
 
@@ -89,6 +95,9 @@ MAX_COMPARED_OUTPUTS: Final = 16
 
 TERMS_SHARE: Final = 0.6
 """Part of the time that checking all entries on terms may take before the tape."""
+
+MAX_EQUAL_SECONDS: Final = 2.0
+"""Time for showing that two constants are equal, in seconds."""
 
 STEP_SECONDS: Final = 2e-5
 """Estimate of the time that one step takes, in seconds."""
@@ -147,6 +156,8 @@ class Check:
         self._evaluate = evaluate
         self._tell = tell
         self.is_large = tape
+        self.in_floats = False
+        """Whether constants are computed in floats, as the engine computes them."""
         draw = Random(job.seed)
         self.claims = {
             i.name: Claimed(i, draw, ROUNDS[-1]) for i in job.inputs if i.claim
@@ -156,6 +167,8 @@ class Check:
         self._unruled: list[tuple[Row, dict[int, Kinked]]] = []
         """Certified rows on which the engine's rules have not been run yet, each with
         the kinks of entries that are on one unless their number is the true one."""
+        self._equal: dict[tuple[int, int], bool] = {}
+        """Whether pairs of constants are shown to be equal, by their steps."""
         self._seen: dict[str, Host] = {}
         """Positions of the entries in the reports, by input."""
         self.reason: str | None = None
@@ -170,9 +183,27 @@ class Check:
     def _run(self, tie_break: int | Way) -> Subject:
         if self.is_large:
             tape = self.tapes(Tape(tie_break, self.job.dtype))
+            tape.system.in_floats = self.in_floats
             return on_tape(self.job, self._output, tape)
         terms = self.terms(Terms(tie_break, self.job.dtype))
+        terms.system.in_floats = self.in_floats
         return on_terms(self.job, self._output, terms)
+
+    @cached_property
+    def _rounding(self) -> Check | None:
+        """The check of the program whose constants are computed in floats; None if that
+        does not run."""
+        if self.in_floats:
+            return None
+        other = type(self)(
+            self.job, self._evaluate, lambda found: None, self.budget, self.is_large
+        )
+        other.in_floats = True
+        try:
+            other.subject  # noqa: B018
+        except Exception:
+            return None
+        return other
 
     def _output(self, tensors: dict[str, Tensor]) -> object:
         return self._evaluate(tensors)
@@ -233,6 +264,10 @@ class Check:
 
             subject = self.subject
             assert isinstance(subject, OnTerms)
+            if subject.terms.is_crossed():
+                for report in self.reports.values():
+                    report.remark = OTHER_BRANCH
+                return self._ended()
             self.whole = Whole(self.job, subject, self.rows, self.reports, self.budget,
                                lambda: self._tell(self._now()))  # fmt: skip
             self._in_time(self.whole.work)
@@ -250,7 +285,7 @@ class Check:
         return Verification.about(
             found,
             self.budget.spent,
-            side_conditions=self.whole.conditions() if stated else (),
+            side_conditions=self.whole.conditions() if stated and self.whole else (),
             kinks=self._nonsmooth.shown() if kinked else (),
         )
 
@@ -375,6 +410,51 @@ class Check:
                 entry.withhold(undefined[entry.step])
             elif entry.step in on:
                 entry.at_kink(self._nonsmooth.named(*on[entry.step]))
+        self._excuse(number, [e for e in entries if e.verdict == REFUTED])
+        self._doubt(entries)
+
+    def _excuse(self, number: int, lost: Sequence[Entry]) -> None:
+        """Make refuted entries `rounded` whose numbers the program and the engine's
+        rules give if constants are floats."""
+        other = self._rounding if lost else None
+        if other is None:
+            return
+        places: dict[str, list[int]] = {name: [] for name in self.claims}
+        for name, at in (e.place for e in lost):
+            places[name].append(at)
+        other.subject.mark(places)
+        twins = [e.twin(int(other.subject.entries[e.place[0]][e.place[1]]))
+                 for e in lost]  # fmt: skip
+        other._look(number, twins)
+        other._hold_rules()
+        for entry, twin in zip(lost, twins, strict=True):
+            if twin.verdict in (CERTIFIED, ROUNDED):
+                entry.round_off(OVER_A_STEP)
+
+    def _doubt(self, entries: Iterable[Entry]) -> None:
+        """Withhold the verdicts on entries if constants count as equal that are not
+        shown to be so."""
+        for pair in self.subject.system.assumed:
+            if pair not in self._equal:
+                self._equal[pair] = self._are_equal(*pair)
+            if not self._equal[pair]:
+                load_sympy()
+                from .prove import NOT_TOLD_APART
+
+                reason = NOT_TOLD_APART + self.subject.text_of(pair)
+                for entry in entries:
+                    entry.withhold(reason)
+
+    def _are_equal(self, a: int, b: int) -> bool:
+        load_sympy()
+        from .prove import are_equal
+
+        try:
+            with self.budget.slice(min(MAX_EQUAL_SECONDS, self.budget.left / 4)):
+                return are_equal(self.subject.evaluation, a, b)
+        except OutOfTime:
+            self.budget.check()
+            return False
 
     def _judge(
         self, entries: Sequence[Entry], references: Iterable[Reference],
@@ -405,6 +485,7 @@ class Check:
             if any(shown):
                 references = compress(self._references(row), shown)
                 self._judge(list(compress(row.entries, shown)), references, beside)
+                self._doubt(row.entries)
         self._unruled = []
 
     def _row(self, number: int, entries: list[Entry]) -> Row:
@@ -548,8 +629,23 @@ class Check:
             lost = found.verdict == ROUNDED and not _is_tiny(numbers[k], true, self.job)
             if lost or found.verdict in (REFUTED, UNKNOWN):
                 where = f"entry {k} of " if len(numbers) > 1 else ""
-                self._lower(f"{where}the output: {found.reason}", found.verdict)
+                verdict, reason = found.verdict, f"{where}the output: {found.reason}"
+                if verdict == REFUTED and self._is_rounding(k):
+                    verdict, reason = ROUNDED, f"{reason}: {OVER_A_STEP}"
+                self._lower(reason, verdict)
                 return
+
+    def _is_rounding(self, k: int) -> bool:
+        """Tell whether the program gives an entry of the output if its constants are
+        computed in floats."""
+        other = self._rounding
+        if other is None:
+            return False
+        step, number = int(other.subject.outputs[k]), self.job.output.values()[k]
+        (true,) = other.subject.evaluation.settled([step])
+        reference = Reference(true, true, step)
+        found = judge(number, reference, other.subject.roundings, _size(true))
+        return found.verdict in (CERTIFIED, ROUNDED)
 
     def _lower(self, reason: str, verdict: str) -> None:
         kink = self._nonsmooth.any() if verdict == REFUTED else None

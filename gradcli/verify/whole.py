@@ -223,7 +223,7 @@ class Whole:
     def _holds_at_ties(self, entry: Entry) -> bool:
         """Tell whether an entry's formula holds wherever the ties at the point hold:
         the engine's rules then give it there, too."""
-        if not self.subject.terms.ties:
+        if not any(self.subject.terms.exact_ties()):
             return True
         known = self._meeting
         if entry.rule is None or known is None:
@@ -284,7 +284,7 @@ def meeting(book: Expressions, terms: Terms) -> dict[Any, Any] | None:
     """Return expressions of symbols that hold wherever the ties at the point hold: none
     if there are no ties, and None if a tie cannot be solved for a symbol."""
     known: dict[Any, Any] = {}
-    for tie in terms.ties.values():
+    for tie in terms.exact_ties():
         gap = book.released(book.of(tie.left) - book.of(tie.right)).xreplace(known)
         slopes = {s: sympy.diff(gap, s) for s in gap.free_symbols}
         if gap == 0:

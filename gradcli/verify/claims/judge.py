@@ -28,7 +28,7 @@ from ..crossings import Crossing, Gap, meeting
 from ..formulas import indifferent, side_conditions
 from ..process.budget import Budget, OutOfTime
 from ..process.job import AGREES, PROVED, RAN_OUT, REFUTED, timed_out, words_of
-from ..prove import simplifies_away, vanishes
+from ..prove import NOT_TOLD_APART, simplifies_away, vanishes
 from ..subject import objects
 from ..whole import MAX_SYMPY_TREE_NODES, independent, off_jumps
 from .text import (
@@ -212,6 +212,9 @@ class Judge:
             self.refusal = words_of(error)
             return None
         if visit.is_non_smooth() and all(case.claim.by for case in self.cases):
+            return None
+        if not visit.is_sure():
+            self.refusal = NOT_TOLD_APART
             return None
         try:
             targets = [visit.target(claim) for claim in self.task.claims]
