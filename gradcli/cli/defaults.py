@@ -135,7 +135,7 @@ SETTINGS: Final = (
             _whole(1, MAX_DIGITS), "none"),
     Setting("seed", "the seed of random numbers", _whole(0, 2**32 - 1), "0"),
     Setting("strict", "an input without a value is an error", _SWITCH, "false"),
-    Setting("draw", "inputs without a value are drawn at random", _SWITCH, "false",
+    Setting("draw", "inputs without a value are drawn", _SWITCH, "false",
             unless=("--strict",)),
     Setting("verify", "results are verified",
             _SWITCH, "true", (*_DERIVATIVES, "graph", "plot"), ("--require",),

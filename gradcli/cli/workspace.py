@@ -25,7 +25,7 @@ from ..answers.box import RANGE
 from ..lang.bindings import read_binding
 from ..lang.errors import ProgramError
 from ..lang.parser import parse
-from ..lang.prepare import input_names
+from ..lang.prepare import input_names, read_program
 from ..lang.suggest import did_you_mean, nearest
 from ..lang.syntax import Evaluate, Name, assigned_names
 from ..lang.tensor_library import CONSTANTS
@@ -58,6 +58,12 @@ class Workspace:
     def program(self) -> str:
         """Text of all statements, and of the expression after them."""
         return "\n".join([*self.statements, *([self.output] if self.output else [])])
+
+    @property
+    def missing(self) -> list[str]:
+        """Inputs of the program that have no value yet."""
+        names = input_names(parse(self.program, self.values), self.values)
+        return [name for name in names if name not in self.values]
 
     @property
     def names(self) -> list[str]:
@@ -95,7 +101,10 @@ class Workspace:
             self.output = line
         else:
             self.statements.append(line)
-        return self._words("value", self.program, [])
+        if not self.missing:
+            return self._words("value", self.program, [])
+        read_program(self.program, (), {}, lambda text: None, self.values)
+        return None
 
     def saved(self, path: str) -> str:
         """Return the text of a program's file, which begins with the command that runs

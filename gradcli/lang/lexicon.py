@@ -126,10 +126,9 @@ BESIDE = frozenset({"where", "at", "when", "given"})
 
 NO_PRODUCTS = frozenset(
     {
-        *("km", "cm", "mm", "nm", "kg", "mg", "lb", "oz", "ft", "ms", "hz", "pa"),
-        *("kw", "mv", "kv", "ma", "ml", "cl", "db", "kb", "mb", "gb", "ev", "lr"),
-        *("of", "to", "at", "by", "on", "an", "it", "we", "be", "do", "so", "no"),
-        *("up", "he", "me", "my", "us", "am", "go", "ok", "pm", "la", "le", "de"),
+        *("km", "cm", "mm", "nm", "kg", "lb", "oz", "ft", "ms", "hz", "pa", "ml"),
+        *("db", "kb", "mb", "gb", "lr", "of", "to", "at", "by", "on", "an", "it"),
+        *("we", "be", "do", "so", "no", "up", "he", "me", "my", "us", "am", "go"),
     }
 )
 """Units and words of two letters, which are no products of variables."""

@@ -26,7 +26,8 @@ FIVE_DIGITS = "0.5403\n"
 
 OTHERS = {
     "digits": "7", "dtype": "float32", "device": "cpu", "precision": "4", "seed": "3",
-    "strict": "true", "verify": "false", "require": "sampled", "verify-seconds": "9",
+    "strict": "true", "draw": "true", "verify": "false", "require": "sampled",
+    "verify-seconds": "9",
     "max-seconds": "20", "max-memory": "400MB", "max-program": "1MB",
     "colour": "never", "theme": "dark", "width": "90",
 }  # fmt: skip

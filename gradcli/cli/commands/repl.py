@@ -7,6 +7,7 @@ import signal
 from copy import deepcopy
 
 from ...lang.errors import ProgramError
+from ...lang.excerpt import enumerated
 from ..commands import COMMANDS
 from ..completion import files, functions, offers
 from ..keyboard import terminal, typed
@@ -91,6 +92,9 @@ class Session:
             note(problem.render())
             return problem.exit_status
         status = ran(words) if words else Exit.DONE
+        if words is None:
+            names = enumerated(self.typed.missing)
+            note(f"note: no value for {names} yet: without one, grad gives the formula")
         if status == Exit.INTERRUPTED and terminal():
             note("")
         if status and self.typed != before:
