@@ -18,8 +18,8 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from ..engine import AccumulateGrad, Node, Port, Tensor
-from ..engine.errors import EngineError
 from ..engine.custom import CustomNode
+from ..engine.errors import EngineError
 from ..engine.node import ConstantNode
 from ..engine.walk import inputs_first
 from ..lang.errors import Span
