@@ -25,6 +25,7 @@ ALLOWED = {
     "nn/init.py": "PyTorch's table of gains by the nonlinearity's name",
     "nn/modules/__init__.py": "names of PyTorch's modules",
     "numbers/balls.py": "linear steps, known apart from the rules that they check",
+    "render/code/latex.py": "Greek letters, some of which call functions",
     "numbers/decided.py": "a number system defines the functions of the basis",
 }
 """Files and rooms in which such a list stands, and what it is."""

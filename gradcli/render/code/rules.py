@@ -132,6 +132,7 @@ class Rules:
         if len({*called, cotangent, result}) < len(called) + 2:
             called = [self._letter(node.op, slot) for slot in slots]
             result = self._free(RESULT, "result")
+            cotangent = "grad" if cotangent in called else cotangent
         known = tuple(called), cotangent, result
         key = (*_kind(node, nr), known)
         if key not in self._found:
