@@ -1,4 +1,4 @@
-"""``strict=True`` of `autograd.functional` refuses what PyTorch refuses, in its words."""
+"""``strict=True`` refuses what PyTorch refuses, in its words."""
 
 from __future__ import annotations
 

@@ -258,7 +258,7 @@ def test_a_row_with_nan_inf_or_zero_equals_the_single_call(kind: str) -> None:
                     other, wanted, 1e-9, 1e-12, err_msg=f"{program.text} {values}"
                 )
                 compared += 1
-    assert compared > 500
+    assert compared > 300
 
 
 @pytest.mark.parametrize("mode", ["rev", "fwd"])
