@@ -219,7 +219,7 @@ class Supports(Beside, of=Supported):
             value = value[..., 0]
         if lone[0]:
             value = value[..., 0] if lone[1] else value[..., 0, :]
-        return g.like(value, there)
+        return Supported(value, there, self)
 
     def einsum(self, equation: str, *operands: Any) -> Supported:
         given = [x for x in operands if isinstance(x, Supported)]
