@@ -160,11 +160,17 @@ class Supports(Beside, of=Supported):
         made: Supported = parts[0] + parts[1]
         return made
 
-    permute, transpose = _moving("permute"), _moving("transpose")
-    expand, reshape = _moving("expand"), _moving("reshape")
-    flip, roll, diagonal = _moving("flip"), _moving("roll"), _moving("diagonal")
-    getitem, unsqueeze = _moving("getitem"), _moving("unsqueeze")
-    tril, triu = _moving("tril"), _moving("triu")
+    permute = _moving("permute")
+    transpose = _moving("transpose")
+    expand = _moving("expand")
+    reshape = _moving("reshape")
+    flip = _moving("flip")
+    roll = _moving("roll")
+    diagonal = _moving("diagonal")
+    getitem = _moving("getitem")
+    unsqueeze = _moving("unsqueeze")
+    tril = _moving("tril")
+    triu = _moving("triu")
 
     def put_add(self, shape: Shape, index: Any, g: Supported) -> Supported:
         put = self.base.put_add
