@@ -107,8 +107,8 @@ class Blocks(Values):
         """Whether neither the value nor a derivative is infinite or nan."""
         there = [block for block in self.by.values() if block.matrix is not None]
         parts = (b.matrix.data if b.sparse else b.matrix for b in there)
-        outside = any(bool((p - p != 0).any()) for p in parts)  # inf and nan
-        return all_finite(self.run.output) and not outside
+        finite = all(bool((abs(p) < float("inf")).all()) for p in parts)
+        return finite and all_finite(self.run.output)
 
     def job(self, seconds: float, formulas: bool) -> Job:
         """Return the job that checks the blocks; refuse ``formulas`` of too many

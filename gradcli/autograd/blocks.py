@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from math import prod
 from typing import Any, Literal, TypeAlias
@@ -254,13 +255,13 @@ def without_lost(
         for at, x in enumerate(inputs):
             column = [row[at] for row in rows]
             turned = [_turned(block) for block in column]
-            _replace_nan(turned, lambda nr, x=x: column_of(outputs, x, nr))
+            _replace_nan(turned, partial(column_of, outputs, x))
             for block, matrix in zip(column, turned, strict=True):
                 block.matrix = None if matrix is None else matrix.T
     else:
         for y, row in zip(outputs, rows, strict=True):
             matrices = [_turned(block, False) for block in row]
-            _replace_nan(matrices, lambda nr, y=y: row_of(y, inputs, nr))
+            _replace_nan(matrices, partial(row_of, y, inputs))
             for block, matrix in zip(row, matrices, strict=True):
                 block.matrix = matrix
     return rows

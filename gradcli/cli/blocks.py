@@ -53,7 +53,7 @@ def answer(
     """
     shown = {**further, **asdict(forms), **asdict(matrices)}
     if many.asked(".npz", ".mtx", ".npy"):
-        many.refuse(request, **shown, times=times)
+        many.refuse(request, require, **shown, times=times)
         from .at_points import run as run_many
 
         question = question_of(request, others=None)

@@ -23,7 +23,7 @@ class Many(Values):
     --table FILE: Compute at every row of a table, whose columns are the inputs without
         a value (.csv, .tsv, .json, .jsonl, also packed as .csv.gz; .npy, .parquet; '-':
         standard input). A unit behind a name, as in mass [kg], may be left out. Nothing
-        is verified.
+        is verified without --require.
     --columns NAMES: The names of the columns of a table without a header: x,y.
     --keep NAMES: Columns of the table that are carried along to the results: id,name.
     --rename OLD=NEW: Read the column OLD of the table as the input NEW; where NEW is no
@@ -80,9 +80,14 @@ class Many(Values):
             raise wrong("E595", f"--rename: {self.rename!r} is not OLD=NEW", hint)
         return {new.strip(): old.strip() for old, _, new in pairs}
 
-    def refuse(self, request: Request, **others: object) -> None:
-        """Refuse further options, by name, that have no effect at many points."""
-        own = {name: was_typed(name) for name in ("verify_seconds", "precision")}
+    def refuse(
+        self, request: Request, require: str | None = None, **others: object
+    ) -> None:
+        """Refuse further options, by name, that have no effect at many points, where
+        verdicts are reached only if some are required."""
+        own = {"precision": was_typed("precision")}
+        if require is None:
+            own["verify_seconds"] = was_typed("verify_seconds")
         extra = typed(**others, shape=request.shape, **own)
         if extra:
             message = f"{extra[0]} is not for many points"

@@ -79,10 +79,10 @@ class Supported(Made):
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Supported:
-        return self + (-other)
+        return self.__add__(-other)
 
     def __rsub__(self, other: Any) -> Supported:
-        return -self + other
+        return (-self).__add__(other)
 
     def __mul__(self, other: Any) -> Supported:
         return self._scaled(other, ARITHMETIC["mul"])
@@ -98,12 +98,17 @@ class Supported(Made):
 
 def is_none(mask: Any) -> bool:
     """Return whether a mask is False everywhere, and in all rows."""
-    return not (mask.data if isinstance(mask, Made) else mask).any()
+    return not data_of(mask).any()
+
+
+def data_of(raw: Any) -> Any:
+    """Return an array; of a column, that of all rows."""
+    return getattr(raw, "data", raw) if isinstance(raw, Made) else raw
 
 
 def has_nan(raw: Any) -> bool:
     """Return whether a value, in any row if it is a column, is NaN somewhere."""
-    data: Any = raw.data if isinstance(raw, Made) else raw
+    data = data_of(raw)
     if data.dtype.kind != "f":
         return False
     with np.errstate(all="ignore"):
@@ -123,6 +128,8 @@ def _moving(name: str) -> Run:
 
 class Supports(Beside, of=Supported):
     """The functions that rules call, on supported values over those of ``base``."""
+
+    base: Any
 
     def nothing(self, x: Any) -> Supported:
         """Return zeros of which none is there; refuse other numbers."""
@@ -150,13 +157,20 @@ class Supports(Beside, of=Supported):
             if shape != part.shape:
                 there = self.base.expand(there, shape)
             parts.append(part.like(value, there))
-        return parts[0] + parts[1]
+        made: Supported = parts[0] + parts[1]
+        return made
 
-    permute, transpose = _moving("permute"), _moving("transpose")
-    expand, reshape = _moving("expand"), _moving("reshape")
-    flip, roll, diagonal = _moving("flip"), _moving("roll"), _moving("diagonal")
-    getitem, unsqueeze = _moving("getitem"), _moving("unsqueeze")
-    tril, triu = _moving("tril"), _moving("triu")
+    permute = _moving("permute")
+    transpose = _moving("transpose")
+    expand = _moving("expand")
+    reshape = _moving("reshape")
+    flip = _moving("flip")
+    roll = _moving("roll")
+    diagonal = _moving("diagonal")
+    getitem = _moving("getitem")
+    unsqueeze = _moving("unsqueeze")
+    tril = _moving("tril")
+    triu = _moving("triu")
 
     def put_add(self, shape: Shape, index: Any, g: Supported) -> Supported:
         put = self.base.put_add
@@ -211,7 +225,7 @@ class Supports(Beside, of=Supported):
             value = value[..., 0]
         if lone[0]:
             value = value[..., 0] if lone[1] else value[..., 0, :]
-        return g.like(value, there)
+        return Supported(value, there, self)
 
     def einsum(self, equation: str, *operands: Any) -> Supported:
         given = [x for x in operands if isinstance(x, Supported)]

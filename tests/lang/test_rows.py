@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import numpy as np
@@ -150,3 +151,142 @@ def test_a_row_may_be_an_array() -> None:
 def test_no_rows_give_no_numbers() -> None:
     found = compile("x*b").table({"x": np.empty(0), "b": np.empty(0)})
     assert found.value.shape == found.grads["x"].shape == (0,)
+
+
+PARTS = [
+    "x",
+    "a",
+    "x*a",
+    "sqrt(x)",
+    "1/x",
+    "log(a)",
+    "x**2",
+    "abs(x)",
+    "x/a",
+    "exp(a)",
+    "relu(x)",
+    "sin(x)*a",
+    "max(x,a)",
+    "x**a",
+    "a**0.5",
+    "atan2(x,a)",
+    "where(x>0,sqrt(x),a)",
+    "x.detach()*a",
+    "floor(x)",
+    "acosh(x)",
+    "xlogy(x,a)",
+    "hypot(x,a)",
+    "v[0]",
+    "v[1]*x",
+    "sqrt(v)[0]",
+    "(v*v).sum()",
+    "norm(v)",
+    "log(v)[1]",
+    "v.prod()",
+    "v@v",
+    "softmax(v,0)[1]",
+    "cumsum(v,0)[1]",
+    "det([[x,a],[v[0],2]])",
+    "rsqrt(a)",
+    "clamp(x,0,1)",
+    "([[1,a],[x,2]]@v)[0]",
+    "outer(v,v)[0,1]",
+    "triu([[x,a],[a,x]]).sum()",
+    "cumprod(v,0)[1]",
+    "gather([x,a],0,[1,0])[0]",
+    "sort([x,a])[0][1]",
+    "cat([v,sqrt(v)])[3]",
+    "[x,1/a]@v",
+]
+ODD = (0.0, 0.0, 1.0, -1.0, 2.0, 0.5, np.nan, np.inf, -np.inf, 3.0, -0.0)
+
+
+def odd_program(rng: random.Random, kind: str) -> str:
+    if kind in ("jacobian", "value") and rng.random() < 0.7:
+        count = rng.choice([2, 3, 4])
+        entries = (
+            rng.choice("+*-").join(rng.choices(PARTS, k=2)) for _ in range(count)
+        )
+        behind = f"*[{','.join(['1'] * count)}]", ".cumsum(0)", "*x", "", ""
+        return f"[{', '.join(entries)}]{rng.choice(behind)}"
+    joined = rng.choice("*+-").join(f"({part})" for part in rng.choices(PARTS, k=2))
+    return joined
+
+
+def alone(program: Compiled, kind: str, values: dict[str, Any]) -> list[Any]:
+    """What the single call gives: the value, and its derivatives or None."""
+    run = program._at(values).session().run()
+    if kind == "grad":
+        grads = run.gradients()
+        return [run.output.raw, *(None if g is None else g.raw for g in grads)]
+    found = [run.output.raw]
+    if kind == "jacobian":
+        found += [block.dense().raw for block in run.jacobian().blocks]
+    elif kind == "hessian":
+        found += [block.dense().raw for row in run.hessian() for block in row]
+    return found
+
+
+@pytest.mark.parametrize("kind", ["value", "grad", "jacobian", "hessian"])
+def test_a_row_with_nan_inf_or_zero_equals_the_single_call(kind: str) -> None:
+    compared = 0
+    for seed in range(60):
+        rng = random.Random(f"{kind} {seed}")
+        program = compile(odd_program(rng, kind), wrt=() if kind == "value" else None)
+        draw = lambda rng=rng: [rng.choice(ODD) for _ in range(6)]
+        given = {
+            name: np.stack([draw(), draw()], 1) if name == "v" else np.array(draw())
+            for name in program.inputs
+        }
+        failed: dict[int, ProgramError] = {}
+        table = program.at_rows(given, {}, failed, kind=kind)
+        for row in range(6):
+            values = {name: np.array(column[row]) for name, column in given.items()}
+            try:
+                with np.errstate(all="ignore"):
+                    single = alone(program, kind, values)
+            except ProgramError:
+                assert row in failed or table.absent[0][row]
+                continue
+            together = [table.value[row], *(g[row] for g in table.grads.values())]
+            for nr, (one, other) in enumerate(zip(single, together, strict=True)):
+                if nr:
+                    none = nr in table.absent and table.absent[nr][row]
+                    assert (one is None) == bool(none)
+                wanted = np.asarray(0.0 if one is None else one)
+                np.testing.assert_allclose(
+                    other, wanted, 1e-9, 1e-12, err_msg=f"{program.text} {values}"
+                )
+                compared += 1
+    assert compared > 300
+
+
+@pytest.mark.parametrize("mode", ["rev", "fwd"])
+@pytest.mark.parametrize(
+    ("text", "values", "wanted"),
+    [
+        ("[x, sqrt(x), 1/x]", {"x": 0.0}, [1, np.inf, -np.inf]),
+        ("[sqrt(x), x][1]*[1, 1]", {"x": 0.0}, [1, 1]),
+        ("[sin(x), log(x)].flip([0])[1]", {"x": 0.0}, 1),
+        ("cat([[x], [1/x]])*[2, 3]", {"x": 0.0}, [2, -np.inf]),
+        ("[[x, 1/x], [2, 3]] @ [1, 0]", {"x": 1.0}, [1, 0]),
+    ],
+)
+def test_what_no_path_leads_to_is_no_part_of_a_derivative(
+    text: str, values: dict[str, float], wanted: Any, mode: Any
+) -> None:
+    run = compile(text)._at(values).session().run()
+    with np.errstate(all="ignore"):
+        (block,) = run.jacobian(mode).blocks
+    np.testing.assert_array_equal(block.dense().raw, wanted)
+
+
+@pytest.mark.parametrize("mode", ["rev", "fwd"])
+def test_no_tangent_is_no_product(mode: Any) -> None:
+    text = "acosh(y[0]**2 + 1)*[1, 1, 1, 1] + y[1]*[0, 0, 0, 2]"
+    y = np.array([0.0, 1.0])
+    with np.errstate(all="ignore"):
+        (block,) = compile(text)._at({"y": y}).session().run().jacobian(mode).blocks
+    np.testing.assert_array_equal(block.dense().raw[:, 1], [0, 0, 0, 2])
+    table = compile(text).at_rows({"y": np.stack([y] * 5)}, {}, {}, kind="jacobian")
+    np.testing.assert_array_equal(table.grads["y"][3][:, 1], [0, 0, 0, 2])

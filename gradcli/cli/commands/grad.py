@@ -67,7 +67,7 @@ def main(
     """
     others = {**asdict(forms), **asdict(beside)}
     if many.asked(".npz", ".npy"):
-        many.refuse(request, **others, order=order > 1)
+        many.refuse(request, require, **others, order=order > 1)
         from ..at_points import run
 
         question = question_of(request, beside.grad_output, others=None)
