@@ -438,8 +438,7 @@ def _tensor_split(
 function("tensor_split", _tensor_split, operands=("x",), formula="[a, b, ...] = x",
          either="indices_or_sections tensor_indices_or_sections",
          doc="Pieces along a dimension: as many as asked, or between indices.",
-         cases=[case((5, 2), indices_or_sections=3),
-                case((2, 6), indices_or_sections=(1, -2), dim=1)])
+         cases=[case((5, 2), sections=3), case((2, 6), indices=(1, -2), dim=1)])
 
 
 def _split_along(name: str, axis: int, least: int, lines: str) -> None:
@@ -465,8 +464,7 @@ def _split_along(name: str, axis: int, least: int, lines: str) -> None:
     function(name, pieces_along, operands=("x",), formula="[a, b, ...] = x",
              doc=f"Pieces along the {lines}: as many equal ones as asked, or between "
              "indices.",
-             cases=[case((2, 4, 6), indices_or_sections=2),
-                    case((3, 4, 5), indices_or_sections=(1, 3))])
+             cases=[case((2, 4, 6), sections=2), case((3, 4, 5), indices=(1, 3))])
 
 
 _split_along("hsplit", 1, 1, "columns")

@@ -165,14 +165,24 @@ print("out")
 """
 
 LAST_LINES = {
-    "pass": None, "sys.exit()": None, "sys.exit(5)": None, "sys.exit(-1)": None,
-    "sys.exit('words')": None, "sys.exit([1])": None, "exit(3)": None,
-    "sys.stdout.close()": None, "sys.stdout = open('printed', 'w'); print(1)": None,
+    "pass": None,
+    "sys.exit()": None,
+    "sys.exit(5)": None,
+    "sys.exit(-1)": None,
+    "sys.exit('words')": None,
+    "sys.exit([1])": None,
+    "exit(3)": None,
+    "sys.stdout.close()": None,
+    "sys.stdout = open('printed', 'w'); print(1)": None,
     "sys.excepthook = lambda *error: print(error[0]); 1/0": None,
-    "import os; os._exit(7)": None, "raise KeyboardInterrupt": 130,
+    "import os; os._exit(7)": None,
+    "raise KeyboardInterrupt": 130,
     "import os, signal; os.kill(os.getpid(), signal.SIGINT)": 130,
     "try: raise KeyboardInterrupt\nexcept KeyboardInterrupt: print('caught')": None,
-    "1/0": 3, "raise GeneratorExit": 3, "raise BrokenPipeError": 3, "x = (": 3,
+    "1/0": 3,
+    "raise GeneratorExit": 3,
+    "raise BrokenPipeError": 3,
+    "x = (": 3,
 }
 """Last lines of scripts, with their status here; None: it is Python's."""
 
