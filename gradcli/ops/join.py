@@ -21,6 +21,7 @@ from itertools import (
     product,
 )
 from math import prod
+from typing import Any
 
 from .checks import (
     PIECE,
@@ -409,6 +410,7 @@ def _tensor_split(
     sections: int | None = None, indices: Sizes | None = None,
     tensor_indices_or_sections: Array | None = None,
 ) -> tuple[Array, ...]:
+    asked: Any
     asked, = [each for each in (indices_or_sections, sections, indices,
                                 tensor_indices_or_sections) if each is not None]
     refuse(not x.shape, "tensor_split expected at least a 1-dimensional tensor, but "

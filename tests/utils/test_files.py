@@ -136,7 +136,7 @@ def test_what_has_a_state_is_saved_as_it_with_a_warning(tmp_path: Path) -> None:
     assert w[0].filename == __file__
     torch.save(net.state_dict(), tmp_path / "state")
     assert (tmp_path / "net").read_bytes() == (tmp_path / "state").read_bytes()
-    with pytest.warns(UserWarning) as warned:
+    with pytest.warns(UserWarning, match="is saved as") as warned:
         again = there_and_back({"net": net, "other": [optimizer], "epoch": 3})
     said = [str(each.message).partition(" is saved")[0] for each in warned]
     assert said == ["net (Sequential)", "other.0 (Adam)"]
