@@ -143,8 +143,8 @@ def _state_of(value: Any, place: str = "") -> object:
         depth += 1
     warnings.warn(
         f"{f'{place} ({kind})' if place else kind} is saved as its state_dict(), "
-        "because a file holds numbers and no programs: torch.load gives that dict, which "
-        f"load_state_dict() of another {kind} takes",
+        "because a file holds numbers and no programs: torch.load gives that dict, "
+        f"which load_state_dict() of another {kind} takes",
         UserWarning, stacklevel=depth + 1,
     )  # fmt: skip
     return value.state_dict()
