@@ -9,10 +9,11 @@ Invariant: the order is PyTorch's, so that draws fill a tensor there and here al
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from .raw import Host, Raw
+from .raw import Raw
 
 
 def memory_order(sizes: Sequence[int], *steps: Sequence[int]) -> list[int]:
@@ -43,7 +44,7 @@ def memory_order(sizes: Sequence[int], *steps: Sequence[int]) -> list[int]:
     return order[::-1]
 
 
-def in_memory_order(entries: Host, *arrays: Raw) -> Host:
+def in_memory_order(entries: Any, *arrays: Raw) -> Any:
     """Return entries, which are given one after the other, in the shape of arrays and
     in the order in which the entries of these lie in memory."""
     flags = getattr(arrays[0], "flags", None)
@@ -51,5 +52,5 @@ def in_memory_order(entries: Host, *arrays: Raw) -> Host:
         return entries.reshape(arrays[0].shape)
     shape = tuple(arrays[0].shape)
     order = memory_order(shape, *[x.strides for x in arrays])
-    slow_first: Host = entries.reshape([shape[d] for d in order])
+    slow_first = entries.reshape([shape[d] for d in order])
     return slow_first.transpose(np.argsort(order).tolist()).copy("K")

@@ -21,6 +21,7 @@ from itertools import (
     product,
 )
 from math import prod
+from typing import Any
 
 from .checks import (
     PIECE,
@@ -409,6 +410,7 @@ def _tensor_split(
     sections: int | None = None, indices: Sizes | None = None,
     tensor_indices_or_sections: Array | None = None,
 ) -> tuple[Array, ...]:
+    asked: Any
     asked, = [each for each in (indices_or_sections, sections, indices,
                                 tensor_indices_or_sections) if each is not None]
     refuse(not x.shape, "tensor_split expected at least a 1-dimensional tensor, but "
@@ -438,8 +440,7 @@ def _tensor_split(
 function("tensor_split", _tensor_split, operands=("x",), formula="[a, b, ...] = x",
          either="indices_or_sections tensor_indices_or_sections",
          doc="Pieces along a dimension: as many as asked, or between indices.",
-         cases=[case((5, 2), indices_or_sections=3),
-                case((2, 6), indices_or_sections=(1, -2), dim=1)])
+         cases=[case((5, 2), sections=3), case((2, 6), indices=(1, -2), dim=1)])
 
 
 def _split_along(name: str, axis: int, least: int, lines: str) -> None:
@@ -465,8 +466,7 @@ def _split_along(name: str, axis: int, least: int, lines: str) -> None:
     function(name, pieces_along, operands=("x",), formula="[a, b, ...] = x",
              doc=f"Pieces along the {lines}: as many equal ones as asked, or between "
              "indices.",
-             cases=[case((2, 4, 6), indices_or_sections=2),
-                    case((3, 4, 5), indices_or_sections=(1, 3))])
+             cases=[case((2, 4, 6), sections=2), case((3, 4, 5), indices=(1, 3))])
 
 
 _split_along("hsplit", 1, 1, "columns")

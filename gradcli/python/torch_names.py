@@ -5,9 +5,9 @@ without ``torch.``; in a part that ends in ``*``, the star stands for any ending
 
 Invariant: a module is the same object under gradcli's and PyTorch's name. Importing
 what gradcli lacks gives a placeholder, unless the program would catch the error of the
-import; any use of a placeholder raises one sentence, with the reason or the nearest name
-that exists. Some names exist because they change nothing: decorators for TorchScript,
-and mixed precision that is turned off.
+import; any use of a placeholder raises one sentence, with the reason or the nearest
+name that exists. Some names exist because they change nothing: decorators for
+TorchScript, and mixed precision that is turned off.
 
     install_as_torch()
     import torch.nn.functional as F                     # gradcli.nn.functional
@@ -185,44 +185,13 @@ def _refuse(self: Placeholder, *args: object, **kwargs: object) -> Any:
     raise self.refused()
 
 
-for _use in [
-    "call",
-    "enter",
-    "aenter",
-    "getitem",
-    "setitem",
-    "instancecheck",
-    "subclasscheck",
-    "iter",
-    "mro_entries",
-    "len",
-    "contains",
-    "add",
-    "radd",
-    "sub",
-    "rsub",
-    "mul",
-    "rmul",
-    "truediv",
-    "rtruediv",
-    "floordiv",
-    "rfloordiv",
-    "mod",
-    "rmod",
-    "pow",
-    "rpow",
-    "matmul",
-    "rmatmul",
-    "neg",
-    "lt",
-    "gt",
-    "le",
-    "ge",
-    "float",
-    "int",
-    "index",
-    "array",
-]:
+_USES = (
+    "call enter aenter getitem setitem instancecheck subclasscheck iter mro_entries "
+    "len contains add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod "
+    "rmod pow rpow matmul rmatmul neg lt gt le ge float int index array"
+)
+
+for _use in _USES.split():
     setattr(Placeholder, f"__{_use}__", _refuse)
 
 

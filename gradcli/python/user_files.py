@@ -273,7 +273,8 @@ def _value(
     text = binding.text.strip()
     said = parameter.annotation
     shown = said if isinstance(said, str) else repr(said)
-    if not array.ndim and "Tensor" not in shown and "(" not in text:
+    plain = not text.startswith("@") or said in (float, int, "float", "int")
+    if not array.ndim and plain and "Tensor" not in shown and "(" not in text:
         return int(text) if text.lstrip("+-").isdigit() else float(array)
     return Tensor(np.array(array), NUMPY, True)
 

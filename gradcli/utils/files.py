@@ -5,7 +5,8 @@ cannot hold is refused before the file is opened.
 
 A state dict is stored as tensors by name, which any program can read. Of another
 object, such as a checkpoint, the tensors are stored under names of their own, and the
-dicts, lists and plain values around them as JSON, in a note of the file.
+dicts, lists and plain values around them as JSON, in a note of the file. A module or an
+optimizer is saved as its state dict, with a warning: that is what `load` gives back.
 
     save(net.state_dict(), "net.safetensors")
     net.load_state_dict(load("net.safetensors"))
@@ -16,6 +17,8 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+import warnings
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import IO, Any
@@ -49,7 +52,8 @@ def save(obj: object, f: Target) -> None:
 
     Args:
         obj: a dict with tensors under names, such as a module's ``state_dict()``; or a
-            tensor, or dicts, lists, tuples, numbers and text around tensors.
+            tensor, or dicts, lists, tuples, numbers and text around tensors. What has
+            a ``state_dict()`` is saved as that, with a warning.
         f: the file's path, or a file open for writing bytes.
 
     Raises:
@@ -58,6 +62,8 @@ def save(obj: object, f: Target) -> None:
     from safetensors.numpy import save as serialise
 
     notes = {}
+    if _has_state(obj):
+        obj = _state_of(obj)
     state = isinstance(obj, Mapping) and all(
         isinstance(name, str) and isinstance(value, Tensor)
         for name, value in obj.items()
@@ -125,6 +131,25 @@ def load(
         raise ValueError(f"the file's note of its form is damaged: {error}") from None
 
 
+def _has_state(value: object) -> bool:
+    known = callable(getattr(value, "state_dict", None))
+    return known and not isinstance(value, type)
+
+
+def _state_of(value: Any, place: str = "") -> object:
+    """Return the state dict of an object, with a warning at the line that saves it."""
+    kind, here, depth = type(value).__name__, __file__, 1
+    while sys._getframe(depth).f_code.co_filename == here:
+        depth += 1
+    warnings.warn(
+        f"{f'{place} ({kind})' if place else kind} is saved as its state_dict(), "
+        "because a file holds numbers and no programs: torch.load gives that dict, "
+        f"which load_state_dict() of another {kind} takes",
+        UserWarning, stacklevel=depth + 1,
+    )  # fmt: skip
+    return value.state_dict()
+
+
 def _order(notes: Mapping[str, str]) -> list[str]:
     """Return the names in the order that the file notes, if it notes one."""
     try:
@@ -173,6 +198,8 @@ def _taken_apart(obj: object) -> tuple[Any, dict[str, Tensor]]:
             return {"tensor": name, "requires_grad": value.requires_grad}
         if type(value) in PLAIN:
             return value
+        if _has_state(value):
+            return apart(_state_of(value, ".".join(place)), place)
         for kind, series in SERIES.items():
             if isinstance(value, list | tuple) and type(value) is series:
                 return {kind: [apart(v, (*place, str(i))) for i, v in enumerate(value)]}
@@ -223,8 +250,6 @@ def _key(key: object, place: tuple[str, ...]) -> object:
 def _refusal(place: str, value: object) -> str:
     kind = type(value).__name__
     what = f"save cannot write {f'{place!r} ({kind})' if place else kind}"
-    if hasattr(value, "state_dict"):
-        return f"{what}: save its state_dict(), which holds its numbers"
     if hasattr(value, "__array__"):
         return f"{what}: write it as a tensor, by torch.as_tensor(...)"
     return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,9 @@ from typing import Any
 import pytest
 
 from gradcli.cli.app import run
+from tests.processes import HANGS
+
+from .conftest import COMMAND, environment
 
 TRAIN = """
 import sys
@@ -107,7 +111,7 @@ def test_passes_are_verified(script: Ran) -> None:
 
 def test_programs_of_python_may_say_import_torch(tmp_path: Path) -> None:
     import gradcli
-    from gradcli.python.torch_names import as_torch
+    from gradcli.python.torch_names import NotHere, as_torch
 
     before = sys.modules.get("torch")
     with as_torch():
@@ -118,23 +122,23 @@ def test_programs_of_python_may_say_import_torch(tmp_path: Path) -> None:
         assert torch is gradcli
         assert nn is gradcli.nn
         assert lr_scheduler is gradcli.optim.lr_scheduler
-        with pytest.raises(ModuleNotFoundError, match="nearest that there is"):
-            import torch.linlag
+        said = ""
+        try:
+            import torch.nosuch
+        except ModuleNotFoundError as error:
+            said = str(error)
+        import torch.linlag
+        from torch.fft import fft
+
+        with pytest.raises(NotHere, match=r"nearest that there is: torch\.linalg"):
+            torch.linlag.solve(torch.eye(2), torch.ones(2))
+        with pytest.raises(NotHere, match=r"no torch\.fft\.fft; there are no complex"):
+            fft(torch.ones(2))
+    assert "gradcli has no torch.nosuch" in said
+    assert not hasattr(gradcli, "fft")
+    assert not hasattr(gradcli, "linlag")
     assert sys.modules.get("torch") is before
     assert gradcli.nn.__spec__.name == "gradcli.nn"
-
-
-def test_a_scripts_own_files_are_read_as_well(script: Ran, tmp_path: Path) -> None:
-    package = tmp_path / "nets"
-    package.mkdir()
-    (package / "__init__.py").write_text("from . import blocks\n")
-    (package / "blocks.py").write_text("import torch\nB = torch.fft.fft\n")
-    (tmp_path / "helper.py").write_text("import torch\ntorch.jit.trace\n")
-    text = "import torch, helper\nfrom nets.blocks import B\n"
-    status, out, _ = script(text, options=("--check",))
-    assert status == 3
-    assert "helper.py:2: gradcli has no torch.jit" in out
-    assert "blocks.py:2: gradcli has no torch.fft" in out
 
 
 def test_the_option_that_gives_more_time_is_named(script: Ran) -> None:
@@ -144,3 +148,118 @@ def test_the_option_that_gives_more_time_is_named(script: Ran) -> None:
     )
     _, _, err = script(text, options=("--verify", "--verify-seconds", "0.2"))
     assert "--verify-seconds N gives more" in err
+
+
+ENDS = """
+import atexit, sys, threading, time, weakref
+file = open("out.txt", "w")
+def late():
+    time.sleep(0.1)
+    file.write("by a thread")
+class Thing: pass
+thing = Thing()
+weakref.finalize(thing, print, "finalized")
+atexit.register(lambda: print("at exit", thing is not None, sys.argv, __name__))
+threading.Thread(target=late).start()
+threading.Thread(target=lambda: time.sleep(1000), daemon=True).start()
+file.write("written ")
+print("out")
+"""
+
+LAST_LINES = {
+    "pass": None,
+    "sys.exit()": None,
+    "sys.exit(5)": None,
+    "sys.exit(-1)": None,
+    "sys.exit('words')": None,
+    "sys.exit([1])": None,
+    "exit(3)": None,
+    "sys.stdout.close()": None,
+    "sys.stdout = open('printed', 'w'); print(1)": None,
+    "sys.excepthook = lambda *error: print(error[0]); 1/0": None,
+    "import os; os._exit(7)": None,
+    "raise KeyboardInterrupt": 130,
+    "import os, signal; os.kill(os.getpid(), signal.SIGINT)": 130,
+    "try: raise KeyboardInterrupt\nexcept KeyboardInterrupt: print('caught')": None,
+    "1/0": 3,
+    "raise GeneratorExit": 3,
+    "raise BrokenPipeError": 3,
+    "x = (": 3,
+}
+"""Last lines of scripts, with their status here; None: it is Python's."""
+
+
+@pytest.mark.parametrize("last", LAST_LINES)
+def test_a_script_ends_as_python_ends_it(last: str, tmp_path: Path) -> None:
+    kinds = {"python": [sys.executable], "gradcli": [*COMMAND, "run"]}
+    kept = {k: v for k, v in environment().items() if k != "PYTHONWARNINGS"}
+    found, statuses = {}, {}
+    for kind, command in kinds.items():
+        folder = tmp_path / kind
+        folder.mkdir()
+        (folder / "train.py").write_text(ENDS + last + "\n")
+        ended = subprocess.run(
+            [*command, "train.py", "a"], cwd=folder, env=kept, timeout=HANGS,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        files = {p.name: p.read_text() for p in folder.glob("*") if p.suffix != ".py"}
+        found[kind], statuses[kind] = (files, ended.stdout), ended.returncode
+    meant = LAST_LINES[last]
+    assert statuses["gradcli"] == (statuses["python"] if meant is None else meant)
+    assert found["gradcli"] == found["python"]
+
+
+def test_passes_of_threads_are_reported(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        "import threading, time, torch\nx = torch.ones(2, requires_grad=True)\n"
+        "def late():\n    time.sleep(0.1)\n    (x*x).sum().backward()\n"
+        "threading.Thread(target=late).start()\n"
+    )
+    ended = subprocess.run(
+        [*COMMAND, "run", "--graph", "train.py"], cwd=tmp_path, env=environment(),
+        timeout=HANGS, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "train.py:5: once" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("from torch.fft import fft\nfft(3)", "torch.fft.fft; there are no complex"),
+        ("from torch import stft\nstft(3)", "torch.stft; there are no complex"),
+        ("from torch import vander as v\n3 * v", "gradcli has no torch.vander"),
+        ("import torch.onnx\ntorch.onnx.export(3)", "torch.onnx.export; models are"),
+        ("import torch.no.such as t\nt.f()", "gradcli has no torch.no"),
+        ("from torch.nn import Lineer\nclass A(Lineer): pass", "torch.nn.Lineer; the"),
+        ("from torch.distributions import Beta\nisinstance(3, Beta)", "Beta is not"),
+        ("import torch\nfrom torch.signal import windows\nwindows.hann(3)", "not part"),
+    ],
+)
+def test_what_is_missing_raises_when_it_is_used(
+    script: Ran, text: str, said: str
+) -> None:
+    *imports, use = text.splitlines()
+    kept = "\n".join([*imports, "print(1)"])
+    assert script(kept) == (0, "1\n", "")
+    status, out, err = script(f"{kept}\n{use}")
+    assert (status, out) == (3, "1\n")
+    assert err.startswith("error[E101]")
+    assert said in err
+
+
+def test_an_import_error_that_the_script_catches_is_raised(
+    script: Ran, tmp_path: Path
+) -> None:
+    (tmp_path / "helper.py").write_text("from torch.special import nosuch\n")
+    text = (
+        "import contextlib\nwith contextlib.nullcontext():\n    import torch.signal\n"
+        "for line in ('import torch.no_such', 'from torch import no_such', "
+        "'import helper'):\n"
+        "    try: exec(line)\n    except ImportError as error: print(error)\n"
+        "try:\n    from torch._six import inf\nexcept ImportError:\n"
+        "    from math import inf\nprint(inf)\n"
+        "try:\n    import helper\nexcept ImportError:\n    print('without')\n"
+    )
+    status, out, err = script(text)
+    assert (status, err) == (0, "")
+    assert out.endswith("inf\nwithout\n")

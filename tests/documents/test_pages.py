@@ -4,16 +4,18 @@ are true."""
 from __future__ import annotations
 
 import doctest
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from gradcli.answers.pages import ORDER, page, section
 from gradcli.lang.errors import CODES
-from gradcli.python.missing import lack_of
+from gradcli.python.torch_names import PLACES, Placeholder, counterpart, missing
 
 from .blocks import (
     PAGES,
@@ -126,6 +128,18 @@ def covered(column: int) -> Iterator[str]:
         cells = row.split("|")[1:-1]
         if len(cells) == 3 and "---" not in row:
             yield from re.findall(r"`([A-Za-z]\w*(?:\.\w+)*)`", cells[column])
+
+
+def lack_of(name: str) -> str | None:
+    """The sentence about a name of PyTorch's that gradcli lacks; None if it has it."""
+    value: Any = counterpart(name.partition(".")[0])
+    for whole in itertools.accumulate(name.split("."), "{}.{}".format):
+        if "." in whole:
+            below = getattr(value, whole.rpartition(".")[2], None)
+            value = counterpart(whole) if below is None else below
+        if value is None or (isinstance(value, Placeholder) and whole not in PLACES):
+            return missing(whole)
+    return None
 
 
 @pytest.mark.parametrize("name", sorted({*covered(0), *covered(1)}))

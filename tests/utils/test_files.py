@@ -112,8 +112,7 @@ def test_what_is_loaded_is_a_leaf_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("state", "message"),
     [
-        (nn.ReLU(), "save cannot write ReLU: save its state_dict()"),
-        ({"net": [nn.ReLU()]}, "save cannot write 'net.0' (ReLU): save its state_dict"),
+        ({"net": [nn.ReLU]}, "save cannot write 'net.0' (type)"),
         ({"a": np.ones(2)}, "by torch.as_tensor(...)"),
         ({"a": {"b": object()}}, "save cannot write 'a.b' (object): it is no tensor"),
         ({"a": {object(): 1}}, "not object in 'a'"),
@@ -127,6 +126,24 @@ def test_what_is_neither_tensor_nor_plain_is_refused_before_the_file_is_touched(
         torch.save(state, path)
     assert message in str(raised.value)
     assert not path.exists()
+
+
+def test_what_has_a_state_is_saved_as_it_with_a_warning(tmp_path: Path) -> None:
+    net = nn.Sequential(nn.Linear(2, 1), nn.ReLU())
+    optimizer = optim.Adam(net.parameters())
+    with pytest.warns(UserWarning, match="Sequential is saved as its state_dict") as w:
+        torch.save(net, tmp_path / "net")
+    assert w[0].filename == __file__
+    torch.save(net.state_dict(), tmp_path / "state")
+    assert (tmp_path / "net").read_bytes() == (tmp_path / "state").read_bytes()
+    with pytest.warns(UserWarning, match="is saved as") as warned:
+        again = there_and_back({"net": net, "other": [optimizer], "epoch": 3})
+    said = [str(each.message).partition(" is saved")[0] for each in warned]
+    assert said == ["net (Sequential)", "other.0 (Adam)"]
+    assert {each.filename for each in warned} == {__file__}
+    assert again["epoch"] == 3
+    assert again["net"]["0.weight"].tolist() == net[0].weight.tolist()
+    optim.Adam(net.parameters()).load_state_dict(again["other"][0])
 
 
 def test_foreign_files_are_refused_with_a_way_out(tmp_path: Path) -> None:
