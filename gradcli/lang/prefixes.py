@@ -104,7 +104,7 @@ class PrefixReader:
         text = _CONSTANT.sub(r"torch.\g<0>", text)
         formula = syntax.bounce(type(self)(text, values).expression())
         inside = {name: f"{name}.{span.start}" for name in values}
-        made = syntax.renamed(formula, inside, span)
+        made = syntax.renamed(formula, inside, span, text)
         targets = tuple(syntax.Target(span, inside[name]) for name in values)
         if not targets:
             return made
