@@ -244,7 +244,7 @@ class _Reader:
             return multiplied(left, right, "")
         if sign == "mrdivide" and right.rank == 0:
             return joined(left, "/", right)
-        if sign in ("logical_and", "logical_or", "outer"):
+        if sign == "outer" or sign.startswith("logical"):
             return Piece(
                 f"{sign}({left.text}, {right.text})", ATOM, rank_of(left, right)
             )

@@ -37,7 +37,8 @@ def exact_code(program: Program, typed: Callable[[str], float] | None = None) ->
 
     def constant(node: Literal) -> object:
         written = type(node.value) is float
-        return read(program.text(node)) if written else node.value
+        text = node.written or program.text(node)
+        return read(text) if written else node.value
 
     return compile_program(program, constant)
 

@@ -14,16 +14,13 @@ either refused with a corrected line, or a note in `notes` says how it was read.
     parser.expression()   # on '2x^2': Binary('*', Literal 2, Binary('**', ...))
 """
 
-import re
-from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
-from itertools import pairwise, takewhile
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 from . import syntax
 from .errors import ProgramError, Span
 from .excerpt import shortened
-from .foreign import ARRAYS, OWN, is_formula, meanings, paths, refusal
+from .foreign import is_formula
 from .lexicon import (
     BAR,
     BESIDE,
@@ -34,6 +31,7 @@ from .lexicon import (
     ROOTS,
 )
 from .maxima import MAX_APPLIED_TOKENS
+from .prefixes import PrefixReader
 from .syntax import Definition, Steps, assigned_names
 from .tokens import Token, tokenize
 
@@ -66,13 +64,10 @@ _UNSEEN = {
 }
 _AN_EXPRESSION = "an expression"
 _BODY = "':'"
-_CONSTANT = re.compile(r"(?<![\w.])(?:pi|e|inf|nan|tau)(?!\w)")
-"""Pattern of a constant in a formula, which a variable of its name must not replace."""
-
 A_RANGE = "a range is for gradcli plot, --sweep x=0..1:101 or --box x=0..1"
 
 
-class ExpressionParser:
+class ExpressionParser(PrefixReader):
     """A parser that reads expressions from its position in the list of tokens.
 
     variables  the names that are assigned so far, or have values
@@ -412,7 +407,7 @@ class ExpressionParser:
                 span = self.span_from(start)
                 if value.source:
                     given = value.source, value.name, arguments, named, span, value.span
-                    value = self._called_of(*given)
+                    value = self.called_of(*given)
                 elif value.name in self.definitions:
                     value = self._applied(value, arguments, named, span)
                 else:
@@ -542,108 +537,14 @@ class ExpressionParser:
         if text not in self.variables:
             if text in self.imported:
                 title, name = self.imported[text]
-                return self._of_library(title, name, token.start)
-            if self._dot_and_name_follow() and (
+                return self.of_library(title, name, token.start)
+            if self.dot_and_name_follow() and (
                 text in DOTTED or (text,) in self.prefixes
             ):
-                return self._qualified(text, token)
+                return self.qualified(text, token)
         where = self.called if self.token.kind == "(" else self.read
         where.setdefault(text, token.span)
         return syntax.Name(token.span, text, False)
-
-    @property
-    def prefixes(self) -> dict[tuple[str, ...], str]:
-        """The titles of libraries by their prefixes, which are split at points."""
-        return {**paths(), **self.own_prefixes}
-
-    def _qualified(self, head: str, token: Token) -> syntax.Expression:
-        """Return a name behind a prefix: `torch.sin` is `sin`, and what other libraries
-        call so is theirs; `linalg` and `masked` are kept, being parts of names."""
-        name, prefixes = head, self.prefixes
-        path: tuple[str, ...] = (head,)
-        while path in prefixes and self._dot_and_name_follow():
-            name = self._after_dot()
-            path = (*path, name)
-        title = prefixes.get(path[:-1], OWN)
-        while self._dot_and_name_follow():
-            longer = f"{name}.{self.tokens[self.at + 1].value}"
-            if name not in DOTTED if title == OWN else meanings(title, name):
-                break
-            self._after_dot()
-            name = longer
-        if title == OWN:
-            return syntax.Name(self.span_from(token.start), name, True)
-        return self._of_library(title, name, token.start)
-
-    def _of_library(self, title: str, name: str, start: int) -> syntax.Expression:
-        """Return a library's constant, or the name of its function that is called."""
-        span = self.span_from(start)
-        if self.token.kind == "(":
-            return syntax.Name(span, name, True, title)
-        constant = next((m for m in meanings(title, name) if m.constant), None)
-        if constant is None:
-            raise self._no_meaning(title, name, span)
-        return self._formula(constant.text, {}, span)
-
-    def _no_meaning(self, title: str, name: str, span: Span) -> ProgramError:
-        message, hint = refusal(title, name, self.source[slice(*span)])
-        return self.fail("E108", message, span, hint)
-
-    def _formula(
-        self, text: str, values: Mapping[str, syntax.Expression], span: Span
-    ) -> syntax.Expression:
-        """Return a formula of the table of foreign functions, which stands for a call
-        at ``span``; its names are its own."""
-        text = _CONSTANT.sub(r"torch.\g<0>", text)
-        formula = syntax.bounce(type(self)(text, values).expression())
-        inside = {name: f"{name}.{span.start}" for name in values}
-        made = syntax.renamed(formula, inside, span)
-        targets = tuple(syntax.Target(span, inside[name]) for name in values)
-        if not targets:
-            return made
-        return syntax.Apply(span, tuple(values.values()), targets, (), made)
-
-    def _called_of(
-        self,
-        title: str,
-        name: str,
-        arguments: tuple[syntax.Expression, ...],
-        named: tuple[syntax.Keyword, ...],
-        span: Span,
-        at: Span,
-    ) -> syntax.Expression:
-        """Return the call of a library's function, as that library computes it."""
-        keywords = {keyword.name: keyword.value for keyword in named}
-        texts = [self.source[slice(*each.span)] for each in arguments]
-        for meaning in meanings(title, name):
-            fit = meaning.fitted(arguments, keywords, texts)
-            if fit is None:
-                continue
-            values, rest = fit
-            if meaning.own:
-                heads = meaning.parameters[: meaning.positional]
-                spoken = [*takewhile(values.__contains__, heads)]
-                inputs = tuple(values[each] for each in spoken)
-                others = tuple(each for each in named if each.name not in spoken)
-                return syntax.Call(span, meaning.own, inputs, others, at)
-            for parameter, text in meaning.defaults.items():
-                if parameter not in values:
-                    values[parameter] = self._formula(text, {}, span)
-            if meaning.rest:
-                values[meaning.rest] = syntax.Sequence(span, list, tuple(rest))
-            text = meaning.text
-            if meaning.joined:
-                joined = f"cat([flatten(v) for v in {meaning.rest}])"
-                text = re.sub(rf"\b{meaning.rest}\b", joined, text)
-            return self._formula(text, values, span)
-        raise self._no_meaning(title, name, at)
-
-    def _dot_and_name_follow(self) -> bool:
-        return self.token.kind == "." and self.kind_after() == "name"
-
-    def _after_dot(self) -> str:
-        self.take()
-        return str(self.take().value)
 
     def _parentheses(self) -> Steps[Any]:
         start = self.token.start
@@ -717,20 +618,8 @@ class ExpressionParser:
         span = self.span_from(start)
         if self.arrays and is_formula(self.arrays, name):
             given = (value, *arguments), named, span, token.span
-            return self._called_of(self.arrays, name, *given)
+            return self.called_of(self.arrays, name, *given)
         return syntax.MethodCall(span, value, name, arguments, named, token.span)
-
-    @cached_property
-    def arrays(self) -> str:
-        """The library whose arrays a program has, by the prefixes in it; empty if these
-        are PyTorch's, or of none."""
-        heads = {
-            str(token.value) for token, after in pairwise(self.tokens)
-            if token.kind == "name" and after.kind == "."
-        } - self.variables  # fmt: skip
-        titles = {self.prefixes.get((head,)) for head in heads}
-        titles |= {title for title, _ in self.imported.values()}
-        return next(iter(ARRAYS & titles), "") if OWN not in titles else ""
 
     def _arguments(
         self,

@@ -18,7 +18,7 @@ from . import syntax
 from .errors import ProgramError, Span
 from .excerpt import shortened
 from .expressions import A_RANGE, ExpressionParser
-from .foreign import OWN, names_of, paths, program_of
+from .foreign import program_of
 from .lexicon import AUGMENTED, DERIVATIVE, FOREIGN_WORDS, GRAD_MODES
 from .maxima import MAX_MENDED_CHARACTERS
 from .syntax import Definition, Parameter, Steps, bounce, uncollected
@@ -266,31 +266,9 @@ class _Parser(ExpressionParser):
         while self.token.kind not in ("newline", ";", "end"):
             self.take()
         span = self.span_from(start)
-        self._imported(self.source[slice(*span)])
+        self.remember_imports(self.source[slice(*span)])
         message = f"{shortened(self.source[slice(*span)])} is left out"
         self.notes.append(syntax.Note(f"{message}: all functions are there", span))
-
-    def _imported(self, line: str) -> None:
-        """Remember the names that a line imports, with their libraries."""
-        begun, _, listed = line.partition(" import ")
-        module = begun.removeprefix("from ").strip() if listed else ""
-        for word in (listed or line.removeprefix("import ")).strip("() ").split(","):
-            name, _, alias = (part.strip() for part in word.partition(" as "))
-            path = tuple(f"{module}.{name}".strip(".").split("."))
-            below = {
-                p[len(path) :]: t for p, t in paths().items() if p[: len(path)] == path
-            }
-            short = (alias or name,) if module or alias else path
-            self.own_prefixes |= {
-                (*short, *rest): title for rest, title in below.items()
-            }
-            title = paths().get(path[:-1], OWN)
-            if module and title != OWN and not below:
-                chosen = names_of(title) if name == "*" else {name}
-                self.imported |= {
-                    (alias if name != "*" else "") or each: (title, each)
-                    for each in chosen
-                }
 
     def _return(self) -> Steps[syntax.Statement]:
         start, inside = self.take().start, self.bodies != self.bodies_of_function

@@ -31,9 +31,11 @@ class Expression(Node):
 
 
 class Literal(Expression):
-    """A number, string, True, False, None or Ellipsis."""
+    """A number, string, True, False, None or Ellipsis; `written` is its text, where the
+    span is not its own."""
 
     value: int | float | str | bool | Any
+    written: str = ""
 
 
 class Name(Expression):
@@ -418,9 +420,12 @@ def bounce(root: Steps[Result]) -> Result:
     return result
 
 
-def renamed(root: Part, names: Mapping[str, str], at: Span | None = None) -> Part:
+def renamed(
+    root: Part, names: Mapping[str, str], at: Span | None = None, text: str = ""
+) -> Part:
     """Return a tree with other names for some of the variables that it reads or
-    assigns to; all of it has the span ``at`` if that is given."""
+    assigns to; all of it has the span ``at``, if that is given, and not that of its
+    ``text``."""
 
     def steps(node: Any) -> Steps[Any]:
         if isinstance(node, tuple) and not isinstance(node, Span):
@@ -435,6 +440,8 @@ def renamed(root: Part, names: Mapping[str, str], at: Span | None = None) -> Par
             value = getattr(node, field)
             own = field == "name" and isinstance(node, Name | Target)
             values[field] = names.get(value, value) if own else (yield steps(value))
+        if at and isinstance(node, Literal):
+            values["written"] = node.written or text[slice(*node.span)]
         return type(node)(**values)
 
     return cast(Part, bounce(steps(root)))

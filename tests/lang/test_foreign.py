@@ -14,12 +14,13 @@ from gradcli.lang import foreign
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.dialects import GRAMMARS
 from gradcli.lang.errors import ProgramError
+from gradcli.lang.exactly import exact_code
 from gradcli.lang.factory import CONSTRUCTORS
 from gradcli.lang.parser import parse
 from gradcli.lang.plain import FUNCTIONS
 from gradcli.lang.prepare import prepare
 from gradcli.lang.run import Run, execute
-from gradcli.lang.syntax import Call, Name, walk
+from gradcli.lang.syntax import Call, Literal, Name, walk
 from gradcli.lang.tensor_library import CONSTANTS, is_function
 
 VALUES: dict[str, Any] = {
@@ -216,3 +217,10 @@ def test_where_products_are_those_of_matrices_powers_are_too(
     bound = [f"{n}={VALUES[n]}" for n in "vwMt" if n in _words(names)]
     run = execute(prepare(text, read_bindings(bound), strict=True))
     np.testing.assert_allclose(run.output.raw, value(meant), rtol=1e-9)
+
+
+def test_a_decimal_of_a_formula_is_exact_to_the_checker() -> None:
+    numbers = [n for n in walk(parse("np.median(x)", {"x"})) if isinstance(n, Literal)]
+    assert [n.written for n in numbers if n.value == 0.5] == ["0.5"]
+    code = exact_code(parse("np.median(x)", {"x"}), lambda text: {"0.5": 7.0}[text])
+    assert 7.0 in code.constants.values()
