@@ -202,8 +202,8 @@ class Checked:
     lack    a sentence on a name that forward uses and gradcli lacks, if there is one
     excuse  words for the number in the code that makes a gradient slightly inexact
     followed  whether balls follow the function
-    near    verdicts, with reasons, on gradients that differ from one pass to another by
-            what is no mistake, by the input's name
+    differing  verdicts, with reasons, on gradients that differ from one pass to another
+               by what is no mistake, by the input's name
     """
 
     def __init__(self, call: Call, plan: Plan) -> None:
@@ -215,7 +215,7 @@ class Checked:
         self.excuse: str | None = None
         self.lack: str | None = None
         self.followed = True
-        self.near: dict[str, tuple[str, str]] = {}
+        self.differing: dict[str, tuple[str, str]] = {}
         self.names = [slot.name for slot in call.varied]
         with enable_grad():
             try:
@@ -401,12 +401,12 @@ class Checked:
         pairs = zip(whole, found, strict=True)
         own = [k for k, (a, b) in enumerate(pairs) if not trial.agrees([a], [b])]
         for nr in own if trial.input is None else [trial.input]:
-            self.near[self.names[nr]] = verdict, said
+            self.differing[self.names[nr]] = verdict, said
         return True
 
     def _as_passes(self, proof: InputProof) -> InputProof:
         """Return a proof that claims no more than the passes that differ allow."""
-        verdict, said = self.near.get(proof.name, (PROVED, ""))
+        verdict, said = self.differing.get(proof.name, (PROVED, ""))
         if not is_weaker(verdict, proof.verdict):
             return proof
         return replace(proof, verdict=verdict, note=said, max_error=None)
