@@ -182,7 +182,7 @@ class Trial:
         given, gaps = self.block.given, _gaps(self.block)
         least = MOVED * np.abs(gaps).max()
         moves = bool(np.abs(other.given - given).max() >= least)
-        ends = self.loops and self._ends(c, *more)
+        ends = self.loops and all(map(self._ends, (c, *more)))
         if more and not ends:
             return False
         if ends:
@@ -202,11 +202,10 @@ class Trial:
             self._is_right(self.run(c, -c, place)) for place in held[:MAX_TRIED]
         )
 
-    def _ends(self, *numbers: float) -> bool:
-        """Tell whether numbers only end iterations: gradients do not move with them as
-        long as the count of steps stays."""
-        least = min(map(abs, numbers))
-        near = self.times(1 + min(1.0, max(NEAR, LEAST / least)), numbers)
+    def _ends(self, c: float) -> bool:
+        """Tell whether a number only ends an iteration: gradients do not move with it
+        as long as the count of steps stays."""
+        near = self.run(c, c * (1 + min(1.0, max(NEAR, LEAST / abs(c)))))
         return near is not None and np.array_equal(near.given, self.block.given)
 
     def _is_right(self, found: Both | None) -> bool:
