@@ -72,6 +72,7 @@ from .tolerances import MOST, explained
 from .torch_names import lack_in
 from .trials import (
     BACKWARD,
+    FEW_UNITS,
     LACKED,
     LINEAR,
     TOLERANCE,
@@ -405,13 +406,15 @@ class Checked:
         inputs' type should have, because it was computed in a narrower type."""
         given = min((s.given.dtype for s in self.call.slots), key=lambda d: d.itemsize)
         digits, off = DIGITS.get(given.name, 0), proof.max_error
-        narrow = self.type.itemsize < given.itemsize
-        lost = narrow and off is not None and off >= 10.0**-digits
-        if not lost or proof.verdict in (REFUTED, UNKNOWN):
+        if off is None or self.type.itemsize >= given.itemsize:
+            return proof
+        # A constant, too, may have been rounded to the narrow type.
+        near = off <= FEW_UNITS * float(np.finfo(self.type.name).eps)
+        if off < 10.0**-digits or not (near or proof.verdict not in (REFUTED, UNKNOWN)):
             return proof
         correct = max(0, floor(-log10(off)))
         return replace(
-            proof, verdict=ROUNDED,
+            proof, verdict=ROUNDED, counterexample=None,
             note=f"{correct} correct digits: it was computed in {self.type.name}",
         )  # fmt: skip
 
