@@ -98,12 +98,6 @@ class FunctionCtx:
         """Give ``backward`` None, not zeros, for outputs that nothing depends on."""
         self.materialize_grads = value
 
-    def differentiates(self, output: object) -> bool:
-        """Return whether an output of ``forward`` carries a gradient."""
-        if not isinstance(output, Tensor) or output.raw.dtype.kind not in "fO":
-            return False
-        return all(output is not t for t in self.non_differentiable)
-
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
         """Return the saved tensors, as long as the graph is not freed."""
@@ -119,27 +113,28 @@ class FunctionCtx:
         warnings.warn(SAVED_VARIABLES, DeprecationWarning, stacklevel=2)
         return self.saved_tensors
 
-    def keep(self, node: Node) -> None:
-        """Save the tensors of ``save_for_backward`` with a node.
 
-        Raises:
-            TypeError: something else is to be saved.
-        """
-        for nr, value in enumerate(self.to_save):
-            if value is not None and not isinstance(value, Tensor):
-                raise TypeError(
-                    "save_for_backward can only save variables, but argument "
-                    f"{nr} is of type {type(value).__name__}"
-                )
-        self._saved = tuple(
-            None if t is None else Keeper(t, node) for t in self.to_save
-        )
-        self.to_save = ()
+def is_differentiable(ctx: FunctionCtx, output: object) -> bool:
+    """Tell whether an output of ``forward`` carries a gradient."""
+    if not isinstance(output, Tensor) or output.raw.dtype.kind not in "fO":
+        return False
+    return all(output is not t for t in ctx.non_differentiable)
 
-    def free(self) -> None:
-        """Free the saved tensors."""
-        if self._saved:
-            self._saved = FREED
+
+def save(ctx: FunctionCtx, node: Node) -> None:
+    """Save the tensors of ``save_for_backward`` with a node.
+
+    Raises:
+        TypeError: something else is to be saved.
+    """
+    for nr, value in enumerate(ctx.to_save):
+        if value is not None and not isinstance(value, Tensor):
+            raise TypeError(
+                "save_for_backward can only save variables, but argument "
+                f"{nr} is of type {type(value).__name__}"
+            )
+    ctx._saved = tuple(None if t is None else Keeper(t, node) for t in ctx.to_save)
+    ctx.to_save = ()
 
 
 def edge_of(node: Node | None, number: int | None) -> Edge:
@@ -155,17 +150,17 @@ class Keeper:
 
     Args:
         tensor: what is saved.
-        node: the node that saves it.
+        node: the node that saves it, if it is one.
     """
 
-    def __init__(self, tensor: Tensor, node: Node) -> None:
+    def __init__(self, tensor: Tensor, node: Node | None = None) -> None:
         own = tensor.edge
         made_by, number = output_at(own)
-        self._itself, self._edge = tensor, lambda: own
-        if made_by is node:
-            alive, port = ref(node), isinstance(own, Port)
-            self._itself = None
-            self._edge = lambda: edge_of(alive(), number if port else None)
+        self._itself: Tensor | None = tensor
+        self._edge: Callable[[], Edge] = lambda: own
+        if made_by is node is not None:
+            alive, port = ref(node), number if isinstance(own, Port) else None
+            self._itself, self._edge = None, lambda: edge_of(alive(), port)
         self._xp, self._raw = tensor.xp, tensor.raw
         self._version = version(tensor.raw)
         self._unpack: Callable[[], Raw] | None = None
@@ -210,7 +205,7 @@ class FunctionNode(CustomNode):
         """
         parts = output if isinstance(output, tuple) else (output,)
         self.likes = tuple(map(_like, parts))
-        self.carries = tuple(self.ctx.differentiates(part) for part in parts)
+        self.carries = tuple(is_differentiable(self.ctx, part) for part in parts)
 
     def __getattr__(self, name: str) -> Any:
         if name != "ctx" and hasattr(self.ctx, name):
@@ -239,7 +234,9 @@ class FunctionNode(CustomNode):
         return [() if like is None else like.shape for like in self.likes]
 
     def free(self) -> None:
-        self.ctx.free()
+        """Free the saved tensors."""
+        if self.ctx._saved:
+            self.ctx._saved = FREED
 
     def pull_tensors(self, g: object) -> tuple[Tensor | None, ...]:
         arriving = (None,) * len(self.likes) if g is None else g
@@ -434,7 +431,7 @@ def attach(
         seen.add(id(part))
     if node is not None:
         node.note_outputs(output)
-        ctx.keep(node)
+        save(ctx, node)
     return tuple(result) if several else result[0]
 
 
@@ -451,7 +448,7 @@ def _placed(
     if _is_among(part, ctx.dirty_tensors):
         return _changed(part, node, number)
     out = part.detach() if id(part) in seen or part.edge is not None else part
-    graphless = node is None or not ctx.differentiates(part)
+    graphless = node is None or not is_differentiable(ctx, part)
     out.edge = None if graphless else edge_of(node, number)
     return out
 

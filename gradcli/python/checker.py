@@ -71,6 +71,7 @@ from .tolerances import MOST, explained
 from .torch_names import lack_in
 from .trials import (
     BACKWARD,
+    FEW_UNITS,
     LACKED,
     LINEAR,
     TOLERANCE,
@@ -108,13 +109,6 @@ SPARE: Final = 1.0
 FOR_BALLS: Final = 0.8
 """Share of the time for balls; the rest is for difference quotients."""
 
-NARROW: Final = "float32"
-"""Name of the type in which functions of float64 are run, too."""
-
-ROUNDED_UNITS: Final = 16
-"""Largest difference between a number in float32 and in float64, in units of rounding,
-that is not looked into."""
-
 COMPUTED_IN_FORWARD: Final = (
     "backward computes with what was detached, made under no_grad() or computed in "
     "forward, which is a constant to its graph"
@@ -134,19 +128,17 @@ class Plan(Values):
     seed     the seed by which cotangents and entries are drawn
     second   whether gradients of gradients are verified, too
     prove    whether SymPy is asked for proofs
-    narrow   whether the function is run in float32, too
     """
 
     seconds: float = 30.0
     seed: int = 0
     second: bool = True
     prove: bool = True
-    narrow: bool = True
 
     def near(self, seconds: float) -> Plan:
         """Return the plan of a check of numbers alone, as of the same function at
         other inputs."""
-        return Plan(seconds, self.seed, second=False, prove=False, narrow=False)
+        return Plan(seconds, self.seed, second=False, prove=False)
 
 
 class FunctionCheck(Check):
@@ -201,8 +193,8 @@ class Checked:
     lack    a sentence on a name that forward uses and gradcli lacks, if there is one
     excuse  words for the number in the code that makes a gradient slightly inexact
     followed  whether balls follow the function
-    near    verdicts, with reasons, on gradients that differ from one pass to another by
-            what is no mistake, by the input's name
+    differing  verdicts, with reasons, on gradients that differ from one pass to another
+               by what is no mistake, by the input's name
     """
 
     def __init__(self, call: Call, plan: Plan) -> None:
@@ -214,7 +206,7 @@ class Checked:
         self.excuse: str | None = None
         self.lack: str | None = None
         self.followed = True
-        self.near: dict[str, tuple[str, str]] = {}
+        self.differing: dict[str, tuple[str, str]] = {}
         self.names = [slot.name for slot in call.varied]
         with enable_grad():
             try:
@@ -257,7 +249,7 @@ class Checked:
         pairs = zip(self.cotangents, self.run.outputs, strict=True)
         return [np.array(c, np.asarray(y.raw).dtype) for c, y in pairs]
 
-    def _left(self, share: float = FOR_BALLS) -> float:
+    def left(self, share: float = FOR_BALLS) -> float:
         return max(0.1, self.plan.seconds * share - self.watch.seconds)
 
     # the proof
@@ -271,7 +263,7 @@ class Checked:
             return self._of_all(UNKNOWN, reason)
         with enable_grad():
             try:
-                with Budget(self._left()).slice(self._left()):
+                with Budget(self.left()).slice(self.left()):
                     early = self._doubts()
             except OutOfTime:
                 early = self._of_all(UNKNOWN, slow(self.plan.seconds))
@@ -287,12 +279,10 @@ class Checked:
                 inputs = [self._forgiven(each) for each in inputs]
             if UNKNOWN in [each.verdict for each in inputs]:
                 wide = self.call.moved(lambda values: values, "float64")
-                left = self._left(1.0)
+                left = self.left(1.0)
                 inputs = held_by_differences(wide, inputs, self.plan.seed, left)
             inputs = [self._in_full(self._as_passes(each)) for each in inputs]
             second = self._second(inputs) if self.plan.second else ()
-            if self.plan.narrow and self._is_good(inputs):
-                self._narrow()
         return self._answer(inputs, second, verification)
 
     def _doubts(self) -> FunctionProof | None:
@@ -388,7 +378,7 @@ class Checked:
         off, verdict = block.largest_error(), SAMPLED
         near = explained(
             self.call, block, lambda: joined(trial.whole(), trial.run()),
-            lambda: self._left() - SPARE, trial.kind != LINEAR,
+            lambda: self.left() - SPARE, trial.kind != LINEAR,
         )  # fmt: skip
         if near is None and not self.followed and off <= CLEARLY:
             near = f"which differences cannot tell from 0 (tolerance {TOLERANCE:g})"
@@ -400,12 +390,12 @@ class Checked:
         pairs = zip(whole, found, strict=True)
         own = [k for k, (a, b) in enumerate(pairs) if not trial.agrees([a], [b])]
         for nr in own if trial.input is None else [trial.input]:
-            self.near[self.names[nr]] = verdict, said
+            self.differing[self.names[nr]] = verdict, said
         return True
 
     def _as_passes(self, proof: InputProof) -> InputProof:
         """Return a proof that claims no more than the passes that differ allow."""
-        verdict, said = self.near.get(proof.name, (PROVED, ""))
+        verdict, said = self.differing.get(proof.name, (PROVED, ""))
         if not is_weaker(verdict, proof.verdict):
             return proof
         return replace(proof, verdict=verdict, note=said, max_error=None)
@@ -415,54 +405,17 @@ class Checked:
         inputs' type should have, because it was computed in a narrower type."""
         given = min((s.given.dtype for s in self.call.slots), key=lambda d: d.itemsize)
         digits, off = DIGITS.get(given.name, 0), proof.max_error
-        if off is None or off < 10.0**-digits or proof.verdict in (REFUTED, UNKNOWN):
+        if off is None or self.type.itemsize >= given.itemsize:
+            return proof
+        # A constant, too, may have been rounded to the narrow type.
+        near = off <= FEW_UNITS * float(np.finfo(self.type.name).eps)
+        if off < 10.0**-digits or not (near or proof.verdict not in (REFUTED, UNKNOWN)):
             return proof
         correct = max(0, floor(-log10(off)))
         return replace(
-            proof, verdict=ROUNDED,
+            proof, verdict=ROUNDED, counterexample=None,
             note=f"{correct} correct digits: it was computed in {self.type.name}",
         )  # fmt: skip
-
-    def _is_good(self, inputs: Sequence[InputProof]) -> bool:
-        weak = {REFUTED, UNKNOWN}.intersection(each.verdict for each in inputs)
-        return not self.faults and not weak
-
-    def _narrow(self) -> None:
-        """Run the function in float32, too; add the fault of what is wrong there alone,
-        or a remark if it cannot be judged."""
-        wide = {slot.given.dtype.name for slot in self.call.varied}
-        if self.call.module is not None or wide != {"float64"}:
-            return
-        there = self.call.moved(lambda values: values, NARROW)
-        try:
-            # The same numbers in both types.
-            both = [there, there.moved(lambda values: values, "float64")]
-            narrow, wider = map(self._gradients_of, both)
-        except Exception as error:
-            self.remarks.append(f"it was not verified in {NARROW}: {words_of(error)}")
-            return
-        if all(map(_is_near, narrow, wider)):
-            return
-        if not self.followed:
-            trial = Trial("", "", "", lambda: wider, lambda: narrow)
-            numbers = numbers_of(self.call, trial, wider, narrow)
-            self.remarks.append(f"in {NARROW} backward gives {numbers} as in float64")
-            return
-        proof = Checked(there, self.plan.near(max(SPARE, self._left(1.0)))).proof()
-        self.faults += [Fault(f.kind, f"in {NARROW}, {f.text}") for f in proof.faults]
-        for each in proof.inputs:
-            if each.counterexample is not None and each.verdict == REFUTED:
-                said = each.counterexample.words(each.name, each.witness)
-                self.faults.append(Fault(NARROW, f"by {each.name}, {said}"))
-            elif each.verdict in (REFUTED, UNKNOWN, ROUNDED):
-                self.remarks.append(
-                    f"in {NARROW}, {each.name} is {each.verdict}: {each.note}"
-                )
-
-    def _gradients_of(self, call: Call) -> Arrays:
-        run = Run(call)
-        pairs = zip(self.cotangents, run.outputs, strict=True)
-        return run.gradients([np.array(c, np.asarray(y.raw).dtype) for c, y in pairs])
 
     # numbers in the function's own code
 
@@ -475,7 +428,7 @@ class Checked:
             return proof
 
         def rerun() -> Both | None:
-            other = Checked(self.call, replace(self.plan, seconds=self._left()))
+            other = Checked(self.call, replace(self.plan, seconds=self.left()))
             found = {each.name: each.verdict for each in other._by_entries() or ()}
             block = other.blocks.get(proof.name)
             if block is None or found.get(proof.name) in (REFUTED, UNKNOWN):
@@ -483,7 +436,7 @@ class Checked:
             # The rest of the error is rounding: the gradient counts as exact.
             return replace(block, true=block.given)
 
-        near = explained(self.call, block, rerun, lambda: self._left() - SPARE)
+        near = explained(self.call, block, rerun, lambda: self.left() - SPARE)
         if near is None:
             return proof
         off = block.largest_error()
@@ -523,7 +476,7 @@ class Checked:
             Input(name, _block(v), _block(claims[name]) if name in claims else None)
             for name, v in values.items()
         )
-        seconds = self._left() * share
+        seconds = self.left() * share
         job = Job(
             "", inputs, _block(output), kind, dtype=self.type.name, seconds=seconds,
             seed=self.plan.seed,
@@ -673,14 +626,6 @@ class Checked:
             else each
             for each in read
         )  # fmt: skip
-
-
-def _is_near(narrow: Any, wide: Any) -> bool:
-    """Tell whether numbers in float32 are those in float64 up to their rounding."""
-    unit, size = float(np.finfo(NARROW).eps), np.abs(wide).max(initial=0.0)
-    return bool(
-        (np.abs(narrow - wide) <= unit * (ROUNDED_UNITS * np.abs(wide) + size)).all()
-    )
 
 
 def _true(check: FunctionCheck, name: str) -> Any:

@@ -106,6 +106,9 @@ def explained(
     for c in small[:MAX_TRIED]:
         if seconds() > 0 and trial.guards(c):
             return f"which is at the size of {trial.words(c)}"
+    ends = sorted(c for c in known if abs(c) <= SMALL) if trial.loops else []
+    if 1 < len(ends) <= MAX_TRIED and seconds() > 0 and trial.guards(*ends):
+        return f"which is at the size of {' and '.join(map(trial.words, ends))}"
     long = [c for c in known if linear and _unit(c)][:MAX_TRIED]
     cut = trial.rounded(long) if long and seconds() > 0 else []
     if cut:
@@ -134,6 +137,7 @@ class Trial:
                 places.setdefault(place_in(frame), _words(float(x), frame, call))
             return x
 
+        # A loop makes it in one frame, or calls from one what makes it.
         compared = Counter[Place]()
         self._with(note, compared)
         self.loops = max(compared.values(), default=0) > 1
@@ -156,21 +160,33 @@ class Trial:
         place; None if the run fails."""
         return self._with(replacing(old, new, at))
 
-    def guards(self, c: float) -> bool:
+    def times(self, factor: float, numbers: Sequence[float]) -> Both | None:
+        """Return the block of a run with all these numbers multiplied by a factor."""
+
+        def change(x: Any, frame: FrameType | None) -> Any:
+            return type(x)(factor * x) if isinstance(x, float) and x in numbers else x
+
+        return self._with(change)
+
+    def guards(self, c: float, *more: float) -> bool:
         """Tell whether an error comes from a number that keeps something from being 0,
-        or ends an iteration.
+        or ends an iteration; with ``more`` numbers, whether all of them end iterations,
+        and the error comes of them together.
 
         The error then falls with the number, and backward changes with it. The number
         is no factor or term, in which backward would be linear, and neither another
         number of the code in its place nor the other sign makes backward right.
         """
-        other = self.run(c, SMALLER * c)
+        other = self.times(SMALLER, (c, *more))
         if other is None or not other.largest_error() <= FALLEN * self.error:
             return False
         given, gaps = self.block.given, _gaps(self.block)
         least = MOVED * np.abs(gaps).max()
         moves = bool(np.abs(other.given - given).max() >= least)
-        if self.loops and self._ends(c):
+        ends = self.loops and all(map(self._ends, (c, *more)))
+        if more and not ends:
+            return False
+        if ends:
             # Of an iteration in forward, the derivative of its steps moves.
             return moves or bool(np.abs(other.true - self.block.true).max() >= least)
         if not moves:
@@ -260,8 +276,9 @@ def handing(
         def compare(x: Tensor, y: Any) -> Any:
             if MODE.enabled == recorded:
                 frame = outside(sys._getframe(1))
-                if compared is not None and frame is not None:
-                    compared[place_in(frame)] += 1
+                for near in (frame, frame and frame.f_back):
+                    if compared is not None and near is not None:
+                        compared[near, near.f_lasti] += 1
                 y = change(y, frame)
             return plain(x, y)
 

@@ -9,6 +9,7 @@ Invariant: gradients that cannot be computed again are unknown, with the reason.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from ..autograd.checks import GradcheckError
@@ -19,7 +20,8 @@ from ..verify.process.job import REFUTED, STRENGTH, UNKNOWN
 from .backward_mistakes import diagnosed
 from .checker import Checked, Plan, slow
 from .function_call import Call
-from .function_proof import FunctionProof, InputProof
+from .function_proof import Fault, FunctionProof, InputProof
+from .narrow import in_float32
 from .regions import beyond
 from .script_passes import Pass, Recording
 from .user_lines import words_of
@@ -38,11 +40,16 @@ class NotVerified(GradcheckError, AssertionError):
         super().__init__(f"{proof}{more}")
 
 
-def _with_branches(checked: Checked, proof: FunctionProof) -> FunctionProof:
-    """Return a proof with findings on branches that the inputs do not reach."""
+def _with_findings(
+    find: Callable[[Checked], tuple[list[Fault], list[str]]],
+    checked: Checked,
+    proof: FunctionProof,
+) -> FunctionProof:
+    """Return a proof of what is not refuted, with findings elsewhere: on branches that
+    the inputs do not reach, or in another type."""
     if proof.verdict in (REFUTED, UNKNOWN):
         return proof
-    faults, remarks = beyond(checked)
+    faults, remarks = find(checked)
     verdict = REFUTED if faults else proof.verdict
     return replace(
         proof, verdict=verdict, faults=(*proof.faults, *faults),
@@ -104,7 +111,9 @@ def verify(
         )
     plan = Plan(seconds, seed, double_backward, prove)
     checked = Checked(Call.of(fn, inputs), plan)
-    proof = _with_branches(checked, checked.proof())
+    proof = checked.proof()
+    for find in (beyond, in_float32):
+        proof = _with_findings(find, checked, proof)
     proof = replace(proof, mistake=diagnosed(checked, proof))
     proof = replace(proof, at_least=at_least, order=order)
     if raise_exception and not proof:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -138,8 +138,88 @@ def test_what_is_missing_is_named() -> None:
         Forward.apply(leaf(1.0)).sum().backward()
     with pytest.raises(NotImplementedError, match="no forward"):
         type("Empty", (Function,), {}).apply(leaf(1.0))
-    with pytest.raises(TypeError, match="saves tensors, not"):
-        torch.autograd.function.FunctionCtx().save_for_backward(leaf(1.0), 5)
+
+
+class Saving(Function):
+    """Hands what it saved to a list."""
+
+    seen: ClassVar[list[Any]] = []
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, w: Any) -> Any:
+        s = x * 2
+        y = s * w
+        ctx.save_for_backward(x, w, s, y)
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        Saving.seen.append(ctx.saved_tensors)
+        return g * ctx.saved_tensors[1] * 2, None
+
+
+def test_saved_tensors_are_the_same_objects_but_for_outputs() -> None:
+    x, w = leaf(1.0, 2.0), leaf(3.0, 4.0).detach()
+    y = Saving.apply(x, w)
+    Saving.seen.clear()
+    y.sum().backward(retain_graph=True)
+    Saving.seen[0][1].requires_grad_(True)
+    Saving.seen[0][2].requires_grad_(True).mark = 1
+    y.sum().backward(retain_graph=True)
+    first, second = Saving.seen
+    assert [a is b for a, b in zip(first, second, strict=True)] == [True] * 3 + [False]
+    assert (second[0] is x, second[1] is w, w.requires_grad) == (True, True, True)
+    assert (second[2].mark, second[2].requires_grad, second[2].is_leaf) == (
+        1,
+        True,
+        True,
+    )
+    assert second[3].grad_fn is y.grad_fn
+
+
+def test_what_is_no_tensor_is_refused_only_where_it_would_be_saved() -> None:
+    class Wrong(Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            ctx.save_for_backward(x, 2)
+            return x * 2
+
+    assert Wrong.apply(leaf(1.0).detach()).tolist() == [2.0]
+    with torch.no_grad():
+        assert Wrong.apply(leaf(1.0)).tolist() == [2.0]
+    with pytest.raises(
+        TypeError, match="only save variables, but argument 1 is of type int"
+    ):
+        Wrong.apply(leaf(1.0))
+
+
+def changed_base(y: Any) -> None:
+    y[:1].mul_(2)
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (lambda y: y.add_(1), "Add"),
+        (lambda y: y.add_(1).mul_(3), "Mul"),
+        (changed_base, "torch::autograd::CopySlices"),
+        (lambda y: y.detach().add_(1), "Exp"),
+    ],
+)
+@pytest.mark.parametrize(
+    "used", [lambda y: y**2, lambda y: Saving.apply(y, y.detach())]
+)
+def test_a_message_names_the_node_that_the_change_made(
+    change: Any, name: str, used: Any
+) -> None:
+    y = leaf(1.0, 2.0).exp()
+    w = used(y)
+    change(y)
+    del y
+    with pytest.raises(
+        RuntimeError, match=f"which is output 0 of {name}, is at version"
+    ):
+        w.sum().backward()
 
 
 def test_helpers_of_a_function_may_have_any_name() -> None:
