@@ -362,7 +362,8 @@ def evaluate(
     Constants of the program get the inputs' number system. In a symbolic one they are
     exact; a decimal is then its exact fraction, or the value that ``typed`` returns.
     """
-    xp = next((tensor.xp for tensor in inputs.values()), NUMPY)
+    tensors = (each for each in inputs.values() if isinstance(each, Tensor))
+    xp = next((tensor.xp for tensor in tensors), NUMPY)
     program = parse(source, inputs)
     with default_dtype(dtype):
         if xp.symbolic:

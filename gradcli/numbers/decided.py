@@ -175,7 +175,8 @@ def _to_integer(rounding: str, system: System[Element], e: Element) -> Element:
     jump = _nearest_jump(rounding, middle)
     if system.nearest(e, jump):
         system.kink(e, f"{rounding} jumps there")
-        middle = Fraction(system.rounded(e))
+        near = system.rounded(e)
+        middle = Fraction(near) if math.isfinite(near) else middle
         beside = (jump - _NEAR, jump + _NEAR)
         same = (p for p in beside if rounded(p) == rounded(middle))
         inside = next(same, middle)
