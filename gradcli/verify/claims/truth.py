@@ -12,7 +12,7 @@ Invariant: each side is computed without the other; only `differing` compares th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from itertools import chain, compress
@@ -31,7 +31,7 @@ from ...numbers.system import SURE_DIGITS
 from ...numbers.terms import Term, Terms
 from ...ops.exact import Exact, decimal, fraction
 from ..subject import objects, of_elements, symbols
-from .text import Claim, ClaimsTask
+from .text import Claim, ClaimsTask, Point
 from .text import positions as entry_positions
 
 MAX_CLAIM_STEPS: Final = 50_000
@@ -53,7 +53,7 @@ class Visit:
     """The run of a task's program at one point; ``instead`` is as for `Literals`."""
 
     def __init__(
-        self, task: ClaimsTask, point: Mapping[str, Sequence[object]],
+        self, task: ClaimsTask, point: Point,
         instead: Mapping[str, Fraction] | None = None,
     ) -> None:  # fmt: skip
         self.task = task
