@@ -50,6 +50,14 @@ class NonSmooth:
         self._subject = subject
         self._again = again
 
+    def any(self) -> Kinked | None:
+        """Return one kink or tie that the point lies on; None if there is none."""
+        for what, step in (*self._subject.kinks, *self._subject.edges()):
+            return what, (step,)
+        for tie in self._subject.ties():
+            return TIE, tie
+        return None
+
     def twice(self) -> Kinked | None:
         """Return the kink or tie that keeps a single output from having second
         derivatives, as every one does if there are several entries."""

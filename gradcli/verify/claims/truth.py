@@ -41,6 +41,9 @@ with a part written differently, a loop may not end."""
 MAX_LITERALS: Final = 12
 """Largest number of decimals with many digits that a difference is put down to."""
 
+FLOAT_DIGITS: Final = 17
+"""Number of significant digits with which floats are written at most."""
+
 DEEP_BITS: Final = 4096
 """Precision, in bits, in which sides that fewer bits do not tell apart are compared."""
 
@@ -225,11 +228,12 @@ class Literals:
         if not isinstance(number, Exact) or number.name != "number":
             return number
         digits, _, power = typed.replace("_", "").lower().partition("e")
-        if len(digits.replace(".", "").lstrip("0")) > SURE_DIGITS:
+        count = len(digits.replace(".", "").lstrip("0"))
+        if count > SURE_DIGITS:
             near, written = float(number), Fraction(*number.args)
             last = Fraction(10) ** (int(power or 0) - len(digits.partition(".")[2]))
-            printed = decimal(repr(near)) if isfinite(near) else near
-            if getattr(printed, "args", None) == number.args:
+            printed = decimal(f"{near:.{count}g}") if isfinite(near) else near
+            if count <= FLOAT_DIGITS and getattr(printed, "args", 0) == number.args:
                 written, last = Fraction(near), Fraction(math.ulp(near))
             self.long[typed] = written, last
         moved = self._instead.get(typed)
