@@ -215,7 +215,7 @@ class Batch(Made):
         """Return the batch, broadcast beside an array, and that array's entries."""
         shape, xp = _shape_beside(self, other), self.__gradcli_namespace__.base
         wide = (
-            other if getattr(other, "shape", ()) == shape else xp.expand(other, shape)
+            other if getattr(other, "shape", None) == shape else xp.expand(other, shape)
         )
         flat = wide if len(shape) == 1 else xp.reshape(wide, (prod(shape),))
         return self.expanded(shape), flat

@@ -369,7 +369,8 @@ def evaluate(
     exact; a decimal is then its exact fraction, or the value that ``typed`` returns. If
     that system computes constants in floats (``in_floats``), they are as on arrays.
     """
-    xp = next((tensor.xp for tensor in inputs.values()), NUMPY)
+    tensors = (each for each in inputs.values() if isinstance(each, Tensor))
+    xp = next((tensor.xp for tensor in tensors), NUMPY)
     program = parse(source, inputs)
     with default_dtype(dtype):
         if xp.symbolic and not xp.in_floats:

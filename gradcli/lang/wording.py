@@ -192,10 +192,15 @@ def _runtime(failure: Failure) -> Explanation:
 
 
 def _overflow(failure: Failure) -> Explanation | None:
-    if "too large to convert" not in failure.text:
-        return None
-    message = "an integer is too large to become a float"
-    return "E402", message, "compute with floats from the start"
+    if "too large to convert" in failure.text:
+        message = "an integer is too large to become a float"
+        return "E402", message, "compute with floats from the start"
+    if failure.text.endswith("to integer"):
+        which = "nan" if "NaN" in failure.text else "an infinite number"
+        return "E307", f"{which} cannot become an integer", None
+    if isinstance(failure.error, ArithmeticError):
+        return "E399", "a number on the way is beyond the range of floats", None
+    return None
 
 
 Rule = Callable[[Failure], Explanation | None]
@@ -217,6 +222,7 @@ _RULES: tuple[tuple[type[Exception], Rule], ...] = (
     (ValueRangeError, _value),
     (checks.ArgumentError, _value),
     (OverflowError, _overflow),
+    (ValueError, _overflow),
     (DeviceError, _as_said("E399", ON_THE_DEVICE)),
     (IndexError, _index),
     (TypeError, _argument),

@@ -101,7 +101,7 @@ def _kinked(job: Job, typed: Mapping[str, str]) -> dict[str, str]:
     location = [b for i in asked for b in point[i.name]]
     labels = [(i.name, label) for i in asked for label in i.labels()]
     for at, (name, label) in enumerate(labels[:MAX_ENTRIES_AT_KINK]):
-        side = field.side(location, at, name, label)
+        side = field.side(location, at, (name, label))
         if name not in found and not side.is_smooth:
             found[name] = side.words
     return found

@@ -279,7 +279,7 @@ class _Search:
                        op.kink if op else "")  # fmt: skip
 
     def _side(self, location: Sequence[Ball], at: int, engine: float | None) -> Side:
-        found = self.field.side(location, at, *self.names[at])
+        found = self.field.side(location, at, self.names[at])
         if engine is None:
             return found
         verdict = judged(engine, found.below, found.above, found.jumps)
@@ -352,8 +352,8 @@ class Field:
         self, job: Job, fixed: Mapping[str, Sequence[object]] | None = None
     ) -> None:
         self._job = job
-        self._fixed = {i.name: list(map(ball, i.value.values())) for i in job.inputs}
-        self._fixed |= fixed or {}
+        given = {i.name: list(map(ball, i.value.values())) for i in job.inputs}
+        self._fixed: Mapping[str, Sequence[object]] = {**given, **(fixed or {})}
         self._namespace = ObjectNamespace(Balls())
         factory = ExactFactory(self._namespace, job.dtype, job.seed)
         self._library = ExactLibrary(factory)
@@ -377,8 +377,9 @@ class Field:
             terms = (ball(w) * p for w, p in zip(weights, parts, strict=True))
             return sum(terms, ball(0))
 
-    def side(self, location: Sequence[Ball], at: int, *names: str) -> Side:
-        """Return the slopes by an entry, given by its position and named."""
+    def side(self, location: Sequence[Ball], at: int, names: tuple[str, str]) -> Side:
+        """Return the slopes by an entry, given by its position, of an input, which are
+        named."""
         way = unit(len(location), at)
         (lower, falls), (upper, jumps) = (
             slope(self, location, way, side) for side in (-1, 1)

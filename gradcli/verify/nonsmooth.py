@@ -10,7 +10,7 @@ Invariant: this module only gives reasons against a verdict, never one for it.
 
     points = NonSmooth(subject, again)
     points.under(cotangent, entries)            # ({step: (what, steps)}, {})
-    points.of_order(entry, 2)                   # (what, steps), or None
+    points.beside(entry, 2)                     # (what, steps), or a run
 """
 
 from __future__ import annotations
@@ -51,29 +51,6 @@ class NonSmooth:
         self._subject = subject
         self._again = again
 
-    def of_order(self, entry: int, order: int) -> Kinked | None:
-        """Return the kink or tie that keeps a single output from having a derivative of
-        this order by an entry; None if there is none."""
-        subject, below = self._subject, self._subject.evaluation.below
-        for what, step in (*subject.kinks, *subject.edges()):
-            if entry in below([step]):
-                return what, (step,)
-        ties = [tie for tie in subject.ties() if entry in below(tie)]
-        if not ties:
-            return None
-        sides: list[Subject | None] = [self._side({entry: by}) for by in (1.0, -1.0)]
-        if any(side is None or side.system.level for side in sides):
-            sides += self._less_and_greater
-        here, *there = (
-            side and _coefficients(side, entry, order) for side in (subject, *sides)
-        )
-        for each in there:
-            if each is None or here is None or not self._same(each[0], here[0]):
-                return JUMP, ties[0]
-            if not all(map(self._same, each, here)):
-                return TIE, ties[0]
-        return None
-
     def any(self) -> Kinked | None:
         """Return one kink or tie that the point lies on; None if there is none."""
         for what, step in (*self._subject.kinks, *self._subject.edges()):
@@ -81,6 +58,44 @@ class NonSmooth:
         for tie in self._subject.ties():
             return TIE, tie
         return None
+
+    def twice(self) -> Kinked | None:
+        """Return the kink or tie that keeps a single output from having second
+        derivatives, as every one does if there are several entries."""
+        steps = [int(step) for own in self._subject.entries.values() for step in own]
+        if len(steps) > 1:
+            return self.any()
+        found = self.beside(steps[0], 2)
+        if not isinstance(found, Subject):
+            return found
+        pair = (_coefficients(run, steps[0], 2) for run in (found, self._subject))
+        return None if all(map(self._same, *pair)) else self.any()
+
+    def beside(self, entry: int, order: int) -> Kinked | Subject:
+        """Return the kink or tie that keeps a single output from having a derivative of
+        this order by an entry; if there is none, a run with the derivatives that it has
+        there: at a tie, one a little further on."""
+        subject, below = self._subject, self._subject.evaluation.below
+        for what, step in (*subject.kinks, *subject.edges()):
+            if entry in below([step]):
+                return what, (step,)
+        ties = [tie for tie in subject.ties() if entry in below(tie)]
+        if not ties:
+            return subject
+        ahead, *others = (self._side({entry: by}) for by in (1.0, -1.0))
+        if any(side is None or side.system.level for side in (ahead, *others)):
+            others += self._less_and_greater
+        (value,) = _coefficients(subject, entry, 0)
+        known = ahead and _coefficients(ahead, entry, order)
+        for side in others:
+            there = side and _coefficients(side, entry, order)
+            if not (known and there):
+                return TIE, ties[0]
+            if not (self._same(known[0], value) and self._same(there[0], value)):
+                return JUMP, ties[0]
+            if not all(map(self._same, known, there)):
+                return TIE, ties[0]
+        return ahead or subject
 
     def named(self, what: str, steps: tuple[int, ...]) -> str:
         """Return a kink in words, with the terms that meet and the table's rule."""

@@ -53,10 +53,14 @@ def verified(job: Job, order: int, found: Mapping[str, float]) -> Verification:
             points = NonSmooth(subject, run)
             verdicts = []
             for name, number in found.items():
-                kink = points.of_order(subject.entries[name][0], order)
-                if kink is None:
-                    verdicts.append(_judged(subject, name, order, number, budget))
-                    continue
+                kink = points.beside(subject.entries[name][0], order)
+                if isinstance(kink, OnTerms):
+                    verdict = _judged(kink, name, order, number, budget)
+                    if kink is subject or verdict.verdict == CERTIFIED:
+                        verdicts.append(verdict)
+                        continue
+                    kink = points.any()
+                assert kink is not None
                 note = f"{points.named(*kink)}; the engine's convention gave {number!r}"
                 verdicts.append(InputVerdict(name, note=note, of=1))
                 kinks = points.shown()

@@ -384,10 +384,7 @@ class Check:
         self.rows.append(row)
         undefined = self._undefined(row.cotangent)
         if self.job.kind == "hessian":
-            steps = {e.step for e in entries}
-            alone = len(steps) == len(self.claims) == 1
-            points = self._nonsmooth
-            kink = points.of_order(*steps, 2) if alone else points.any()
+            kink = self._nonsmooth.twice()
             on = {e.step: kink for e in entries} if kink is not None else {}
             beside: dict[int, Kinked] = {}
         else:

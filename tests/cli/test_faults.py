@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -99,3 +100,42 @@ def test_a_short_run_imports_nothing_it_does_not_need(tmp_path: Path) -> None:
 
 def test_version_is_the_packages(gradcli: Run) -> None:
     assert gradcli("--version").out.startswith("gradcli ")
+
+
+HUGE = (
+    ("check", "y = u*v; u = 1", "--claim", "dy/dv = u", "u=2", "v=3"),
+    ("check", "z = 1e308*10; w = z*x", "--claim", "dw/dx = z"),
+    ("check", "k = 3; y = k*x", "--claim", "dy/dx = k"),
+    ("check", "where(3 > 0.5, x, y)", "--claim", "d/dx = y"),
+    ("check", "sign(1e300**2)*x", "--claim", "d/dx = -1e300"),
+    ("check", "x*(1e308*10)/10", "--claim", "d/dx = 1e308"),
+    ("check", "3//(-inf)", "--same", "clamp(x, trunc(1e308*10)*x, 1)"),
+    ("grad", "min(x, 1e300)", "x=1"),
+    ("grad", "x*(1e308*10)/10", "x=1"),
+    ("grad", "tanh(1e200*1e200*x)", "x=1e300", "--digits", "20"),
+    ("grad", "pow(1/1e-320, x)", "x=-1"),
+    ("grad", "ceil(x*x)", "x=1e300", "--order", "2"),
+    ("grad", "int(exp(1000))*x", "x=1"),
+    ("kinks", "min(x, 1e308*10)", "x=1", "--radius", "1"),
+    ("hessian", "x*x*(1e308*10)/10", "x=1e-320"),
+)
+"""Command lines with numbers at or beyond the ends of the range, and with claims that
+name what the program computes."""
+
+PYTHONS = re.compile(
+    "too large to convert|integer ratio|[a-z]Error|attribute|operand|float NaN"
+)
+
+
+@pytest.mark.parametrize("words", HUGE)
+def test_huge_numbers_are_told_of_in_our_own_words(
+    gradcli: Run, words: tuple[str, ...]
+) -> None:
+    done = gradcli(*words)
+    assert done.status in (0, 1, 2, 3, 4)
+    assert not PYTHONS.search(done.out + done.err)
+
+
+def test_a_claim_reads_an_input_by_the_name_of_the_input(gradcli: Run) -> None:
+    claim = "--claim", "dy/dv = u"
+    assert gradcli("check", "y = u*v; u = 1", "--of", "y", *claim).status == 0

@@ -154,3 +154,17 @@ def test_a_gradient_has_the_digits_of_a_difference_of_values() -> None:
                 assert abs(quotient - slope) <= 1e-44 * (1 + abs(slope)), (call, at)
                 told += 1
     assert told > 500
+
+
+@pytest.mark.parametrize(
+    ("source", "x", "slopes"),
+    [("where(x > 0, x, 1)", "0", "0.0 from below, 1.0 from above, where the value"),
+     ("abs(x)", "0", "-1.0 from below, 1.0 from above"), ("relu(x)**2", "0", None),
+     ("where(3*x == 0.3, x, 2*x)", "0.1", "2.0 from below, 2.0 from above, where"),
+     ("floor(x)*x", "1", "0.0 from below, 1.0 from above"), ("sin(x)", "0", None)],
+)  # fmt: skip
+def test_digits_of_no_derivative_are_told(
+    source: str, x: str, slopes: str | None
+) -> None:
+    said = computed(source, {"x": x}, 20).kinked.get("x")
+    assert said is None if slopes is None else slopes in (said or "")

@@ -365,11 +365,11 @@ class Judge:
             gap = Gap(visit.terms, Crossing(None, None, each.left, each.right), entries)
             found = meeting(gap, inf)
             if found is not None:
-                point = {name: list(own) for name, own in visit.point.items()}
-                for serial, b in found.moved.items():
-                    name, k = entries[serial]
-                    point[name][k] = to_float(b)
-                yield {name: tuple(own) for name, own in point.items()}
+                moved = {entries[s]: to_float(b) for s, b in found.moved.items()}
+                yield {
+                    name: tuple(moved.get((name, k), x) for k, x in enumerate(own))
+                    for name, own in visit.point.items()
+                }
 
     def _search(self, case: Case) -> Search:
         return Search(self.task, case.claim, frozenset(self.pinned), self.budget)

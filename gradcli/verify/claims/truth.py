@@ -12,7 +12,7 @@ Invariant: each side is computed without the other; only `differing` compares th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from itertools import chain, compress
@@ -32,7 +32,7 @@ from ...numbers.terms import Term, Terms
 from ...ops.exact import Exact, decimal, fraction
 from ..prove import are_equal
 from ..subject import objects, of_elements, symbols
-from .text import Claim, ClaimsTask
+from .text import Claim, ClaimsTask, Point
 from .text import positions as entry_positions
 
 MAX_CLAIM_STEPS: Final = 50_000
@@ -41,6 +41,9 @@ with a part written differently, a loop may not end."""
 
 MAX_LITERALS: Final = 12
 """Largest number of decimals with many digits that a difference is put down to."""
+
+FLOAT_DIGITS: Final = 17
+"""Number of significant digits with which floats are written at most."""
 
 DEEP_BITS: Final = 4096
 """Precision, in bits, in which sides that fewer bits do not tell apart are compared."""
@@ -54,7 +57,7 @@ class Visit:
     """The run of a task's program at one point; ``instead`` is as for `Literals`."""
 
     def __init__(
-        self, task: ClaimsTask, point: Mapping[str, Sequence[object]],
+        self, task: ClaimsTask, point: Point,
         instead: Mapping[str, Fraction] | None = None,
     ) -> None:  # fmt: skip
         self.task = task
@@ -230,11 +233,12 @@ class Literals:
         if not isinstance(number, Exact) or number.name != "number":
             return number
         digits, _, power = typed.replace("_", "").lower().partition("e")
-        if len(digits.replace(".", "").lstrip("0")) > SURE_DIGITS:
+        count = len(digits.replace(".", "").lstrip("0"))
+        if count > SURE_DIGITS:
             near, written = float(number), Fraction(*number.args)
             last = Fraction(10) ** (int(power or 0) - len(digits.partition(".")[2]))
-            printed = decimal(repr(near)) if isfinite(near) else near
-            if getattr(printed, "args", None) == number.args:
+            printed = decimal(f"{near:.{count}g}") if isfinite(near) else near
+            if count <= FLOAT_DIGITS and getattr(printed, "args", 0) == number.args:
                 written, last = Fraction(near), Fraction(math.ulp(near))
             self.long[typed] = written, last
         moved = self._instead.get(typed)

@@ -76,3 +76,31 @@ def test_a_claim_with_constants_is_refuted_only_if_it_is_wrong(first: int) -> No
         assert ruling.verdict in good, (seed, program, claim, ruling)
     assert counts["right: proved"] > 0.9 * COUNT / 2
     assert counts["wrong: refuted"] > 0.9 * COUNT / 2
+
+
+SMALL = {
+    "1e-300*x**2": ("2e-300*x", "3e-300*x"),
+    "sin(x)": ("cos(x)", "cos(x) + 1e-22", "cos(x) + 1e-30", "cos(x)*(1 + 1e-200)"),
+    "x + 1e-30*x**2": ("1 + 2e-30*x", "1", "1 + 3e-30*x"),
+    "1e300*x + 1e-300*x**2": ("1e300 + 2e-300*x", "1e300 + 2.0001e-300*x"),
+    "x**3": ("3*x**2", "3*(1 + 1e-40)*x**2", "3*x**2 - 1e-300"),
+}
+"""Programs, their derivatives, and claims that differ from these by very little."""
+
+
+@pytest.mark.parametrize("program", SMALL)
+def test_of_two_claims_that_differ_at_most_one_is_proved(program: str) -> None:
+    right, *wrong = SMALL[program]
+    assert ruled(program, X, f"d/dx = {right}").verdict == "proved"
+    for claim in wrong:
+        assert ruled(program, X, f"d/dx = {claim}").verdict == "refuted"
+
+
+def test_the_size_of_a_difference_that_floats_do_not_tell_is_told() -> None:
+    found = ruled("sin(x)", X, "d/dx = cos(x)*(1 + 1e-40)")
+    assert found.note == "the two differ by 1.0e-40 of their size"
+
+
+def test_a_claim_without_a_proof_says_in_how_many_digits_it_was_compared() -> None:
+    found = ruled("sin(x)", X, "d/dx = cos(x)", prove=False)
+    assert (found.verdict, found.note) == ("agrees", "compared in 1233 digits")

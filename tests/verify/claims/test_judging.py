@@ -113,3 +113,40 @@ def test_two_programs_are_compared_in_value_and_gradient() -> None:
 
 def test_simple_numbers_are_exact() -> None:
     assert all(2 * n == round(2 * n) for n in SIMPLE)
+
+
+SAME_BUT = {
+    ("floor(x + 0.5)", "round(x)"): 0.5,
+    ("x + where(x == 5, 1, 0)", "x"): 5.0,
+    ("where(x > 0, x, 1)", "where(x >= 0, x, 1)"): 0.0,
+    ("x if x != 3 else 0*x", "x"): 3.0,
+    ("2*x - where(3*x == 12, 1, 0)", "2*x"): 4.0,
+}
+"""Pairs of programs that have the same value but at a point."""
+
+
+@pytest.mark.parametrize("pair", SAME_BUT)
+@pytest.mark.parametrize("given", [True, False])
+def test_values_are_compared_where_programs_decide_otherwise(
+    pair: tuple[str, str], given: bool
+) -> None:
+    at = SAME_BUT[pair]
+    (program, other), x = pair, Given("x", (), (at,) if given else None)
+    claims = (Claim("value"), Claim("d/dx", by=("x",)))
+    value, slope = judge(
+        ClaimsTask(program, (x,), claims, other=other, seconds=inf)
+    ).rulings
+    assert value.verdict == "refuted"
+    assert value.counterexample is not None
+    assert value.side_conditions == ()
+    assert slope.verdict != "proved" or slope.side_conditions
+
+
+@pytest.mark.parametrize(
+    ("program", "other"),
+    [("relu(x)", "max(x, 0)"), ("where(x > 0, x, 0)", "where(x >= 0, x, 0)")],
+)
+def test_equal_values_at_a_kink_keep_their_proof(program: str, other: str) -> None:
+    x, claims = Given("x", (), (0.0,)), (Claim("value"),)
+    asked = ClaimsTask(program, (x,), claims, other=other, seconds=inf)
+    assert judge(asked).rulings[0].verdict == "proved"

@@ -97,7 +97,6 @@ CONSTANTS = {
     "(2*pi)**-0.5 * x": "x/sqrt(2*pi)",
     "2**0.5 * x": "sqrt(2)*x",
     "x*180/pi": "x/(pi/180)",
-    "1/3*x": "0.3333333333333333*x",
 }
 
 
@@ -133,3 +132,34 @@ def test_a_number_that_holds_everywhere_is_proved() -> None:
     given_x = (Given("x", (), (3.0,)),)
     asked = ClaimsTask("2*x", given_x, (read_claim("d/dx = 2"),), seconds=inf)
     assert judge(asked).rulings[0].verdict == "proved"
+
+
+DIGITS = {
+    "pi*x": ("3.141592653589793", "3.14159265358979323846", "3.1415926535897931"),
+    "x/3": ("0.3333333333333333", "0.33333333333333333333333"),
+    "sqrt(2)*x": ("1.4142135623730951",),
+}
+"""Programs, and decimals that agree with their derivatives to the last digit."""
+
+
+@pytest.mark.parametrize("program", DIGITS)
+def test_a_decimal_of_many_digits_agrees_to_these_and_proves_nothing(
+    program: str,
+) -> None:
+    for decimal in DIGITS[program]:
+        found = ruled(program, {"x": ()}, f"d/dx = {decimal}")
+        assert (found.verdict, decimal in (found.note or "")) == ("agrees", True)
+        exact = ruled(f"{decimal}*x", {"x": ()}, f"d/dx = {decimal}")
+        assert exact.verdict == "proved"
+
+
+@pytest.mark.parametrize(
+    ("program", "claim"),
+    [("pi*x", "3.14159265358979"), ("pi*x", "3.141592653589794"), ("x/3", "0.3333"),
+     ("pi*x", "3.14159265358979323844"), ("2*x", "2.0000000000000001"),
+     ("2*x", "2.0000000000000004")],
+)  # fmt: skip
+def test_a_decimal_that_its_digits_tell_apart_is_refuted(
+    program: str, claim: str
+) -> None:
+    assert ruled(program, {"x": ()}, f"d/dx = {claim}").verdict == "refuted"
