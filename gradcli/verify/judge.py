@@ -336,6 +336,11 @@ def verified(job: Job, order: int, found: Mapping[str, float]) -> Verification:
                 _of_order(subject, name, order, number, budget)
                 for name, number in found.items()
             ]
+            if subject.system.assumed:
+                from .prove import NOT_TOLD_APART, are_all_equal
+
+                if not are_all_equal(subject.evaluation, subject.system.assumed):
+                    return Verification.nothing(job, NOT_TOLD_APART, budget.spent)
     except OutOfTime:
         return Verification.nothing(job, timed_out(job.seconds), budget.spent)
     except Exception as error:
