@@ -362,7 +362,8 @@ def qr(system: System[Element], m: Host, mode: str = "reduced") -> tuple[Host, H
     np.fill_diagonal(q, system.lift(1))
     for i in range(k):
         if all(_may_vanish(system, each) for each in r[i:, i]):
-            for each in r[i:, i]:
+            # What follows depends on this column's direction, which it does not have.
+            for each in (*r[i:, i], *m[:, i + 1 :].flat):
                 system.kink(each, LOWER_RANK)
             continue
         if not np.any(floats(system, r[i + 1 :, i])):

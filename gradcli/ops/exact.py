@@ -76,7 +76,7 @@ class Exact(float):
     def __ceil__(self) -> int:
         return _rounded("ceil", self)
 
-    def __round__(self, digits: Any = None) -> Any:  # type: ignore[override]
+    def __round__(self, digits: Any = None) -> Any:
         if digits is None:
             return _rounded("round", self)
         tens = fraction(10**digits) if digits > 0 else fraction(1, 10**-digits)

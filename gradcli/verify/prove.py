@@ -9,7 +9,7 @@ found. Numbers are used to give up early, never to conclude.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, reduce
 from itertools import product
 from typing import Any, Final, TypeAlias
@@ -136,6 +136,11 @@ def are_equal(evaluation: Evaluation, a: int, b: int) -> bool:
         return _is_nothing(made[a] - made[b])
     except (NoMeaning, RecursionError, ValueError, TypeError):
         return False
+
+
+def are_all_equal(evaluation: Evaluation, pairs: Iterable[tuple[int, int]]) -> bool:
+    """Tell whether SymPy shows that the steps of every pair are equal."""
+    return all(are_equal(evaluation, *pair) for pair in pairs)
 
 
 @cache

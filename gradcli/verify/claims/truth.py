@@ -30,7 +30,7 @@ from ...numbers.namespace import ObjectNamespace
 from ...numbers.system import SURE_DIGITS
 from ...numbers.terms import Term, Terms
 from ...ops.exact import Exact, decimal, fraction
-from ..prove import are_equal
+from ..prove import are_all_equal
 from ..subject import objects, of_elements, symbols
 from .text import Claim, ClaimsTask, Point
 from .text import positions as entry_positions
@@ -98,7 +98,7 @@ class Visit:
 
     def is_sure(self) -> bool:
         """Tell whether constants that count as equal are shown to be so."""
-        return all(are_equal(self.terms.evaluation, *p) for p in self.terms.assumed)
+        return are_all_equal(self.terms.evaluation, self.terms.assumed)
 
     def target(self, claim: Claim) -> Tensor:
         """Return the tensor that a claim is about; raise `KeyError` if there is none
