@@ -275,9 +275,7 @@ def _demand_one_type(op: Op, raw: tuple[Raw, ...], operands: list[Raw]) -> None:
             continue
         if first is None:
             first = r
-        elif r.dtype != first.dtype and (
-            slot < 2 or not op.elementwise or r.shape
-        ):
+        elif r.dtype != first.dtype and (slot < 2 or not op.elementwise or r.shape):
             raise EngineError(
                 f"expected scalar type {of(first).legacy} but found {of(r).legacy}: "
                 f"{op.base} takes operands of one type"
