@@ -92,13 +92,13 @@ _RAISED = _small("<super>", range(0xB2, 0xBA), range(0x2B0, 0x2E5),
 _LOWERED = _small("<sub>", range(0x1D62, 0x1D6B), range(0x2080, 0x209D),
                   range(0x2C7C, 0x2C7D))  # fmt: skip
 _FRACTION = _small("<fraction>", range(0xBC, 0xBF), range(0x2150, 0x215F))
-_LETTER = rf"[^\W\d_{_RAISED}{_LOWERED}{_FRACTION}]"
+LETTER = rf"[^\W\d_{_RAISED}{_LOWERED}{_FRACTION}]"
 _PATTERN = re.compile(
     r"(?P<blank>\s+)"
     r"|(?P<number>\d{1,3}(?:(?:,\\!|\{,\})\d{3})+"
     r"|\d+(?:\.\d+|\.(?![\w.]))?(?:[eE][+-]?\d+(?!\w))?|\.\d+)"
     r"|(?P<command>\\(?:[A-Za-z]+|[^A-Za-z\s]))"
-    rf"|(?P<word>{_LETTER}(?:{_LETTER}|\d)*)"
+    rf"|(?P<word>{LETTER}(?:{LETTER}|\d)*)"
     rf"|(?P<raised>[{_RAISED}]+)|(?P<lowered>[{_LOWERED}]+)"
     rf"|(?P<fraction>[{_FRACTION}])"
     r"|(?P<string>\"[^\"]*\"|'[^']*')"
@@ -254,7 +254,7 @@ class Words:
         parts = parts or parted(word, known, self.meant)
         if not parts and self.meant(word[:-1]) and word[-1].isalpha():
             parts = [word[:-1], word[-1]]  # a function of one letter: sinx
-        return parts or (re.findall(rf"{_LETTER}|\d+", word) if self.latex else [word])
+        return parts or (re.findall(rf"{LETTER}|\d+", word) if self.latex else [word])
 
     def bound(self, word: str) -> str | None:
         """Return the name with a value that is spelled so; None without one."""

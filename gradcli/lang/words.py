@@ -15,11 +15,11 @@ from .errors import ProgramError, Span
 from .excerpt import LINE_BREAK, locate, shortened
 from .lexicon import NO_PRODUCTS
 from .mend import edited
-from .notation import Words, greek
+from .notation import LETTER, Words, greek
 from .syntax import Binary, Call, Literal, Name, Node, Program, Unary, walk
 from .tensor_library import CONSTANTS
 
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(rf"(?<![^\W\d]){LETTER}+")
 _BY_HABIT = re.compile(r"\\[a-z]+(_\S*)? |e\^|\\sqrt")
 """Pattern of the LaTeX of functions that books write without brackets: `sinx`."""
 

@@ -45,6 +45,7 @@ READ = {
     "k_B T ln W": "k_B*T*ln(W)",
     "2x1 + 3x2": "2x1 + 3x2",
     "2x_max": "2x_max",
+    "3v_max² tan(a) + sin x": "3*v_max^2*tan(a) + sin(x)",
     "2alpha x": "2*alpha*x",
     "sina cosb": "sin(a)*cos(b)",
     "tgx + 2 cosx": "tan(x) + 2*cos(x)",

@@ -53,13 +53,9 @@ def main(
     order: Annotated[int, {"min": 1, "max": MAX_ORDER}] = 1,
     require: Requirement = None,
 ) -> int:
-    """Gradients of a program by its inputs, checked.
-
-    An input without a value stays a symbol, and the answer is the formula.
+    """Gradients of a program by its inputs, checked; without values as formulas.
 
     Example: gradcli grad "y = x**3 + b" x=2 b=1
-
-    Example: gradcli grad "x^2*sin(x)" --symbolic
 
     --trace: Tell on stderr what was computed part by part: which region of the program
         on all cores, and why the rest was not.
