@@ -289,9 +289,10 @@ def _note_unused(
 ) -> None:
     """Note that a requirement which is set does not count for a command on programs, or
     beside what was typed."""
+    if "max_program" not in accepted or "--require" in typed:
+        return
     required = given().get("require")
-    on_programs = "max_program" in accepted or "max_seconds" in accepted
-    if required is None or not on_programs or "--require" in typed:
+    if required is None:
         return
     setting, text = required.setting, f"require = {required.text}"
     if not setting.counts(command, accepted):
