@@ -312,7 +312,7 @@ class Checked:
         if not repeated:
             reason = "the function gives other gradients when it is run again"
             return self._of_all(UNKNOWN, reason)
-        fault = second_pass(self.call, again, self._seeds())
+        fault = second_pass(self.call, self.run, self._seeds(), first)
         if fault is None:
             return None
         # Each row of a Jacobian is another pass through the same graph.

@@ -138,7 +138,7 @@ class Trial:
             return x
 
         # A loop makes it in one frame, or calls from one what makes it.
-        compared = Counter[Place]()
+        compared = Counter[object]()
         self._with(note, compared)
         self.loops = max(compared.values(), default=0) > 1
 
@@ -147,7 +147,7 @@ class Trial:
         return last
 
     def _with(
-        self, change: Change, compared: Counter[Place] | None = None
+        self, change: Change, compared: Counter[object] | None = None
     ) -> Both | None:
         with handing(change, compared=compared):
             try:
@@ -257,7 +257,7 @@ def replacing(old: float, new: float, at: Place | None = None) -> Change:
 
 @contextmanager
 def handing(
-    change: Change, recorded: bool = False, compared: Counter[Place] | None = None
+    change: Change, recorded: bool = False, compared: Counter[object] | None = None
 ) -> Iterator[None]:
     """Let ``change`` replace what is handed to operations in this block, to those that
     are recorded or, as in custom functions, to those that are not; ``compared`` counts
@@ -276,9 +276,10 @@ def handing(
         def compare(x: Tensor, y: Any) -> Any:
             if MODE.enabled == recorded:
                 frame = outside(sys._getframe(1))
-                for near in (frame, frame and frame.f_back):
-                    if compared is not None and near is not None:
-                        compared[near, near.f_lasti] += 1
+                if compared is not None and frame is not None:
+                    compared[frame, frame.f_lasti] += 1
+                    above = frame.f_back, frame.f_back and frame.f_back.f_lasti
+                    compared[above, place_in(frame)] += 1
                 y = change(y, frame)
             return plain(x, y)
 

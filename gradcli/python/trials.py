@@ -111,16 +111,16 @@ def faults(
         yield from islice(filter(None, judged), 1)
 
 
-def second_pass(call: Call, run: Run, cotangents: Arrays) -> Fault | None:
-    """Return the fault of a backward that gives other gradients when it is run a second
-    time on the same graph, as with ``retain_graph``; None if it gives the same."""
-
-    def once() -> Arrays:
-        return run.gradients([g.copy() for g in cotangents])
-
+def second_pass(
+    call: Call, run: Run, cotangents: Arrays, first: Arrays
+) -> Fault | None:
+    """Return the fault of a backward that gives other gradients than the ``first`` ones
+    when it is run a second time on the same graph, as with ``retain_graph``; None if it
+    gives the same."""
     trial = Trial(
         IN_PLACE, "a second pass through the same graph, where backward changes what "
-        "forward saved or keeps what it computed,", "gives other gradients", once, once,
+        "forward saved or keeps what it computed,", "gives other gradients",
+        lambda: first, partial(run.gradients, [g.copy() for g in cotangents]),
     )  # fmt: skip
     return _contradiction(call, trial, lambda *found: False)
 

@@ -155,6 +155,18 @@ def test_a_second_pass_that_differs_is_said() -> None:
     assert not gradcheck(Keeping.apply, (leaf(*X),), raise_exception=False)
 
 
+@pytest.mark.parametrize("size", [1.0, 1e-9])
+def test_what_is_wrong_on_a_second_call_alone_is_said(size: float) -> None:
+    @backward_of(torch.sin)
+    def Counting(ctx: Any, g: Any) -> Any:
+        ctx.calls = getattr(ctx, "calls", 0) + 1
+        return g * ctx.saved_tensors[0].cos() * (1 + size * (ctx.calls > 1))
+
+    proof = verify(Counting, (leaf(*X),), prove=False)
+    assert proof.verdict == "refuted"
+    assert "a second pass through the same graph" in proof.faults[0].text
+
+
 def test_what_is_computed_again_from_saved_tensors_is_right() -> None:
     inputs = leaf(*X), leaf(0.1, 0.2, 0.3)
     proof = verify(Recomputing, inputs, prove=False, double_backward=False)
