@@ -677,14 +677,8 @@ def _checked(form: Form) -> Form:
 
 
 class Line:
-    """The power series of a graph's steps along a line through the point, each computed
-    once.
-
-    way    the distance that an entry moves, by its step
-    terms  the number of coefficients
-    held   whether a detached step stays what it is at the point
-    still  a function that is called at every step, and may raise to end the work
-    """
+    """The power series of a graph's steps along a line on which entries move ``way``;
+    ``held``: a detached step stays what it is; ``still`` is called at every step."""
 
     def __init__(
         self, graph: Graph, way: Mapping[int, float], terms: int,
@@ -692,8 +686,7 @@ class Line:
         still: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
         self._graph, self._way, self._held, self._still = graph, way, held, still
-        self._bits, self._terms = bits, terms
-        self._below = Evaluation(graph).below
+        self._bits, self._terms, self._below = bits, terms, Evaluation(graph).below
         self._known: dict[int, Moving] = {}
 
     def coefficients(self, step: int) -> list[Ball]:
@@ -702,13 +695,12 @@ class Line:
             missing = self._below([step], self._known)
             compute(self._graph, missing, self._known, self._leaf, self._applied)
         found = self._known[step]
-        if isinstance(found, arb_series):
-            return [found[k] for k in range(self._terms)]
-        return [found, *[ZERO] * (self._terms - 1)]
+        moves = isinstance(found, arb_series)
+        return [found[k] if moves else ZERO if k else found for k in range(self._terms)]
 
     def _leaf(self, step: int) -> Moving:
         self._still()
-        b, by = leaf_ball(self._graph, step), self._way.get(step)
+        by, b = self._way.get(step), leaf_ball(self._graph, step)
         return b if by is None else arb_series([b, ball(by)])
 
     def _applied(self, name: str, args: list[Moving]) -> Moving:
@@ -728,8 +720,7 @@ def derivative_of_order(
     graph: Graph, output: int, along: int, order: int,
     still: Callable[[], None] = lambda: None,
 ) -> Ball:  # fmt: skip
-    """Return the derivative, of a given order, of one step by another; ``still`` is
-    called at every step, and may raise to end the work."""
+    """Return the derivative, of a given order, of one step by another."""
     return derivatives(graph, output, along, [order], still)[0]
 
 
@@ -737,17 +728,14 @@ def derivatives(
     graph: Graph, output: int, along: int, orders: Sequence[int],
     still: Callable[[], None] = lambda: None, bits: int = 0,
 ) -> list[Ball]:  # fmt: skip
-    """Return the derivatives of these orders, computed with at least ``bits``; see
-    `derivative_of_order`."""
+    """Return the derivatives of these orders, with at least ``bits``."""
     bits = max(bits, 2 * START_BITS)
     while True:
         line = Line(graph, {along: 1.0}, max(orders) + 1, bits, still=still)
         found = line.coefficients(output)
-        narrow = (
-            found[k].is_exact() or found[k].rel_accuracy_bits() >= ACCURATE_BITS
-            for k in orders
-        )
-        if all(narrow) or bits >= MAX_COMPARISON_BITS:
+        asked = [found[k] for k in orders if not found[k].is_exact()]
+        narrow = all(b.rel_accuracy_bits() >= ACCURATE_BITS for b in asked)
+        if narrow or bits >= MAX_COMPARISON_BITS:
             with working(bits):
                 return [found[k] * factorial(k) for k in orders]
         bits *= 2

@@ -32,7 +32,7 @@ from .process.job import (
     timed_out,
     words_of,
 )
-from .subject import OnTerms, on_terms, program_of
+from .subject import OnTerms, Subject, on_terms, program_of
 
 MAX_RELATIVE_ERROR: Final = 1e-6
 """Largest relative error of a derivative that is certified."""
@@ -53,13 +53,13 @@ def verified(job: Job, order: int, found: Mapping[str, float]) -> Verification:
             points = NonSmooth(subject, run)
             verdicts = []
             for name, number in found.items():
-                kink = points.beside(subject.entries[name][0], order)
-                if isinstance(kink, OnTerms):
-                    verdict = _judged(kink, name, order, number, budget)
-                    if kink is subject or verdict.verdict == CERTIFIED:
+                met = points.beside(subject.entries[name][0], order)
+                if isinstance(met, OnTerms):
+                    verdict = _judged(met, name, order, number, budget)
+                    if met is subject or verdict.verdict == CERTIFIED:
                         verdicts.append(verdict)
                         continue
-                    kink = points.any()
+                kink = points.any() if isinstance(met, Subject) else met
                 assert kink is not None
                 note = f"{points.named(*kink)}; the engine's convention gave {number!r}"
                 verdicts.append(InputVerdict(name, note=note, of=1))

@@ -281,7 +281,8 @@ class Judge:
             return Ruling(REFUTED, seen, note=note)
         if not seen:
             return Ruling(note=self._nothing(case))
-        return Ruling(AGREES, seen, note=note)
+        shallow = f"compared in {int(ACCURATE_BITS * LOG_2)} digits"
+        return Ruling(AGREES, seen, note=f"{shallow}; {note}" if note else shallow)
 
     def _notes(self, case: Case) -> Iterator[str]:
         if case.note:
@@ -392,7 +393,8 @@ class Judge:
             case.why.append(reason)
             return case.ruling
         conditions = self._further(case, proof.conditions)
-        return replace(case.ruling, verdict=PROVED, side_conditions=conditions)
+        note = "; ".join(self._notes(case)) or None
+        return Ruling(PROVED, case.ruling.points, None, note, conditions)
 
     def _further(self, case: Case, first: tuple[str, ...]) -> tuple[str, ...]:
         """Return a proof's conditions, joined with those of further branches."""

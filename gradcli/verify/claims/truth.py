@@ -90,6 +90,8 @@ class Visit:
         """Compute with `DEEP_BITS` in a block."""
         evaluation = self.terms.evaluation
         before, evaluation.bits = evaluation.bits, DEEP_BITS
+        # Comparisons that are made meanwhile ask what is known with these bits.
+        evaluation.known.setdefault(DEEP_BITS, {})
         try:
             with working(DEEP_BITS):
                 yield

@@ -83,6 +83,10 @@ SMALL = {
     "sin(x)": ("cos(x)", "cos(x) + 1e-22", "cos(x) + 1e-30", "cos(x)*(1 + 1e-200)"),
     "x + 1e-30*x**2": ("1 + 2e-30*x", "1", "1 + 3e-30*x"),
     "1e300*x + 1e-300*x**2": ("1e300 + 2e-300*x", "1e300 + 2.0001e-300*x"),
+    "7.5*x**2 + 94*where(x > 0, x, 2*x)": (
+        "15*x + 94*where(x > 0, 1, 2)",
+        "15*x + 94*(1 + 2e-39)*where(x > 0, 1, 2)",
+    ),
     "x**3": ("3*x**2", "3*(1 + 1e-40)*x**2", "3*x**2 - 1e-300"),
 }
 """Programs, their derivatives, and claims that differ from these by very little."""
