@@ -302,7 +302,7 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         if memory_format == "contiguous" or 0 not in x.strides:
             order = "K" if memory_format != "contiguous" else "C"
             return self.np.array(x, order=order, copy=True)
-        copy = in_memory_order(self.np.empty(x.size, x.dtype), x)
+        copy: Raw = in_memory_order(self.np.empty(x.size, x.dtype), x)
         copy[...] = x
         return copy
 

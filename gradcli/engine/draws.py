@@ -277,7 +277,8 @@ def uniform_like(t: Tensor, name: str, generator: Source, *others: Tensor) -> Ho
     """Return uniform draws from [0, 1) in the shape and order of memory of a tensor;
     where it has no order, ``others`` tell it."""
     drawn = uniform((t.numel(),), name, generator)
-    return in_memory_order(drawn, t.raw, *(each.raw for each in others))
+    found: Host = in_memory_order(drawn, t.raw, *(each.raw for each in others))
+    return found
 
 
 def standard_normal(
