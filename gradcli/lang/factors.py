@@ -214,7 +214,10 @@ class Factors(Words):
                 word += f".{self.expect('word').text}"
             if self.kind != "(":
                 raise self.doubt()
-            return call(word, self._listed())
+            given = self._listed()
+            if not given or self.kind == "(":
+                raise self.doubt()  # a layer
+            return call(word, given)
         if self.is_applied(word, self.kind) and (
             self.kind != "lowered" or word == "log"
         ):
