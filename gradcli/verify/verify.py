@@ -429,6 +429,8 @@ class Check:
         for entry, twin in zip(lost, twins, strict=True):
             if twin.verdict in (CERTIFIED, ROUNDED):
                 entry.round_off(OVER_A_STEP)
+            elif twin.on_kink:
+                entry.verdict, entry.reason, entry.on_kink = UNKNOWN, twin.reason, True
 
     def _doubt(self, entries: Iterable[Entry]) -> None:
         """Withhold the verdicts on entries if constants count as equal that are not
