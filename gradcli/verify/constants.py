@@ -22,9 +22,6 @@ from .subject import Subject
 OVER_A_STEP: Final = "the rounding of a constant carries it over a step"
 """Note on a number that the program gives if its constants are floats."""
 
-MAX_EQUAL_SECONDS: Final = 2.0
-"""Time for showing that two constants are equal, in seconds."""
-
 
 def excuse(check: Any, number: int, lost: Sequence[Entry]) -> None:
     """Make refuted entries of a row `rounded` whose numbers the program and the
@@ -81,7 +78,7 @@ class Equalities:
         from .prove import are_equal
 
         try:
-            with self._budget.slice(min(MAX_EQUAL_SECONDS, self._budget.left / 4)):
+            with self._budget.slice(self._budget.left / 4):
                 return are_equal(self._subject.evaluation, a, b)
         except OutOfTime:
             self._budget.check()
