@@ -18,14 +18,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, partial, reduce
 from itertools import pairwise
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, Final, SupportsIndex, TypeVar
 
 import numpy as np
 
 from ..engine.raw import Host, Run
 from ..ops import FUNCTIONS, OPS, Op, overloads, parameters
-from ..ops.basis import UFUNCS
+from ..ops.basis import ARITHMETIC, UFUNCS
 from ..ops.exact import Exact
 from . import balls
 from .balls import (
@@ -39,7 +39,7 @@ from .balls import (
     to_float,
     working,
 )
-from .graph import MAX_COMPARISON_BITS, Evaluation, Line
+from .graph import MAX_COMPARISON_BITS, Evaluation, Line, compute
 from .rounding import Roundings
 from .system import (
     RELATIONS,
@@ -47,6 +47,7 @@ from .system import (
     NoMeaning,
     Number,
     System,
+    exact,
     has_many_digits,
     lifted,
 )
@@ -350,6 +351,12 @@ Way = Mapping[int, float]
 WAY_TERMS: Final = 8
 """Number of coefficients of a power series along a way."""
 
+MAX_FRACTION_BITS: Final = 1 << 16
+"""Largest size, in bits, of a numerator or denominator that is computed exactly."""
+
+MAX_FRACTION_POWER: Final = 1 << 12
+"""Largest exponent of a power of a fraction that is computed exactly."""
+
 EQUAL: Final = 2
 """Value of ``tie_break`` with which ties are decided as equal numbers are."""
 
@@ -425,8 +432,8 @@ class Deciding(System[Step]):
 
     def _assume(self, a: Step, b: Step) -> None:
         """Count two constants as equal; note it if arithmetic does not show it."""
-        exactly = self.evaluation.fraction(int(a))
-        if exactly is None or exactly != self.evaluation.fraction(int(b)):
+        exactly = fraction_of(self.evaluation, int(a))
+        if exactly is None or exactly != fraction_of(self.evaluation, int(b)):
             self.assumed[int(a), int(b)] = None
 
     def lift(self, number: Number) -> Step:
@@ -565,6 +572,41 @@ class Deciding(System[Step]):
                 continue
             if argument.value.is_finite() and self.nearest(argument, bound):
                 yield argument, f"{name} has no derivative at {bound}"
+
+
+def _sum(*parts: Fraction) -> Fraction:
+    return sum(parts, Fraction(0))
+
+
+def _in_fractions(name: str, args: Sequence[Fraction | None]) -> Fraction | None:
+    known = [a for a in args if a is not None]
+    rule = _sum if name == "total" else ARITHMETIC.get(name)
+    if name in ("choice", "stop", "part"):
+        return args[0]
+    if rule is None or len(known) < len(args):
+        return None
+    if name == "pow" and known[1] not in range(-MAX_FRACTION_POWER, MAX_FRACTION_POWER):
+        return None
+    try:
+        found: Fraction = rule(*known)
+    except ZeroDivisionError:
+        return None
+    long = max(found.numerator.bit_length(), found.denominator.bit_length())
+    return found if long <= MAX_FRACTION_BITS else None
+
+
+def fraction_of(evaluation: Evaluation, step: int) -> Fraction | None:
+    """Return the exact value of a step that arithmetic makes of fractions; None for any
+    other step, or if the fraction is long."""
+    graph = evaluation.graph
+
+    def leaf(each: int) -> Fraction | None:
+        content: Any = exact(graph.leaf(each)) if graph.name(each) == "number" else inf
+        return Fraction(content) if isinstance(content, int | Fraction) else None
+
+    known: dict[int, Fraction | None] = {}
+    compute(graph, evaluation.below([step]), known, leaf, _in_fractions)
+    return known[step]
 
 
 def apart(evaluation: Evaluation, a: int, b: int) -> Ball:

@@ -21,9 +21,8 @@ Where a deviation is too large there is no result, and more bits are taken inste
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from functools import partial
-from math import factorial, inf
+from math import factorial
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from flint import arb_series
@@ -79,12 +78,6 @@ MAX_ZERO_BITS: Final = 2048
 MAX_COMPARISON_BITS: Final = 4096
 """Most bits, beyond the graph's precision, with which two numbers are compared."""
 
-MAX_FRACTION_BITS: Final = 1 << 16
-"""Largest size, in bits, of a numerator or denominator that is computed exactly."""
-
-MAX_FRACTION_POWER: Final = 1 << 12
-"""Largest exponent of a power of a fraction that is computed exactly."""
-
 MAX_FOLLOWED_STEPS: Final = 400_000
 """Most steps of a graph whose outputs are computed only to see how many bits a loop
 loses; in a larger graph only a part may be needed."""
@@ -130,27 +123,6 @@ def compute(
             known[step] = leaf(step)
         else:
             known[step] = applied(name, [known[a] for a in graph.args(step)])
-
-
-def _sum(*parts: Fraction) -> Fraction:
-    return sum(parts, Fraction(0))
-
-
-def _in_fractions(name: str, args: Sequence[Fraction | None]) -> Fraction | None:
-    known = [a for a in args if a is not None]
-    rule = _sum if name == "total" else ARITHMETIC.get(name)
-    if name in ("choice", "stop", "part"):
-        return args[0]
-    if rule is None or len(known) < len(args):
-        return None
-    if name == "pow" and known[1] not in range(-MAX_FRACTION_POWER, MAX_FRACTION_POWER):
-        return None
-    try:
-        found: Fraction = rule(*known)
-    except ZeroDivisionError:
-        return None
-    long = max(found.numerator.bit_length(), found.denominator.bit_length())
-    return found if long <= MAX_FRACTION_BITS else None
 
 
 def leaf_ball(graph: Graph, step: int) -> Ball:
@@ -257,19 +229,6 @@ class Evaluation:
             centred = Centred(self.graph)
             self._forms = {key: (centred, centred.values(steps, self.below(steps)))}
         return self._forms[key][1]
-
-    def fraction(self, step: int) -> Fraction | None:
-        """Return the exact value of a step that arithmetic makes of fractions; None for
-        any other step, or if the fraction is long."""
-
-        def leaf(each: int) -> Fraction | None:
-            content = exact(self.graph.leaf(each))
-            known = self.graph.name(each) == "number" and content == content
-            return Fraction(content) if known and abs(content) != inf else None
-
-        known: dict[int, Fraction | None] = {}
-        compute(self.graph, self.below([step]), known, leaf, _in_fractions)
-        return known[step]
 
     # precision
 

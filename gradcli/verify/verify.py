@@ -34,6 +34,7 @@ from ..numbers.namespace import ObjectNamespace
 from ..numbers.rounding import least_normal, numbers_moved, unit_roundoff
 from ..numbers.tape import Tape, TapeNamespace
 from ..numbers.terms import Terms
+from .constants import OVER_A_STEP, Equalities, excuse, gives
 from .entries import Claimed, Entry, Report, Row
 from .judge import FEW_UNITS, Reference, is_right, judge
 from .nonsmooth import Kinked, NonSmooth
@@ -58,9 +59,6 @@ from .subject import (
     on_terms,
     unit,
 )
-
-OVER_A_STEP: Final = "the rounding of a constant carries it over a step"
-"""Note on a number that the program gives if its constants are floats."""
 
 OTHER_BRANCH: Final = "rounding took another branch than exact numbers take"
 """Remark on numbers for which no formula is proved."""
@@ -95,9 +93,6 @@ MAX_COMPARED_OUTPUTS: Final = 16
 
 TERMS_SHARE: Final = 0.6
 """Part of the time that checking all entries on terms may take before the tape."""
-
-MAX_EQUAL_SECONDS: Final = 2.0
-"""Time for showing that two constants are equal, in seconds."""
 
 STEP_SECONDS: Final = 2e-5
 """Estimate of the time that one step takes, in seconds."""
@@ -167,8 +162,6 @@ class Check:
         self._unruled: list[tuple[Row, dict[int, Kinked]]] = []
         """Certified rows on which the engine's rules have not been run yet, each with
         the kinks of entries that are on one unless their number is the true one."""
-        self._equal: dict[tuple[int, int], bool] = {}
-        """Whether pairs of constants are shown to be equal, by their steps."""
         self._seen: dict[str, Host] = {}
         """Positions of the entries in the reports, by input."""
         self.reason: str | None = None
@@ -190,7 +183,7 @@ class Check:
         return on_terms(self.job, self._output, terms)
 
     @cached_property
-    def _rounding(self) -> Check | None:
+    def rounding(self) -> Check | None:
         """The check of the program whose constants are computed in floats; None if that
         does not run."""
         if self.in_floats:
@@ -229,7 +222,7 @@ class Check:
 
         def work() -> None:
             self.numbers()
-            self._hold_rules()
+            self.hold_rules()
 
         self._in_time(work)
         return self._ended()
@@ -253,7 +246,7 @@ class Check:
         """Return the verification, with SymPy's proofs unless a reason forbids them."""
         if self.reason is None:
             self._tell(self._now())
-            self._in_time(self._hold_rules)
+            self._in_time(self.hold_rules)
         many = sum(map(len, self.claims.values())) > MAX_ROWS_ON_TERMS
         if many:
             for report in self.reports.values():
@@ -351,7 +344,7 @@ class Check:
             for name, at in (e.place for e in own):
                 places[name].append(at)
             self.subject.mark(places)
-            self._look(number, own)
+            self.look(number, own)
             self.budget.check()
         # The reports of a round replace the older ones only once the round is complete.
         self.reports, self._seen = reports, chosen
@@ -378,7 +371,7 @@ class Check:
             report.remark = TOO_MANY
         return report
 
-    def _look(self, number: int, entries: list[Entry]) -> None:
+    def look(self, number: int, entries: list[Entry]) -> None:
         """Compare one row's entries with the true numbers, and set their verdicts."""
         row = self._row(number, entries)
         self.rows.append(row)
@@ -407,51 +400,17 @@ class Check:
                 entry.withhold(undefined[entry.step])
             elif entry.step in on:
                 entry.at_kink(self._nonsmooth.named(*on[entry.step]))
-        self._excuse(number, [e for e in entries if e.verdict == REFUTED])
+        excuse(self, number, [e for e in entries if e.verdict == REFUTED])
         self._doubt(entries)
 
-    def _excuse(self, number: int, lost: Sequence[Entry]) -> None:
-        """Make refuted entries `rounded` whose numbers the program and the engine's
-        rules give if constants are floats."""
-        other = self._rounding if lost else None
-        if other is None:
-            return
-        places: dict[str, list[int]] = {name: [] for name in self.claims}
-        for name, at in (e.place for e in lost):
-            places[name].append(at)
-        other.subject.mark(places)
-        twins = [e.twin(int(other.subject.entries[e.place[0]][e.place[1]]))
-                 for e in lost]  # fmt: skip
-        other._look(number, twins)
-        other._hold_rules()
-        for entry, twin in zip(lost, twins, strict=True):
-            if twin.verdict in (CERTIFIED, ROUNDED):
-                entry.round_off(OVER_A_STEP)
+    @cached_property
+    def _constants(self) -> Equalities:
+        return Equalities(self.subject, self.budget)
 
     def _doubt(self, entries: Iterable[Entry]) -> None:
-        """Withhold the verdicts on entries if constants count as equal that are not
-        shown to be so."""
-        for pair in self.subject.system.assumed:
-            if pair not in self._equal:
-                self._equal[pair] = self._are_equal(*pair)
-            if not self._equal[pair]:
-                load_sympy()
-                from .prove import NOT_TOLD_APART
-
-                reason = NOT_TOLD_APART + self.subject.text_of(pair)
-                for entry in entries:
-                    entry.withhold(reason)
-
-    def _are_equal(self, a: int, b: int) -> bool:
-        load_sympy()
-        from .prove import are_equal
-
-        try:
-            with self.budget.slice(min(MAX_EQUAL_SECONDS, self.budget.left / 4)):
-                return are_equal(self.subject.evaluation, a, b)
-        except OutOfTime:
-            self.budget.check()
-            return False
+        reason = self._constants.doubt()
+        for entry in entries if reason else ():
+            entry.withhold(reason or "")
 
     def _judge(
         self, entries: Sequence[Entry], references: Iterable[Reference],
@@ -472,7 +431,7 @@ class Check:
             if kink is not None:
                 entry.at_kink(self._nonsmooth.named(*kink))
 
-    def _hold_rules(self) -> None:
+    def hold_rules(self) -> None:
         """Compare the engine's rules with the true numbers for certified entries,
         because a wrong rule may still give a right number."""
         if self._unruled and self.subject.evaluation.graph.steps > MAX_RULED_STEPS:
@@ -627,22 +586,10 @@ class Check:
             if lost or found.verdict in (REFUTED, UNKNOWN):
                 where = f"entry {k} of " if len(numbers) > 1 else ""
                 verdict, reason = found.verdict, f"{where}the output: {found.reason}"
-                if verdict == REFUTED and self._is_rounding(k):
+                if verdict == REFUTED and gives(self.rounding, k):
                     verdict, reason = ROUNDED, f"{reason}: {OVER_A_STEP}"
                 self._lower(reason, verdict)
                 return
-
-    def _is_rounding(self, k: int) -> bool:
-        """Tell whether the program gives an entry of the output if its constants are
-        computed in floats."""
-        other = self._rounding
-        if other is None:
-            return False
-        step, number = int(other.subject.outputs[k]), self.job.output.values()[k]
-        (true,) = other.subject.evaluation.settled([step])
-        reference = Reference(true, true, step)
-        found = judge(number, reference, other.subject.roundings, _size(true))
-        return found.verdict in (CERTIFIED, ROUNDED)
 
     def _lower(self, reason: str, verdict: str) -> None:
         kink = self._nonsmooth.any() if verdict == REFUTED else None
@@ -696,7 +643,7 @@ class Check:
         if self._mark(chosen) > MAX_SAMPLED_STEPS:
             return
         reports = {name: self._report(name, at) for name, at in chosen.items()}
-        self._look(0, [e for report in reports.values() for e in report.entries])
+        self.look(0, [e for report in reports.values() for e in report.entries])
         for name, report in reports.items():
             known, more = self.reports[name], len(report.entries)
             if more:

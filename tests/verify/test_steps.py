@@ -162,6 +162,11 @@ def test_plain_numbers_are_rounded_and_compared_exactly() -> None:
         assert (Fraction(*number) if number else found) == exactly
 
 
+def test_a_constant_over_a_step_beside_a_tie_is_not_refuted() -> None:
+    found = _verdict("sign((5**0.5*5**0.5) - 5)*where(x >= 3, x, x*x)", 3.0)
+    assert found.verdict == UNKNOWN
+
+
 # branches
 
 
