@@ -226,8 +226,8 @@ class Literals:
 
     def __init__(self, instead: Mapping[str, Fraction]) -> None:
         self.long: dict[str, tuple[Fraction, Fraction]] = {}
-        """The number that a decimal is near, and the unit of its digits: its float and
-        the distance to the next one, if it has the digits of a float."""
+        """The number that a decimal is near, and half the unit of its last digit: its
+        float and the distance to the next one, if it has the digits of a float."""
         self._instead = instead
 
     def __call__(self, typed: str) -> float:
@@ -238,7 +238,7 @@ class Literals:
         count = len(digits.replace(".", "").lstrip("0"))
         if count > SURE_DIGITS:
             near, written = float(number), Fraction(*number.args)
-            last = Fraction(10) ** (int(power or 0) - len(digits.partition(".")[2]))
+            last = Fraction(10) ** (int(power or 0) - len(digits.partition(".")[2])) / 2
             printed = decimal(f"{near:.{count}g}") if isfinite(near) else near
             if count <= FLOAT_DIGITS and getattr(printed, "args", 0) == number.args:
                 written, last = Fraction(near), Fraction(math.ulp(near))
