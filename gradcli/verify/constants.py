@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from .entries import Entry
 from .judge import Reference, judge
-from .process.budget import Budget, OutOfTime
+from .process.budget import Budget, OutOfTime, load_sympy
 from .process.job import CERTIFIED, ROUNDED, UNKNOWN
 from .subject import Subject
 
@@ -75,6 +75,7 @@ class Equalities:
         return None
 
     def _are_equal(self, a: int, b: int) -> bool:
+        load_sympy()
         from .prove import are_equal
 
         try:

@@ -21,8 +21,9 @@ from ..numbers.decided import Way
 from ..numbers.graph import derivative_of_order
 from ..numbers.namespace import ObjectNamespace
 from ..numbers.terms import Terms
+from .constants import Equalities
 from .nonsmooth import NonSmooth
-from .process.budget import Budget, OutOfTime, load_sympy
+from .process.budget import Budget, OutOfTime
 from .process.job import (
     CERTIFIED,
     ROUNDED,
@@ -64,12 +65,9 @@ def verified(job: Job, order: int, found: Mapping[str, float]) -> Verification:
                 note = f"{points.named(*kink)}; the engine's convention gave {number!r}"
                 verdicts.append(InputVerdict(name, note=note, of=1))
                 kinks = points.shown()
-            if subject.system.assumed:
-                load_sympy()
-                from .prove import NOT_TOLD_APART, are_all_equal
-
-                if not are_all_equal(subject.evaluation, subject.system.assumed):
-                    return Verification.nothing(job, NOT_TOLD_APART, budget.spent)
+            doubt = Equalities(subject, budget).doubt()
+            if doubt is not None:
+                return Verification.nothing(job, doubt, budget.spent)
     except OutOfTime:
         return Verification.nothing(job, timed_out(job.seconds), budget.spent)
     except Exception as error:
