@@ -199,8 +199,13 @@ class _Parser(ExpressionParser):
             if name.islower() and other_spelling(name, is_function):
                 yield at
         known = self.given | {*CONSTANTS}
-        named = lambda n: is_function(n) and not names_letter(n)
-        is_word = lambda n: n in known or named(n)
+
+        def named(word: str) -> bool:
+            return is_function(word) and not names_letter(word)
+
+        def is_word(word: str) -> bool:
+            return word in known or named(word)
+
         for name, at in unknown.items():
             if not self.given or name in CONSTANTS:
                 continue

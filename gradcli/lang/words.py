@@ -15,7 +15,8 @@ from .errors import ProgramError, Span
 from .excerpt import LINE_BREAK, locate, shortened
 from .lexicon import NO_PRODUCTS
 from .mend import edited
-from .notation import LETTER, Words, greek
+from .notation import LETTER, Words
+from .suggest import greek
 from .syntax import Binary, Call, Literal, Name, Node, Program, Unary, walk
 from .tensor_library import CONSTANTS
 

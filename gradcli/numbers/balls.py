@@ -372,7 +372,8 @@ def binomial(n: Moving, k: Moving) -> Moving:
         return (n + 1).gamma() * (k + 1).rgamma() * (n - k + 1).rgamma()
     if count < 0:
         return 0 * n
-    return (-1) ** count * (k - n).gamma() * (k + 1).rgamma() * (-n).rgamma()
+    sign = -1 if count % 2 else 1
+    return sign * (k - n).gamma() * (k + 1).rgamma() * (-n).rgamma()
 
 
 def lower_gamma(a: Moving, x: Moving) -> Moving:

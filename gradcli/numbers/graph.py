@@ -654,8 +654,9 @@ class Line:
             missing = self._below([step], self._known)
             compute(self._graph, missing, self._known, self._leaf, self._applied)
         found = self._known[step]
-        moves = isinstance(found, arb_series)
-        return [found[k] if moves else ZERO if k else found for k in range(self._terms)]
+        if isinstance(found, arb_series):
+            return [found[k] for k in range(self._terms)]
+        return [found, *[ZERO] * (self._terms - 1)]
 
     def _leaf(self, step: int) -> Moving:
         self._still()

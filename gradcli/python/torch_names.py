@@ -419,7 +419,7 @@ _KEYWORD = re.compile(
 _ASKED = re.compile(r"module '(gradcli[\w.]*)' has no attribute '(\w+)'")
 
 
-def lacking(error: Exception) -> str | None:
+def lacking(error: BaseException) -> str | None:
     """Return the sentence about the lacking name that caused an error, if one did."""
     match error:
         case NotHere():

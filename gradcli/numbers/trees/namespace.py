@@ -352,10 +352,12 @@ class TreeNamespace(Namespace):
     def _numbers(self, args: tuple[Any, ...], kinds: str = "f") -> tuple[Any, ...]:
         """Return operands, of which single numbers of the library's become trees, if
         their types are of one of the ``kinds``."""
-        alone = lambda a: getattr(a, "shape", None) == () and not isinstance(a, Tree)
-        return tuple([
-            self.array(a) if alone(a) and a.dtype.kind in kinds else a for a in args
-        ])  # fmt: skip
+
+        def is_number(a: Any) -> bool:
+            single = getattr(a, "shape", None) == () and not isinstance(a, Tree)
+            return single and a.dtype.kind in kinds
+
+        return tuple([self.array(a) if is_number(a) else a for a in args])
 
     def note_asked(self, made: Iterable[Tree]) -> None:
         """Note the truth values that the program itself has computed."""
