@@ -234,15 +234,13 @@ class Literals:
         number = decimal(typed)
         if not isinstance(number, Exact) or number.name != "number":
             return number
-        digits, _, power = typed.replace("_", "").lower().partition("e")
+        digits = typed.replace("_", "").lower().partition("e")[0]
         count = len(digits.replace(".", "").lstrip("0"))
-        if count > SURE_DIGITS:
-            near, written = float(number), Fraction(*number.args)
-            last = Fraction(10) ** (int(power or 0) - len(digits.partition(".")[2])) / 2
-            printed = decimal(f"{near:.{count}g}") if isfinite(near) else near
-            if count <= FLOAT_DIGITS and getattr(printed, "args", 0) == number.args:
-                written, last = Fraction(near), Fraction(math.ulp(near))
-            self.long[typed] = written, last
+        near = float(number)
+        if SURE_DIGITS < count <= FLOAT_DIGITS and isfinite(near):
+            printed = decimal(f"{near:.{count}g}")
+            if getattr(printed, "args", 0) == number.args:
+                self.long[typed] = Fraction(near), Fraction(math.ulp(near))
         moved = self._instead.get(typed)
         return number if moved is None else fraction(*moved.as_integer_ratio())
 

@@ -135,8 +135,8 @@ def test_a_number_that_holds_everywhere_is_proved() -> None:
 
 
 DIGITS = {
-    "pi*x": ("3.141592653589793", "3.14159265358979323846", "3.1415926535897931"),
-    "x/3": ("0.3333333333333333", "0.33333333333333333333333"),
+    "pi*x": ("3.141592653589793", "3.1415926535897931"),
+    "x/3": ("0.3333333333333333",),
     "sqrt(2)*x": ("1.4142135623730951",),
 }
 """Programs, and decimals that agree with their derivatives to the last digit."""
@@ -156,7 +156,7 @@ def test_a_decimal_of_many_digits_agrees_to_these_and_proves_nothing(
 @pytest.mark.parametrize(
     ("program", "claim"),
     [("pi*x", "3.14159265358979"), ("pi*x", "3.141592653589794"), ("x/3", "0.3333"),
-     ("pi*x", "3.14159265358979323844"), ("2*x", "2.0000000000000001"),
+     ("pi*x", "3.14159265358979323846"), ("2*x", "2.0000000000000001"),
      ("2*x", "2.0000000000000004")],
 )  # fmt: skip
 def test_a_decimal_that_its_digits_tell_apart_is_refuted(
