@@ -25,7 +25,7 @@ import numpy as np
 from ..lang.errors import ProgramError
 from ..lang.nested import bracketed
 from ..numbers.system import NoMeaning
-from ..verify.claims.judge import derivatives
+from ..verify.claims.proof import derivatives
 from ..verify.claims.text import Claim, ClaimsTask, about_a_point, random_points
 from ..verify.claims.truth import Visit, are_finite, terms_of, values_of
 from ..verify.formulas import full_form, indifferent, side_conditions

@@ -19,6 +19,9 @@ from .process.budget import Budget, OutOfTime, load_sympy
 from .process.job import CERTIFIED, ROUNDED, UNKNOWN
 from .subject import Subject
 
+NOT_TOLD_APART: Final = "no precision tells two constants apart"
+"""Reason why it stays open on which side of a step a constant lies."""
+
 OVER_A_STEP: Final = "the rounding of a constant carries it over a step"
 """Note on a number that the program gives if its constants are floats."""
 
@@ -69,8 +72,6 @@ class Equalities:
             if pair not in self._shown:
                 self._shown[pair] = self._are_equal(*pair)
             if not self._shown[pair]:
-                from .prove import NOT_TOLD_APART
-
                 return NOT_TOLD_APART + self._subject.text_of(pair)
         return None
 

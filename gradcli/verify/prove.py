@@ -22,9 +22,6 @@ from ..numbers.expressions import compiled, formula_of, number
 from ..numbers.graph import Evaluation, compute
 from ..numbers.system import NoMeaning, exact
 
-NOT_TOLD_APART: Final = "no precision tells two constants apart"
-"""Reason why it stays open on which side of a step a constant lies."""
-
 MAX_REWRITTEN_STEPS: Final = 600
 MAX_SIMPLIFIED_STEPS: Final = 60
 MAX_EXPANDED_STEPS: Final = 100

@@ -11,26 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from math import inf, log10, prod
+from math import inf, log10
 from typing import Final
 
 import numpy as np
-import sympy
 
-from ...engine import Tensor
 from ...engine.raw import Host
 from ...numbers.balls import to_float
-from ...numbers.expressions import Expressions
 from ...numbers.graph import ACCURATE_BITS
-from ...numbers.terms import Term
-from ...records import Values
-from ..crossings import Crossing, Gap, meeting
-from ..formulas import indifferent, side_conditions
-from ..process.budget import Budget, OutOfTime
+from ..constants import NOT_TOLD_APART
+from ..process.budget import Budget, OutOfTime, load_sympy
 from ..process.job import AGREES, PROVED, RAN_OUT, REFUTED, timed_out, words_of
-from ..prove import NOT_TOLD_APART, simplifies_away, vanishes
-from ..subject import objects
-from ..whole import MAX_SYMPY_TREE_NODES, independent, off_jumps
 from .text import (
     Claim,
     ClaimsTask,
@@ -54,7 +45,6 @@ from .truth import (
     distance,
     fits,
     fitted_array,
-    terms_of,
     values_of,
     wrong_entries,
 )
@@ -76,7 +66,6 @@ MAX_BRANCH_CONDITIONS: Final = 2
 MAX_DECISIONS: Final = 8
 """Largest number of decisions at whose turns values are compared."""
 
-MAX_CLAIM_PROOF_ENTRIES: Final = 64
 SIMPLIFYING_PASSES: Final = 3
 
 LOG_2: Final = log10(2)
@@ -360,6 +349,9 @@ class Judge:
 
     def _beside(self, visit: Visit) -> Iterator[Point]:
         """Yield the points nearest to a visit's where sides of its decisions meet."""
+        load_sympy()
+        from ..crossings import Crossing, Gap, meeting
+
         entries = {e.serial: (name, k) for name in visit.tensors
                    for k, e in enumerate(visit.entries(name))}  # fmt: skip
         for each in islice(visit.terms.decisions.values(), MAX_DECISIONS):
@@ -377,6 +369,9 @@ class Judge:
 
     def _proved(self, case: Case) -> Ruling:
         """Return the ruling after proofs on the first point's branch and others."""
+        load_sympy()
+        from .proof import Proof, prove
+
         proof = Proof(False)
         try:
             with self.budget.slice(self.budget.left / 2):
@@ -398,6 +393,8 @@ class Judge:
 
     def _further(self, case: Case, first: tuple[str, ...]) -> tuple[str, ...]:
         """Return a proof's conditions, joined with those of further branches."""
+        from .proof import branch, prove
+
         proved = {first: None}
         met = {branch(case.seen[0], case.claim)}
         for visit in case.seen[1:]:
@@ -531,66 +528,3 @@ def shown(task: ClaimsTask, point: Point, sides: Sides) -> Counterexample:
         parts = [[values.flat[wrong]], [true.flat[wrong]]]
     said, has = (tuple(map(to_float, part)) for part in parts)
     return Counterexample(inputs, entry, said, has, claimed.shape, true.shape)
-
-
-class Proof(Values):
-    """The outcome of a proof, with the reason for a failure if it is known."""
-
-    done: bool
-    conditions: tuple[str, ...] = ()
-    reason: str | None = None
-
-
-def prove(visit: Visit, claim: Claim, budget: Budget) -> Proof:
-    """Return the proof of a claim, for the shapes and the branches of a visit."""
-    target, said = _sides(visit, claim)
-    claimed = terms_of(said)
-    roots = [*target, *claimed]
-    sizes = [len(visit.entries(name)) for name in claim.by]
-    entries = len(target) * prod(sizes)
-    if entries > MAX_CLAIM_PROOF_ENTRIES:
-        return Proof(False, reason=f"{entries} entries are too many for a proof")
-    if sum(term.size for term in roots) > MAX_SYMPY_TREE_NODES:
-        return Proof(False, reason="the expressions are too large for a proof")
-    book = independent(visit.terms, roots, budget)
-    true = derivatives(book, target, visit, claim.by)
-    if claim.expression is None:
-        said_to_be = derivatives(book, claimed, visit, claim.by)
-    else:
-        positions = visit.positions(claim)
-        true = [true[k] for k in positions.reshape(-1).tolist()]
-        given = objects([book.of(t) for t in claimed], said.shape)
-        found = fitted_array(given, positions.shape)
-        said_to_be = [] if found is None else list(found.flat)
-    for a, b in zip(said_to_be, true, strict=True):
-        with budget.slice(max(0.3, budget.left / 2)):
-            gap = book.released(off_jumps(a - b))
-            if not (vanishes(gap, book.values) or simplifies_away(gap, book.values)):
-                return Proof(False)
-    settled = indifferent(visit.terms, book.free)
-    return Proof(True, side_conditions(visit.terms, roots, settled))
-
-
-def branch(visit: Visit, claim: Claim) -> tuple[str, ...]:
-    """Return the conditions of a visit's branch, by which two visits are compared."""
-    target, said = _sides(visit, claim)
-    return side_conditions(visit.terms, [*target, *terms_of(said)])
-
-
-def _sides(visit: Visit, claim: Claim) -> tuple[list[Term], Tensor]:
-    """Return the terms to differentiate, and the claimed or the compared tensor."""
-    alone = claim.expression is None
-    return terms_of(visit.target(claim)), (
-        visit.other() if alone else visit.expression(claim)
-    )
-
-
-def derivatives(
-    book: Expressions, outputs: Sequence[Term], visit: Visit, by: Sequence[str]
-) -> list[sympy.Expr]:
-    """Return SymPy's derivative of each output by each entry, in C order."""
-    found = [book.of(term) for term in outputs]
-    for name in by:
-        symbols = [book.of(term) for term in visit.entries(name)]
-        found = [sympy.diff(e, symbol) for e in found for symbol in symbols]
-    return found

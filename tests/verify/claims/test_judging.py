@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from math import inf
 
@@ -150,3 +152,17 @@ def test_equal_values_at_a_kink_keep_their_proof(program: str, other: str) -> No
     x, claims = Given("x", (), (0.0,)), (Claim("value"),)
     asked = ClaimsTask(program, (x,), claims, other=other, seconds=inf)
     assert judge(asked).rulings[0].verdict == "proved"
+
+
+def test_what_numbers_refute_is_refuted_without_sympy() -> None:
+    code = (
+        "import sys; from gradcli.verify.claims.judge import judge; "
+        "from gradcli.verify.claims.text import ClaimsTask, Given, read_claim; "
+        "claim = read_claim('d/dx = 3*x'); "
+        "task = ClaimsTask('x**2', (Given('x', ()),), (claim,)); "
+        "print(judge(task).rulings[0].verdict, 'sympy' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["refuted", "False"]
