@@ -135,7 +135,7 @@ def _judged(task: ClaimsTask, claim: Claim, ruling: ruled.Ruling) -> Judged:
         from ..diagnosis.claim_mistakes import diagnose, right_derivative
 
         seconds = min(DIAGNOSIS_SECONDS, task.seconds)
-        slip = diagnose(task, claim, seconds)
+        slip = diagnose(task, claim, seconds, ruling.counterexample)
         pieces = right_derivative(task, claim, seconds) if task.prove else ()
     formulas = {piece.formula for piece in pieces}
     example = ruling.counterexample

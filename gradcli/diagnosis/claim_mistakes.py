@@ -26,7 +26,13 @@ from ..lang.errors import ProgramError
 from ..lang.nested import bracketed
 from ..numbers.system import NoMeaning
 from ..verify.claims.proof import derivatives
-from ..verify.claims.text import Claim, ClaimsTask, about_a_point, random_points
+from ..verify.claims.text import (
+    Claim,
+    ClaimsTask,
+    Counterexample,
+    about_a_point,
+    random_points,
+)
 from ..verify.claims.truth import Visit, are_finite, terms_of, values_of
 from ..verify.formulas import full_form, indifferent, side_conditions
 from ..verify.process.budget import Budget, OutOfTime
@@ -85,6 +91,9 @@ def rounded(evidence: Evidence) -> Diagnosis | None:
     worst = max(largest(a - b) / (largest(a) or 1.0) for a, b in pairs)
     if worst > ROUNDED:
         return None
+    if not worst and evidence.differs_at_example:
+        text = "the two differ at single points only, such as a jump"
+        return Diagnosis("point", text, "mend the value there")
     share = f"{worst:.1g} of their size at most" if worst else "less than floats tell"
     text = f"the two differ by {share}"
     return Diagnosis("rounding", text, "write the constants in full")
@@ -173,11 +182,17 @@ POINTED: tuple[Test, ...] = (wrong_sign, rounded, transposed)
 """Hypotheses that can be tested on numbers for one point alone."""
 
 
-def diagnose(task: ClaimsTask, claim: Claim, seconds: float) -> Diagnosis | None:
+def diagnose(
+    task: ClaimsTask, claim: Claim, seconds: float,
+    example: Counterexample | None = None,
+) -> Diagnosis | None:  # fmt: skip
     """Return the simplest mistake that explains a claim; None if none does.
 
-    ``seconds`` is a limit on this thread's processor time.
+    ``seconds`` is a limit on this thread's processor time; ``example`` is a point at
+    which the claim is false.
     """
+    sides = () if example is None else zip(example.claimed, example.true, strict=False)
+    differs = any(abs(a - b) > ROUNDED * abs(b) for a, b in sides)
     until = thread_time() + seconds
     if about_a_point(task, claim):
         samples, hypotheses = given_sample(task, claim), POINTED
@@ -185,7 +200,7 @@ def diagnose(task: ClaimsTask, claim: Claim, seconds: float) -> Diagnosis | None
         samples, hypotheses = gather(task, claim, SAMPLES, until), HYPOTHESES
         if len(samples) < MIN_SAMPLES:
             return None
-    evidence = Evidence(task, claim, samples, until)
+    evidence = Evidence(task, claim, samples, until, differs)
     with np.errstate(all="ignore"), suppress(OutOfTime):
         for hypothesis in hypotheses if samples else ():
             evidence.check()

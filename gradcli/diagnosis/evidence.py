@@ -186,13 +186,15 @@ class Evidence(Values):
     """A false claim, and the samples on which hypotheses are tested.
 
     ``until`` is the reading of this thread's processor clock, in seconds, at which the
-    work must end.
+    work must end; ``differs_at_example`` says whether the two sides clearly differ at
+    the point that is shown.
     """
 
     task: ClaimsTask
     claim: Claim
     samples: Sequence[Sample]
     until: float
+    differs_at_example: bool = False
 
     def check(self) -> None:
         """Raise `OutOfTime` if there is no time left."""
