@@ -65,7 +65,7 @@ COMMON: Final = """
 --times NAME=VALUE: Only the product with a vector, without the matrix: VALUE is the
     part of the vector for an input, of its shape; of inputs that are not named it is 0.
 --require: Exit with status 1 if a verdict is weaker than this.
---verify-seconds SECONDS: Stop verifying after so many seconds.
+--verify-seconds SECONDS: Limit of processor time for the check.
 --json: Print one JSON object.
 --debug: Show Python's traceback of an error.
 """
