@@ -272,11 +272,14 @@ def binomial(np: Library, gamma: Callable[[Raw], Raw], n: Raw, k: Raw) -> Raw:
     sine_c = np.sin(turn_n - turn_k) * (2 * np.not_equal(odd_n, odd_k) - 1)
     pole = np.logical_and(np.equal(turn_n, 0), np.less(n, 0))
     limit = np.logical_and(pole, np.equal(turn_k, 0))
-    ratio = np.where(at_c, sine_c, math.pi) / np.where(at_a & ~limit, sine_a, math.pi)
+    ratio = np.where(at_c, sine_c, math.pi) / np.where(
+        np.logical_and(at_a, np.logical_not(limit)), sine_a, math.pi
+    )
     ratio = np.where(limit, np.where(at_c, 1 - 2 * odd_k, 0), ratio)
     y = y * ratio * np.where(at_b, sine_b / math.pi, 1)
-    y = np.where(np.logical_and(pole, ~limit), math.nan, y)
-    whole = np.equal(turn_n, 0) & np.equal(turn_k, 0) & (np.abs(y) < MAX_ROUNDED)
+    y = np.where(np.logical_and(pole, np.logical_not(limit)), math.nan, y)
+    whole = np.logical_and(np.equal(turn_n, 0), np.equal(turn_k, 0))
+    whole = np.logical_and(whole, np.abs(y) < MAX_ROUNDED)
     return np.where(whole, np.rint(y), y)
 
 

@@ -350,11 +350,12 @@ class TreeNamespace(Namespace):
         return made
 
     def _numbers(self, args: tuple[Any, ...], kinds: str = "f") -> tuple[Any, ...]:
-        """Return operands, of which single numbers of the library's become trees, if
-        their types are of one of the ``kinds``."""
-        alone = lambda a: getattr(a, "shape", None) == () and not isinstance(a, Tree)
+        """Return operands, of which the library's arrays of these ``kinds`` become
+        trees."""
         return tuple([
-            self.array(a) if alone(a) and a.dtype.kind in kinds else a for a in args
+            self.array(a)
+            if isinstance(a, np.ndarray | np.generic) and a.dtype.kind in kinds else a
+            for a in args
         ])  # fmt: skip
 
     def note_asked(self, made: Iterable[Tree]) -> None:
