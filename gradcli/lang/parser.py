@@ -186,7 +186,7 @@ class _Parser(ExpressionParser):
             if other_spelling(name, is_function):
                 yield at
         known = self.given | {*CONSTANTS}
-        named = lambda n: is_function(n) and not names_letter(n)
+        named: Callable[[str], bool] = lambda n: is_function(n) and not names_letter(n)
         is_word = lambda n: n in known or named(n)
         for name, at in unknown.items():
             if not self.given or name in CONSTANTS:

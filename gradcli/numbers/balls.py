@@ -367,12 +367,14 @@ def bessel(kind: str, order: int, x: Moving) -> Moving:
 def binomial(n: Moving, k: Moving) -> Moving:
     """Return the binomial coefficient; where ``n`` is a negative integer and ``k`` an
     integer, its limit in ``n``."""
-    count = integer(k)
+    count, found = integer(k), ZERO
     if count is None or not at(n) < 0:
-        return (n + 1).gamma() * (k + 1).rgamma() * (n - k + 1).rgamma()
-    if count < 0:
-        return 0 * n
-    return (-1) ** count * (k - n).gamma() * (k + 1).rgamma() * (-n).rgamma()
+        found = (n + 1).gamma() * (k + 1).rgamma() * (n - k + 1).rgamma()
+    elif count < 0:
+        found = 0 * n
+    else:
+        found = (-1) ** count * (k - n).gamma() * (k + 1).rgamma() * (-n).rgamma()
+    return found
 
 
 def lower_gamma(a: Moving, x: Moving) -> Moving:
