@@ -133,7 +133,7 @@ def _spellings(name: str, given: tuple[str, ...]) -> dict[str, str]:
     for language, at in LANGUAGES.items():
         word = getattr(SPELLINGS.get(name), at, None)
         if isinstance(word, Template):
-            word = filled(word, texts).written
+            word = filled(word, texts, {"like": given[0]}).written
         if word is not None:
             found[language] = word
     return found

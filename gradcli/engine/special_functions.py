@@ -279,7 +279,7 @@ def binomial(np: Library, gamma: Callable[[Raw], Raw], n: Raw, k: Raw) -> Raw:
     y = y * ratio * np.where(at_b, sine_b / math.pi, 1)
     y = np.where(np.logical_and(pole, np.logical_not(limit)), math.nan, y)
     whole = np.logical_and(np.equal(turn_n, 0), np.equal(turn_k, 0))
-    whole = np.logical_and(whole, np.less(np.abs(y), MAX_ROUNDED))
+    whole = np.logical_and(whole, np.abs(y) < MAX_ROUNDED)
     return np.where(whole, np.rint(y), y)
 
 

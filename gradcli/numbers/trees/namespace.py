@@ -350,14 +350,13 @@ class TreeNamespace(Namespace):
         return made
 
     def _numbers(self, args: tuple[Any, ...], kinds: str = "f") -> tuple[Any, ...]:
-        """Return operands, of which single numbers of the library's become trees, if
-        their types are of one of the ``kinds``."""
-
-        def is_number(a: Any) -> bool:
-            single = getattr(a, "shape", None) == () and not isinstance(a, Tree)
-            return single and a.dtype.kind in kinds
-
-        return tuple([self.array(a) if is_number(a) else a for a in args])
+        """Return operands, of which the library's arrays of these ``kinds`` become
+        trees."""
+        return tuple([
+            self.array(a)
+            if isinstance(a, np.ndarray | np.generic) and a.dtype.kind in kinds else a
+            for a in args
+        ])  # fmt: skip
 
     def note_asked(self, made: Iterable[Tree]) -> None:
         """Note the truth values that the program itself has computed."""

@@ -132,7 +132,6 @@ class Rules:
         if len({*called, cotangent, result}) < len(called) + 2:
             called = [self._letter(node.op, slot) for slot in slots]
             result = self._free(RESULT, "result")
-            cotangent = "grad" if cotangent in called else cotangent
         known = tuple(called), cotangent, result
         key = (*_kind(node, nr), known)
         if key not in self._found:
@@ -225,6 +224,8 @@ def _tree(
     node's saved values decide shapes and indices, but no number of the result. Raise
     one of `CANNOT_SAY` where the rule cannot be written."""
     op, raw = node.op, node.raw_inputs()
+    # Some rows have a cotangent among their inputs.
+    cotangent = "grad" if cotangent in called else cotangent
     if op.returns != 1 or op.vjp is None or len(raw) > MAX_OPERANDS:
         return None
     shapes = [_shape(each) for each in raw if _shape(each) is not None]
