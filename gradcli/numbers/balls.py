@@ -367,7 +367,8 @@ def bessel(kind: str, order: int, x: Moving) -> Moving:
 def binomial(n: Moving, k: Moving) -> Moving:
     """Return the binomial coefficient; where ``n`` is a negative integer and ``k`` an
     integer, its limit in ``n``."""
-    count, found = integer(k), ZERO
+    count = integer(k)
+    found: Moving
     if count is None or not at(n) < 0:
         found = (n + 1).gamma() * (k + 1).rgamma() * (n - k + 1).rgamma()
     elif count < 0:
