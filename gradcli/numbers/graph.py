@@ -636,8 +636,7 @@ def _checked(form: Form) -> Form:
 
 
 class Line:
-    """The power series of a graph's steps along a line on which entries move ``way``;
-    ``held``: a detached step stays what it is; ``still`` is called at every step."""
+    """The power series of a graph's steps where entries move along ``way``."""
 
     def __init__(
         self, graph: Graph, way: Mapping[int, float], terms: int,

@@ -295,8 +295,8 @@ of_numbers("pow.Tensor_Tensor", node="PowBackward1", latex="{0}^{{{1}}}",
          "derivative by the base is 0 for exponent 0", fwd=power,
     partials=(
         # The base matters for exponent 0 alone: no other one asks whether it is 0.
-        lambda xp, y, a, b:
-            of_base(xp, a, b, is_like_0(xp, xp.where(xp.eq(b, 0), a, 1))),
+        lambda xp, y, a, b: of_base(xp, a, b, xp.logical_and(
+            xp.eq(b, 0), is_like_0(xp, xp.where(xp.eq(b, 0), a, 1)))),
         lambda xp, y, a, b: y * xp.log(
             xp.where(xp.logical_and(xp.eq(a, 0), xp.ge(b, 0)), 1, a))), cases=AWAY[:3],
     saves=("a b", "a b y"))

@@ -21,7 +21,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from inspect import Parameter
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any, Final, get_args, get_origin
+from typing import Annotated, Any, Final, NoReturn, get_args, get_origin
 
 import numpy as np
 
@@ -117,22 +117,28 @@ def executing(path: Path) -> Iterator[None]:
         sys.path[:] = before
 
 
+class _ScriptLoader(SourceFileLoader):
+    """A loader that writes no bytecode, as Python writes none of a script."""
+
+    def path_stats(self, path: str) -> NoReturn:
+        raise OSError("bytecode of a script is not looked for")
+
+
 def run(path: Path, arguments: Sequence[str]) -> None:
     """Execute a file as the script of this process, as Python does: the process is the
     script's from then on, also its threads' and exit handlers'."""
     place = path.resolve()
-    main = ModuleType("__main__")
+    main, loader = ModuleType("__main__"), _ScriptLoader("__main__", str(place))
     vars(main).update(
         __file__=str(place), __builtins__=builtins, __cached__=None, __package__=None,
-        __loader__=SourceFileLoader("__main__", str(place)),
+        __loader__=loader,
     )  # fmt: skip
     sys.modules["__main__"] = main
     sys.argv = [str(path), *arguments]
     sys.path.insert(0, str(place.parent))
     install_as_torch()
     _call(_pytorchs_names())
-    code = compile(path.read_bytes(), str(place), "exec", dont_inherit=True)
-    exec(code, vars(main))
+    loader.exec_module(main)
 
 
 @contextmanager

@@ -129,7 +129,12 @@ def ticking(monkeypatch: pytest.MonkeyPatch) -> float:
     """A clock that goes on by a second whenever it is looked at, and the seconds in
     which some rounds are drawn by it, but not the last."""
     ticks = count()
-    monkeypatch.setattr(budget, "monotonic", lambda: float(next(ticks)))
+
+    def read(clock: object) -> tuple[float, float]:
+        now = float(next(ticks))
+        return now, now
+
+    monkeypatch.setattr(budget._Clock, "read", read)
     return 200.0
 
 
