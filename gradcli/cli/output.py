@@ -55,7 +55,7 @@ class Form:
 
 form = Form()
 
-MORE_TIME = "note: --verify-seconds N gives the check more time"
+MORE_TIME = "note: --verify-seconds N gives more time for the check"
 
 
 class OutputFailed(ProgramError):

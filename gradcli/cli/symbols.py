@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from ..answers.closed_forms import formulas_of
 from ..lang.errors import ProgramError
 from ..lang.maxima import MAX_SHOWN_NAMES
-from ..verify.process.job import TIME_OUT
 from .commands import COMMANDS
 from .output import form
 
@@ -99,7 +98,9 @@ def _lacking(views: Iterable[FormulaView]) -> ProgramError | None:
     for view in views:
         why = view.missing
         if why is not None:
-            late = TIME_OUT in why or "out of time" in why
+            from ..verify.process.job import lacked_time
+
+            late = lacked_time(why)
             hint = "give values, NAME=VALUE, or draw them with --draw"
             hint = f"--verify-seconds N gives more time; or {hint}" if late else hint
             message = f"no formula for {view.title}: {why}"

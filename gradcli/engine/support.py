@@ -112,7 +112,9 @@ def has_nan(raw: Any) -> bool:
     if data.dtype.kind != "f":
         return False
     with np.errstate(all="ignore"):
-        return bool(np.isnan(data.sum())) and bool(np.isnan(data).any())
+        total = data.sum()
+    # A number that is nan is not equal to itself, on every device.
+    return bool(total != total) and bool((data != data).any())
 
 
 def _moving(name: str) -> Run:

@@ -330,7 +330,7 @@ def test_a_message_is_no_longer_than_can_be_read(warm: Warm, args: list[str]) ->
 
 def test_long_names_have_draws_of_their_own(gradcli: Run) -> None:
     one, other = "a" * 500 + "b", "a" * 500 + "c"
-    ended = gradcli("grad", f"{one}*{other}", "-q", "--no-verify")
+    ended = gradcli("grad", f"{one}*{other}", "-q", "--draw", "--no-verify")
     assert ended.status == 0
     assert len(set(ended.out.splitlines())) == 2
 
