@@ -198,7 +198,7 @@ def _nan_rows(columns: Sequence[Any]) -> list[int]:
     """Return the numbers of the rows in which a result is nan."""
     found = np.zeros(len(columns[0]), bool)
     for column in columns:
-        found |= np.isnan(column).reshape(len(column), -1).any(1)
+        found |= np.isnan(column).any(tuple(range(1, np.ndim(column))))
     numbers: list[int] = np.flatnonzero(found).tolist()
     return numbers
 

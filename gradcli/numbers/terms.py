@@ -302,7 +302,7 @@ class Terms(Deciding[Term]):
     def is_crossed(self) -> bool:
         """Tell whether a decision was taken, by rounding, that exact numbers do not
         take: it does not hold at the point."""
-        made = chain(self.decisions.values(), *self.choices.values())
+        made = [*self.decisions.values(), *chain(*self.choices.values())]
         return not all(map(self._is_true, made))
 
     def _is_true(self, decision: Decision) -> bool:

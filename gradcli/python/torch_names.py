@@ -350,7 +350,7 @@ def _named_torch() -> list[str]:
     """Return the names of modules that belong to PyTorch or stand for its names."""
     return [
         name
-        for name, module in sys.modules.items()
+        for name, module in tuple(sys.modules.items())
         if is_pytorchs(name) or isinstance(module, Placeholder)
     ]
 

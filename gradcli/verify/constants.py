@@ -68,7 +68,7 @@ class Equalities:
 
     def doubt(self) -> str | None:
         """Return why it is open whether constants are equal; None if none is so."""
-        for pair in self._subject.system.assumed:
+        for pair in tuple(self._subject.system.assumed):
             if pair not in self._shown:
                 self._shown[pair] = self._are_equal(*pair)
             if not self._shown[pair]:

@@ -200,7 +200,7 @@ def test_a_message_names_no_more_inputs_than_can_be_read(gradcli: Run) -> None:
     for draws in ([], ["--draw"]):
         ended = gradcli("grad", "-", "--no-verify", "-q", *draws, stdin=program)
         assert "x11 and 488 more" in ended.err
-        assert "x12" not in ended.err
+        assert not {"x12=VALUE", "x12,"} & {*ended.err.split()}
 
 
 def no_check() -> None:
