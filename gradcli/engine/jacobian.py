@@ -30,7 +30,7 @@ from .node import AccumulateGrad, Edge, Node, Port
 from .saved import demand_unchanged
 from .tensor import Tensor
 from .versions import CLOCK
-from .walk import accumulate, added, among_outputs, between
+from .walk import accumulate, added, between, sent_below
 
 MIN_SPARSE_ROWS = 64
 """Fewest rows of a sparse matrix; with fewer a dense one is faster."""
@@ -129,13 +129,7 @@ def rows_of(
     needed = frozenset(order)
 
     def send(edge: Edge, g: Any) -> Iterator[tuple[Edge, Any]]:
-        if isinstance(edge, Port):
-            count = len(edge.node.y_shapes())
-            yield edge.node, among_outputs(edge.nr, count, g)
-        elif isinstance(edge, Node):
-            wanted = [e if e in needed else None for e in edge.edges]
-            pairs = zip(wanted, pulled(edge, g, wanted), strict=True)
-            yield from ((e, gi) for e, gi in pairs if e and gi is not None)
+        return sent_below(edge, g, needed, pulled)
 
     def run(rows: range) -> list[object]:
         seed = _seed(output, rows)

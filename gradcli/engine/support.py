@@ -11,6 +11,7 @@ are there if any of its own were.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,10 @@ from .beside import Beside, Made
 from .custom import CustomNode
 from .forward import push, push_through
 from .modes import no_grad
-from .node import Edge, Node, Port
+from .node import Edge, Node
 from .raw import Params, Run
 from .tensor import Tensor
-from .walk import accumulate, added, among_outputs, between
+from .walk import accumulate, added, between, sent_below
 
 
 class Supported(Made):
@@ -254,13 +255,7 @@ def row_of(output: Tensor, inputs: Sequence[Tensor], nr: int) -> list[Any]:
     needed = frozenset(order)
 
     def send(edge: Edge, g: Any) -> Iterator[tuple[Edge, Any]]:
-        if isinstance(edge, Port):
-            count = len(edge.node.y_shapes())
-            yield edge.node, among_outputs(edge.nr, count, g)
-        elif isinstance(edge, Node):
-            wanted = [e if e in needed else None for e in edge.edges]
-            pairs = zip(wanted, _pulled(xp, edge, g, wanted), strict=True)
-            yield from ((e, gi) for e, gi in pairs if e and gi is not None)
+        return sent_below(edge, g, needed, partial(_pulled, xp))
 
     with no_grad():
         seeds = {output.edge: _unit(xp, output, nr)}

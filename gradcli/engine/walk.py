@@ -6,11 +6,18 @@ Invariant: nothing recurses; each edge is visited once.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Container, Hashable, Iterable, Mapping
+from collections.abc import (
+    Callable,
+    Container,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from typing import Any, TypeVar
 
-from ..ops.types import Array
-from .node import AccumulateGrad
+from .node import AccumulateGrad, Edge, Node, Port
 
 
 def inputs_first(
@@ -62,19 +69,22 @@ def reaches(roots: Iterable[Any], ends: frozenset[object]) -> bool:
     return not ends.isdisjoint(inputs_first([r for r in roots if r is not None], ends))
 
 
-Node = TypeVar("Node", bound=Hashable)
+Vertex = TypeVar("Vertex", bound=Hashable)
 
 Sent = TypeVar("Sent")
 """A cotangent: a number, an array, or a list of several."""
 
 
+Pull = Callable[[Node, Any, list[Edge]], Sequence[Any]]
+
+
 def accumulate(
-    order: Iterable[Node],
-    seeds: Mapping[Node, Sent],
-    pull: Callable[[Node, Sent], Iterable[tuple[Node, Sent]]],
+    order: Iterable[Vertex],
+    seeds: Mapping[Vertex, Sent],
+    pull: Callable[[Vertex, Sent], Iterable[tuple[Vertex, Sent]]],
     add: Callable[[Sent, Sent], Sent] = operator.add,
-    keep: Container[Node] | None = None,
-) -> dict[Node, Sent]:
+    keep: Container[Vertex] | None = None,
+) -> dict[Vertex, Sent]:
     """Return the cotangent of every node that a reverse pass reaches.
 
     Args:
@@ -99,9 +109,29 @@ def accumulate(
     return arrived
 
 
-def among_outputs(nr: int, count: int, g: Array) -> list[Array | None]:
-    """Return a list of ``count`` entries: ``g`` at position ``nr``, None elsewhere."""
-    return [g if k == nr else None for k in range(count)]
+def sent_below(
+    edge: Edge, g: Any, needed: Container[Edge], pull: Pull
+) -> Iterator[tuple[Edge, Any]]:
+    """Yield each needed edge below with its cotangent when ``g`` arrives at ``edge``.
+
+    Args:
+        edge: a node, the port of one of its outputs, or a leaf.
+        g: a cotangent; at a node of several outputs, a list with one or None for each.
+        needed: the edges that a cotangent is wanted for.
+        pull: a function from a node, ``g`` and the node's edges, None for one that is
+            not needed, to their cotangents; None for one that nothing is sent to.
+    """
+    if isinstance(edge, Port):
+        yield edge.node, among_outputs(edge, g)
+    elif isinstance(edge, Node):
+        wanted = [e if e in needed else None for e in edge.edges]
+        pairs = zip(wanted, pull(edge, g, wanted), strict=True)
+        yield from ((e, gi) for e, gi in pairs if e is not None and gi is not None)
+
+
+def among_outputs(port: Port, g: Any) -> list[Any]:
+    """Return a list with ``g`` for the port's output, None for its node's others."""
+    return [g if k == port.nr else None for k in range(len(port.node.y_shapes()))]
 
 
 def added(a: Any, b: Any) -> Any:

@@ -237,7 +237,8 @@ _PERHAPS = re.compile(r"\A\s*=|%[%*/oi]|<-|\.[*^/]|'|[A-Z]\w+\[")
 """Pattern of what may be a mark of another program."""
 
 _MARK = re.compile(
-    r"(?P<skip>#[^\n]*|\"[^\"\n]*\"|(?<![\w)\]'.])'[^'\n]*'|\b\d+\.(?=[*/^]))"
+    r"(?P<skip>#[^\n]*|\"[^\"\n]*\"|(?<![\w)\]'.])'[^'\n]*'|\b\d+\.(?=[*/^])"
+    r"|\b[bfru]'\w[^'\n]*')"
     r"|(?P<Excel>\A\s*=(?!=))"
     r"|(?P<R>%(?:[*/o]|in)?%|(?:^|;)[ \t]*[A-Za-z]\w*[ \t]*<-[ \t])"
     r"|(?P<doubt>(?:^|;)[ \t]*[A-Za-z]\w*[ \t]*<-(?=[\d.(\w])[^;\n]*$)"

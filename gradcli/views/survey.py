@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, TypeAlias
 from ..engine import Node, Port
 from ..engine.backward import materialise
 from ..engine.raw import Host, Raw
-from ..engine.walk import accumulate, added, among_outputs, inputs_first
+from ..engine.walk import accumulate, added, among_outputs, inputs_first, sent_below
 from .graph import raw_partials
 
 Edge: TypeAlias = Any
@@ -103,7 +103,7 @@ class Survey:
         paths, length, g = arrived
         if isinstance(edge, Port):
             self._sensitivities[edge] = [UNCHANGED]
-            yield edge.node, (paths, length, _through(edge, g))
+            yield edge.node, (paths, length, among_outputs(edge, g))
         elif isinstance(edge, Node):
             pulled = pull(edge, g)
             self._measure(edge, g, pulled)
@@ -184,25 +184,16 @@ def pull(node: Node, g: Any) -> tuple[Any, ...]:
     return node.pull(materialise(node, g) if isinstance(g, list) else g)
 
 
-def _through(port: Port, g: Any) -> list[Any]:
-    """Return a list with the cotangent at its output's place among the node's."""
-    return among_outputs(port.nr, len(port.node.y_shapes()), g)
-
-
 def below(edge: Edge, g: object) -> Iterator[tuple[Edge, Any]]:
     """Yield each edge below with its cotangent when ``g`` arrives at ``edge``."""
-    if isinstance(edge, Port):
-        yield edge.node, _through(edge, g)
-    elif isinstance(edge, Node):
-        pairs = zip(edge.edges, pull(edge, g), strict=True)
-        yield from ((e, gi) for e, gi in pairs if e is not None and gi is not None)
+    return sent_below(edge, g, edge.edges, lambda node, g, _: pull(node, g))
 
 
 def along(root: Edge, g: object, path: Path) -> Any:
     """Return what the cotangent ``g`` of ``root`` becomes along one path alone."""
     edge = root
     for nr in path:
-        g = _through(edge, g) if isinstance(edge, Port) else pull(edge, g)[nr]
+        g = among_outputs(edge, g) if isinstance(edge, Port) else pull(edge, g)[nr]
         edge = edge.edges[nr]
     return g
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import gradcli
-from gradcli.python.user_files import run
+from gradcli.python.user_files import restored, run
 
 from .record import FRESH_SEED, SCRIPTS, recorded
 
@@ -43,7 +43,7 @@ def test_a_script_prints_what_pytorch_prints(
 ) -> None:
     gradcli.manual_seed(FRESH_SEED)
     random.seed(0)
-    with warnings.catch_warnings():
+    with restored(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         run(script, [])
     theirs = recorded(script).read_text()
