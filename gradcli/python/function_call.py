@@ -15,8 +15,10 @@ is differentiated there, though the engine records nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from inspect import Parameter, signature
+from math import inf, isinf
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -39,6 +41,12 @@ from ..verify.subject import objects
 
 Found = TypeVar("Found")
 Arrays = list[Any]
+
+MORE_OPERATIONS: Final = 8
+"""Largest number of operations of a run for one of the first run."""
+
+FEW_OPERATIONS: Final = 1000
+"""Number of operations that each run may take besides."""
 
 NOTHING: Final = (
     "verify expects at least one input tensor to require gradient, but none of them "
@@ -201,6 +209,39 @@ class Call:
             found = run()
         floats = [each for each in seen if each.is_floating_point]
         return found, min(floats, key=lambda each: each.itemsize)
+
+
+class OperationLimit(BaseException):
+    """The end of a run that takes many more operations than it took with other numbers;
+    it is no `Exception`, so that no function catches it."""
+
+
+class OperationBound:
+    """A bound on the operations of later runs, which the first run sets: a loop that
+    waits for a tolerance may never end with other numbers."""
+
+    def __init__(self) -> None:
+        self.most = inf
+
+    @contextmanager
+    def on_run(self) -> Iterator[None]:
+        """Count the operations of a run.
+
+        Raises:
+            OperationLimit: there are more than `MORE_OPERATIONS` for one of the first.
+        """
+        count = 0
+
+        def look(*call: object) -> None:
+            nonlocal count
+            count += 1
+            if count > self.most:
+                raise OperationLimit
+
+        with MODE.having(on_call=(*MODE.on_call, look)):
+            yield
+        if isinf(self.most):
+            self.most = MORE_OPERATIONS * count + FEW_OPERATIONS
 
 
 class Run:

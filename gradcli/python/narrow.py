@@ -15,7 +15,7 @@ import numpy as np
 
 from ..verify.process.job import REFUTED, ROUNDED, UNKNOWN
 from .checker import SPARE, Checked
-from .function_call import Arrays, Call, Run
+from .function_call import Arrays, Call, OperationBound, OperationLimit, Run
 from .function_proof import Fault
 from .trials import Trial, numbers_of
 from .user_lines import words_of
@@ -41,10 +41,15 @@ def in_float32(checked: Checked) -> tuple[list[Fault], list[str]]:
     }:
         return [], []
     there = call.moved(lambda values: values, NARROW)
+    bound = OperationBound()
     try:
-        narrow = _gradients(checked, there)
         # The same numbers in both types.
-        wide = _gradients(checked, there.moved(lambda values: values, "float64"))
+        with bound.on_run():
+            wide = _gradients(checked, there.moved(lambda values: values, "float64"))
+        with bound.on_run():
+            narrow = _gradients(checked, there)
+    except OperationLimit:
+        return [], [f"it was not verified in {NARROW}: a loop does not end there"]
     except Exception as error:
         return [], [f"it was not verified in {NARROW}: {words_of(error)}"]
     if all(map(_is_near, narrow, wide)):

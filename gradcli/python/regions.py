@@ -29,7 +29,7 @@ from ..views.claims import Diagnosis
 from ..views.survey import largest
 from .checker import MAX_JACOBIAN_ENTRIES, Checked
 from .forwards import Case
-from .function_call import Call, Run, Slot
+from .function_call import Call, OperationBound, OperationLimit, Run, Slot
 from .function_proof import Fault
 from .user_lines import at, caller
 
@@ -152,9 +152,12 @@ entries had at two places. An outcome is a truth value, or the sign of what a cl
 the like adds."""
 
 
-def _outcomes(call: Call, cotangents: Sequence[Any]) -> Outcomes | None:
+def _outcomes(
+    call: Call, cotangents: Sequence[Any], bound: OperationBound
+) -> Outcomes | None:
     """Return the outcomes of masks that are used and of operations with a kink in a run
-    and its reverse pass; None if it fails or a value is not finite."""
+    and its reverse pass; None if it fails, does not end or has a value that is not
+    finite."""
     seen: Outcomes = {}
     last: dict[Key, Any] = {}
 
@@ -173,8 +176,8 @@ def _outcomes(call: Call, cotangents: Sequence[Any]) -> Outcomes | None:
             gap = np.sign(np.asarray(out.raw) - np.asarray(tensors[0].raw))
             note((place, op.name, False), np.nan_to_num(gap).astype(int))
 
-    with suppress(Exception), np.errstate(all="ignore"):
-        with MODE.having(on_call=(*MODE.on_call, look)):
+    with suppress(Exception, OperationLimit), np.errstate(all="ignore"):
+        with bound.on_run(), MODE.having(on_call=(*MODE.on_call, look)):
             run = Run(call)
             if not all(np.isfinite(values).all() for values in run.values()):
                 return None
@@ -203,10 +206,11 @@ def beyond(checked: Checked) -> tuple[list[Fault], list[str]]:
     is_custom = any(isinstance(edge, FunctionNode) for edge in graph)
     if checked.count * checked.size > MAX_JACOBIAN_ENTRIES or not is_custom:
         return [], []
-    reached = _outcomes(call, seeds) or {}
+    bound = OperationBound()
+    reached = _outcomes(call, seeds, bound) or {}
     tried = 0
     for there in _moved(call, bool(_one_sided(reached))) if reached else ():
-        found, alone = _outcomes(there, seeds) or {}, _one_sided(reached)
+        found, alone = _outcomes(there, seeds, bound) or {}, _one_sided(reached)
         new = [
             keys[-1][0]
             for keys, sides in reached.items()
