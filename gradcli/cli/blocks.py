@@ -72,12 +72,11 @@ def answer(
     from ..answers.derivatives import judged
     from ..render import derivatives as draw
     from ..render.line import unbroken
-    from .symbols import symbols_of
 
     layout = Printer().layout
     run = question.run()
     found = compute(run)
-    symbols = symbols_of(run, forms, check)
+    symbols = forms.symbols(run, check)
     forms = symbols.forms if symbols is not None else forms
     if check.wanted:
         check.submit(found.job(question.seconds, forms.formulas))

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ..answers.closed_forms import FormulaView
     from ..answers.derivatives import Derivative
     from ..answers.gradients import GradView
-    from ..lang.run import Run
     from ..render.line import Layout, Line
     from ..verify.process.job import Verification
     from .checking import Check
@@ -106,13 +105,6 @@ def _lacking(views: Iterable[FormulaView]) -> ProgramError | None:
             message = f"no formula for {view.title}: {why}"
             return ProgramError("E405" if late else "E398", message, hint=hint)
     return None
-
-
-def symbols_of(run: Run, forms: Forms, check: Check) -> Symbols | None:
-    """Return the answer in symbols to a question that may have one; None if all inputs
-    of the run have values."""
-    asked = check.question.symbols and run.prepared.missing
-    return Symbols(forms, check) if asked else None
 
 
 def with_command(problem: ProgramError, argv: Sequence[str]) -> ProgramError:

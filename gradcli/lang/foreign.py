@@ -32,9 +32,9 @@ _SPELLED = {"NumPy": "np.", "scipy.special": "special."}
 
 Given = TypeVar("Given")
 
-_SECTION = re.compile(r"(?m)^\[(.+?)\] ([^:\n]+)(?:: (.+))?\n((?:(?!\[).*\n)*)")
-_LINE = re.compile(r"([\w.]+(?: [\w.]+)*)(?:\((.*?)\))?(?: = (.+))?")
-_PARAMETER = re.compile(r"\s*(\*{0,2})([\w.+-]*)(?:=(\([^)]*\)|[^,]+))?(?:,|$)")
+_SECTION = r"(?m)^\[(.+?)\] ([^:\n]+)(?:: (.+))?\n((?:(?!\[).*\n)*)"
+_LINE = r"([\w.]+(?: [\w.]+)*)(?:\((.*?)\))?(?: = (.+))?"
+_PARAMETER = r"\s*(\*{0,2})([\w.+-]*)(?:=(\([^)]*\)|[^,]+))?(?:,|$)"
 
 
 class Meaning(NamedTuple):
@@ -98,7 +98,7 @@ def paths() -> dict[tuple[str, ...], str]:
     """Return the titles of libraries by their prefixes, which are split at points."""
     return {
         tuple(path.split(".")): found[1]
-        for found in _SECTION.finditer(_text())
+        for found in re.finditer(_SECTION, _text())
         for path in found[2].split()
     }
 
@@ -111,7 +111,7 @@ def is_prefix(word: str) -> bool:
 @cache
 def section(title: str) -> Section:
     """Return the section of a library."""
-    found = next(f for f in _SECTION.finditer(_text()) if f[1] == title)
+    found = next(f for f in re.finditer(_SECTION, _text()) if f[1] == title)
     table: dict[str, list[Meaning]] = {}
     for line in found[4].splitlines():
         for name, meaning in _read(line):
@@ -128,14 +128,14 @@ def _read(line: str) -> Iterator[tuple[str, Meaning]]:
             name, _, own = word.partition(":")
             yield name, _same(own or name)
         return
-    found = _LINE.fullmatch(line)
+    found = re.fullmatch(_LINE, line)
     if found is None:
         return
     names, inputs, text = found[1].split(), found[2], found[3]
     if inputs is None:
         yield from ((name, Meaning(text, constant=True)) for name in names)
         return
-    given = [p.groups() for p in _PARAMETER.finditer(inputs) if p[0].strip()]
+    given = [p.groups() for p in re.finditer(_PARAMETER, inputs) if p[0].strip()]
     parameters = tuple(name for star, name, _ in given if name and not star)
     stars = [at for at, (star, _, _) in enumerate(given) if star]
     star, rest, _ = given[stars[0]] if stars else ("", "", None)
@@ -236,7 +236,7 @@ def _usage(name: str, meaning: Meaning) -> str:
 _PERHAPS = re.compile(r"\A\s*=|%[%*/oi]|<-|\.[*^/]|'|[A-Z]\w+\[")
 """Pattern of what may be a mark of another program."""
 
-_MARK = re.compile(
+_MARK = (
     r"(?P<skip>#[^\n]*|\"[^\"\n]*\"|(?<![\w)\]'.])'[^'\n]*'|\b\d+\.(?=[*/^])"
     r"|\b[bfru]'\w[^'\n]*')"
     r"|(?P<Excel>\A\s*=(?!=))"
@@ -244,9 +244,9 @@ _MARK = re.compile(
     r"|(?P<doubt>(?:^|;)[ \t]*[A-Za-z]\w*[ \t]*<-(?=[\d.(\w])[^;\n]*$)"
     r"|(?P<MATLAB>(?<=[\w)\]'])\s?\.[*^/](?!\*)"
     r"|(?<=[\w)\]])'(?=\s*(?:[-+*/)\],;.^]|$)))"
-    r"|\b(?P<Mathematica>[A-Z][A-Za-z]\w*)\[(?P<number>\s*-?\d*\s*[],:])?",
-    re.MULTILINE,
+    r"|\b(?P<Mathematica>[A-Z][A-Za-z]\w*)\[(?P<number>\s*-?\d*\s*[],:])?"
 )
+"""Pattern of the marks, which few texts have; it is compiled at the first of these."""
 
 
 def program_of(source: str, given: Container[str]) -> str | None:
@@ -261,7 +261,7 @@ def program_of(source: str, given: Container[str]) -> str | None:
     from .notation import IN_LATEX
 
     doubt = None
-    for found in _MARK.finditer(source):
+    for found in re.finditer(_MARK, source, re.MULTILINE):
         kind = found.lastgroup or ""
         word = found["Mathematica"]
         if word is not None:

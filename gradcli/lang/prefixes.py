@@ -19,7 +19,7 @@ from .foreign import ARRAYS, OWN, meanings, names_of, paths, refusal
 from .lexicon import DOTTED
 from .tokens import Token
 
-_CONSTANT = re.compile(r"(?<![\w.])(?:pi|e|inf|nan|tau)(?!\w)")
+_CONSTANT = r"(?<![\w.])(?:pi|e|inf|nan|tau)(?!\w)"
 """Pattern of a constant in a formula, which a variable of its name must not replace."""
 
 
@@ -101,7 +101,7 @@ class PrefixReader:
     ) -> syntax.Expression:
         """Return a formula of the table of foreign functions, which stands for a call
         at ``span``; its names are its own."""
-        text = _CONSTANT.sub(r"torch.\g<0>", text)
+        text = re.sub(_CONSTANT, r"torch.\g<0>", text)
         formula = syntax.bounce(type(self)(text, values).expression())
         inside = {name: f"{name}.{span.start}" for name in values}
         made = syntax.renamed(formula, inside, span, text)

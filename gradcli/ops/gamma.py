@@ -189,7 +189,10 @@ row("binom.default", result=FLOATS, latex=r"\binom{{{0}}}{{{1}}}", saves="n k y"
     cases=[case((3, 4), (4,), low=0.2, high=0.9), case((), (), low=0.1, high=0.8),
            case((4,), Fixed(2.0), low=2.5, high=6.0),
            case((4,), Fixed(-2.0), low=0.2, high=0.9),
-           case((4,), (4,), low=-0.9, high=-0.2)])
+           case((8,), (8,), low=-1.9, high=-0.2),
+           case((4,), Fixed(1.9), low=0.2, high=0.9),
+           case(Fixed(0.7), (4,), low=1.5, high=2.6),
+           case(Fixed(0.7), (4,), low=-1.3, high=-0.8)])
 
 function("binom", lambda call, n, k: call("binom.default", n, k), operands=("n", "k"),
          aliases=("nCr",), also=("comb", "choose", "binomial"), in_place=True)

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 
 from ..lang.excerpt import printable
 from ..views.numbers import Plain, flat, sizes
-from .closed_forms import formulas
 from .gradients import at_point, derived
 from .line import BLANK, Layout, Line, Part, Role, aligned, dim, plain, title
 from .numbers import inline, number
@@ -100,6 +99,8 @@ def formula_lines(
     of numbers, and else below them."""
     by = {row.name: row for row in verification.inputs}
     if any(len(view.texts) != 1 or view.by not in by for view in views):
+        from .closed_forms import formulas
+
         yield from islice(formulas(views, layout), 1, None)
         rows = (replace(row, closed_form=None) for row in verification.inputs)
         yield from verdict_lines(replace(verification, inputs=(*rows,)), labels, what)

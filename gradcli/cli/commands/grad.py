@@ -96,12 +96,11 @@ def _at_one_point(
     from ...answers.gradients import gradients, without
     from ...render import gradients as draw
     from ...render.line import unbroken
-    from ..symbols import symbols_of
 
     layout = Printer().layout
     wholly = typed(**asdict(forms), **asdict(beside))
     run, boxes, fusion = _run(question, beside.box, wholly, trace)
-    symbols = symbols_of(run, forms, check)
+    symbols = forms.symbols(run, check)
     forms = symbols.forms if symbols is not None else forms
     drawn = form.full and not forms.alone
     found = gradients(run, question.grad_output, with_graph=drawn)
