@@ -16,6 +16,7 @@ the graph, but not to differences.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -29,7 +30,7 @@ from ..engine.raw import Host
 from ..engine.tensor import Tensor
 from ..verify.process.budget import Budget, OutOfTime
 from ..verify.process.job import REFUTED, SAMPLED, UNKNOWN
-from .function_call import Arrays, Call, Run
+from .function_call import Arrays, Call, OperationBound, OperationLimit, Run
 from .function_proof import (
     DIFFERENCES,
     Counterexample,
@@ -108,7 +109,8 @@ def faults(
         _needed(call, cotangents),
     ):
         judged = (_contradiction(call, trial, excuse) for trial in trials)
-        yield from islice(filter(None, judged), 1)
+        with suppress(OperationLimit):
+            yield from islice(filter(None, judged), 1)
 
 
 def second_pass(
@@ -174,12 +176,15 @@ def _scaled(run: Run, cotangents: Arrays, eps: float) -> Iterator[Trial]:
     """Yield trials with multiples and sums of cotangents, in which backward is linear.
 
     Multiples by powers of 2 are exact. How much the rounding of a sum is magnified is
-    measured by multiples that are not.
+    measured by multiples that are not. A backward that iterates until a step is small
+    may not end for large ones.
     """
+    bound = OperationBound()
 
     def times(factor: float, given: Arrays) -> Arrays:
-        found = run.gradients([np.multiply(g, factor, dtype=g.dtype) for g in given])
-        return [g / factor for g in found]
+        scaled = [np.multiply(g, factor, dtype=g.dtype) for g in given]
+        with bound.on_run():
+            return [g / factor for g in run.gradients(scaled)]
 
     narrow = eps > np.finfo(np.float64).eps
     units = FEW_UNITS * eps if narrow else ROUNDINGS * eps
@@ -275,6 +280,8 @@ def _contradiction(call: Call, trial: Trial, excuse: Excuse) -> Fault | None:
     whole = trial.whole()
     try:
         found = trial.run()
+    except OperationLimit:
+        return None
     except Exception as error:
         lack = lack_in(error)
         if lack is not None:

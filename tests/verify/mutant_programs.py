@@ -22,7 +22,14 @@ from gradcli.lang.run import evaluate
 from gradcli.ops import FUNCTIONS, OPS, Op
 from gradcli.verify.process.job import CERTIFIED, PROVED, REFUTED, UNKNOWN, Job
 from tests.laws.draw import Spot, draw, generator
-from tests.laws.mutant_trial import CONVENTION, FAILED, excuse, refutation, rows_below
+from tests.laws.mutant_trial import (
+    CONVENTION,
+    FAILED,
+    FEW_ROUNDINGS,
+    excuse,
+    refutation,
+    rows_below,
+)
 from tests.laws.mutants import Mutant, all_mutants, planted
 
 from .jobs import checked, job
@@ -37,9 +44,6 @@ with a number, too, but twice in a row, so that two wrong signs make a right one
 ONLY_AT_KINKS = "it differs only at kinks, where there is no derivative to check with"
 NOT_A_NUMBER = "its gradient is nan, which the check leaves unknown"
 TOO_SMALL = "it differs by less than rounding may"
-FEW_ROUNDINGS = 1e-14
-"""Largest relative difference of two computations of one number."""
-
 NO_GRADIENT = "its pass fails, or it is the same function, in every program"
 
 
