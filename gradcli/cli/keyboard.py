@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,9 @@ def typed(complete: Complete, goes_on: Callable[[str], bool]) -> Iterator[str]:
     """Yield what is typed until Ctrl-D, a line or, where a text ``goes_on``, a block at
     a time. Ctrl-C drops what is being typed."""
     line = _editor(complete)
+    if isinstance(sys.stdin, TextIOWrapper):
+        # Bytes that are no text come as characters that no program has.
+        sys.stdin.reconfigure(errors="surrogateescape")
     while True:
         try:
             text = line(PROMPT)

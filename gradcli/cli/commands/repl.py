@@ -11,7 +11,7 @@ from ...lang.excerpt import enumerated
 from ..commands import COMMANDS
 from ..completion import files, functions, offers
 from ..keyboard import terminal, typed
-from ..output import form, note
+from ..output import BREAKS, form, note
 from ..problems import Exit, put, wrong
 from ..workspace import Workspace, goes_on, load, parted, ran
 
@@ -46,7 +46,7 @@ def main() -> int:
     Example: gradcli repl
     """
     if terminal():
-        note(WELCOME)
+        note(WELCOME, BREAKS)
     form.session = True
     load()
     # Ctrl-C drops what is being typed here; elsewhere it ends the process.
@@ -82,6 +82,8 @@ class Session:
         nothing."""
         before = deepcopy(self.typed)
         try:
+            if "\0" in text:
+                raise wrong("E201", "a line with the character NUL", "leave it out")
             if text.lstrip().startswith("#") and "\n" not in text:
                 return Exit.DONE
             if text.lstrip().startswith(("%", "?")):
@@ -89,7 +91,7 @@ class Session:
             words = self.typed.take(text)
         except ProgramError as problem:
             self.typed = before
-            note(problem.render())
+            note(problem.render(), BREAKS)
             return problem.exit_status
         status = ran(words) if words else Exit.DONE
         if words is None:
@@ -125,12 +127,12 @@ class Session:
         name, _, rest = ("%help" if text[0] == "?" else text).partition(" ")
         match name:
             case "%help":
-                note(HELP)
+                note(HELP, BREAKS)
             case "%names":
                 for input_name, value in self.typed.values.items():
                     note(f"{input_name} = {value}")
                 if self.typed.program:
-                    note(self.typed.program)
+                    note(self.typed.program, BREAKS)
             case "%undo":
                 if not self._before:
                     hint = "%names shows what is there"
