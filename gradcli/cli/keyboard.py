@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from io import TextIOWrapper
+from io import TextIOWrapper, UnsupportedOperation
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +74,8 @@ def typed(complete: Complete, goes_on: Callable[[str], bool]) -> Iterator[str]:
     line = _editor(complete)
     if isinstance(sys.stdin, TextIOWrapper):
         # Bytes that are no text come as characters that no program has.
-        sys.stdin.reconfigure(errors="surrogateescape")
+        with suppress(UnsupportedOperation):  # in a session that another one started
+            sys.stdin.reconfigure(errors="surrogateescape")
     while True:
         try:
             text = line(PROMPT)

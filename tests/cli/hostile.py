@@ -2,15 +2,17 @@
 
     python -m tests.cli.hostile 500 7       # so many command lines, of a seed
 
-Each line is the example of a command's help with one hostile word: as the value of an
-option that the command declares, in the place of an argument, behind all of them, or
-in a variable of the environment.
+Each line is one whose words all come to their use, or the example of the command's
+help, with one hostile word: as the value of an option that the command declares, in the
+place of a word, behind some of them, or in a variable of the environment.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -21,9 +23,10 @@ from unittest.mock import patch
 from gradcli.cli.commands import COMMANDS
 from gradcli.cli.defaults import SETTINGS
 from gradcli.cli.options import Declared, as_options, module_of
+from tests.processes.here import checking_here
 
 from .examples import example
-from .wild import ended
+from .wild import KNOWN, ended
 
 STEERING = "\x1b]0;t\x07\x1b[31m\u202eab\u2066\x9b2J\r\x08\x7f\u2028"
 """Text that a terminal would obey: a title, colours, another direction, a line anew."""
@@ -85,10 +88,10 @@ LINES = {
     "hessian": ("x^3 x=2 --no-verify", ROWS),
     "plot": ("x^2 x=0..1:5", "x^2 x=0..1:5 --out g.svg"),
     "graph": ("x^2 x=2", "x^2 x=2 --out g.svg"),
-    "check": ("x^2 x=2 --claim d/dx=2*x --verify-seconds 0",),
+    "check": ("x^2 x=2 --claim d/dx=2*x --verify-seconds 1",),
     "kinks": ("x^2 x=2 --no-verify",),
     "descend": ("x^2 x=2 --steps 3",),
-    "verify": ("two.py:f x=[1,2] --verify-seconds 0",),
+    "verify": ("two.py:f x=[1,2] --verify-seconds 1",),
     "run": ("two.py 1",),
     "help": ("", "E101"),
 }  # fmt: skip
@@ -162,3 +165,22 @@ def run(words: list[str], variables: Mapping[str, str]) -> tuple[int, str, str]:
     """How a command line ended: its status, and what it wrote to both streams."""
     with patch.dict(os.environ, variables):
         return ended(words)
+
+
+def main(count: int, seed: int) -> int:
+    """Run command lines; how many ended inside."""
+    random, statuses, inside = Random(seed), Counter[int](), 0
+    with place(), checking_here():
+        for _ in range(count):
+            words, variables = line(random)
+            status, _, told = run(words, variables)
+            statuses[int(status)] += 1
+            if status not in KNOWN or "Traceback" in told:
+                inside += 1
+                print(status, words, variables, told[-800:], flush=True)
+    print(dict(statuses))
+    return inside
+
+
+if __name__ == "__main__":
+    sys.exit(bool(main(*map(int, sys.argv[1:]))))

@@ -42,12 +42,13 @@ def shown(
         except OSError:  # as Linux says that the terminal is closed
             pass
 
+    own = {"XDG_CONFIG_HOME": str(folder / "settings"), **wishes}
     reader = threading.Thread(target=read)
     reader.start()
     try:
         subprocess.run(
             [*command, *words], input=stdin.encode(), stdout=theirs, stderr=theirs,
-            cwd=folder, env=environment(**wishes), timeout=HANGS, check=False,
+            cwd=folder, env=environment(**own), timeout=HANGS, check=False,
         )  # fmt: skip
     finally:
         os.close(theirs)
@@ -179,9 +180,8 @@ def test_no_variable_controls_a_terminal(
     tmp_path: Path, warm_command: list[str], wish: str, words: list[str]
 ) -> None:
     write(tmp_path)
-    wishes = WISHES[wish]
-    if "XDG_CONFIG_HOME" in wishes:
-        wishes = {"XDG_CONFIG_HOME": str(tmp_path / wishes["XDG_CONFIG_HOME"])}
+    wishes = {"XDG_CONFIG_HOME": "fresh", **WISHES[wish]}
+    wishes["XDG_CONFIG_HOME"] = str(tmp_path / wishes["XDG_CONFIG_HOME"])
     seen = shown(warm_command, tmp_path, words, NO_COLOR="1", **wishes)
     assert harmless(seen)
     assert seen

@@ -7,12 +7,12 @@ import signal
 from copy import deepcopy
 
 from ...lang.errors import ProgramError
-from ...lang.excerpt import enumerated
+from ...lang.excerpt import Span, enumerated
 from ..commands import COMMANDS
 from ..completion import files, functions, offers
 from ..keyboard import terminal, typed
 from ..output import BREAKS, form, note
-from ..problems import Exit, put, wrong
+from ..problems import Exit, problem_of, put, wrong
 from ..workspace import Workspace, goes_on, load, parted, ran
 
 WELCOME = """\
@@ -83,13 +83,16 @@ class Session:
         before = deepcopy(self.typed)
         try:
             if "\0" in text:
-                raise wrong("E201", "a line with the character NUL", "leave it out")
+                at = text.index("\0")
+                message, hint = "unexpected character NUL", "leave it out"
+                raise ProgramError("E201", message, Span(at, at + 1), text, hint=hint)
             if text.lstrip().startswith("#") and "\n" not in text:
                 return Exit.DONE
             if text.lstrip().startswith(("%", "?")):
                 return self._perform(text.strip())
             words = self.typed.take(text)
-        except ProgramError as problem:
+        except Exception as error:
+            problem = problem_of(error)
             self.typed = before
             note(problem.render(), BREAKS)
             return problem.exit_status
@@ -156,5 +159,6 @@ class Session:
         if not self.typed.program:
             raise wrong("E593", "no program", "type one first: y = x^2")
         hint = "name a file in a folder that can be written to"
-        put(path, self.typed.saved(path).encode(), hint)
+        text = self.typed.saved(path)
+        put(path, text.encode(errors="surrogateescape"), hint)
         note(f"wrote {path}")
