@@ -172,7 +172,7 @@ def _with_readline(complete: Complete) -> Callable[[str], str]:
 def _history(name: str) -> Path | None:
     """Return the file in which lines are kept between sessions; None if there is
     none."""
-    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     folder = Path(state) / "gradcli"
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -153,3 +153,20 @@ def test_a_setting_of_thousands_of_digits_can_be_taken_out(
     assert gradcli("config", "--unset", "seed", env=own).status == 0
     assert gradcli("config", "--unset", "width", env=own).status == 0
     assert file.read_text() == ""
+
+
+@pytest.mark.parametrize("kind", ["Exception", "BaseException", "TypeError", "OSError"])
+def test_an_exception_without_words_is_the_scripts(
+    gradcli: Run, tmp_path: Path, kind: str
+) -> None:
+    (tmp_path / "silent.py").write_text(
+        f"class Silent({kind}):\n    def __str__(self): raise RuntimeError\n"
+        "def f(x): raise Silent\nif __name__ == '__main__': f(1)\n"
+    )
+    ended = gradcli("run", "silent.py")
+    assert ended.status == 3
+    assert "the script raises Silent (silent.py:3: " in ended.err
+    if kind != "BaseException":
+        ended = gradcli("verify", "silent.py:f", "x=[1,2]")
+        assert ended.status == 3
+        assert "raises Silent" in ended.err

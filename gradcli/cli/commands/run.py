@@ -124,6 +124,7 @@ def _executed(path: Path, arguments: list[str]) -> int:
 def _failure(error: BaseException) -> ProgramError:
     """Return the error for an exception of the script, or for a name that gradcli
     lacks."""
+    from ...lang.errors import text_of
     from ...python.torch_names import lacking
     from ...python.user_lines import place_of
 
@@ -132,7 +133,7 @@ def _failure(error: BaseException) -> ProgramError:
     if said is not None:
         hint = "gradcli help pytorch says what is covered"
         return wrong("E101", f"{said} ({where})" if where else said, hint)
-    kind, text = type(error).__name__, str(error)
+    kind, text = type(error).__name__, text_of(error)
     shown = f"{kind}: {text}" if text else kind
     message = f"the script raises {shown} ({where})" if where else shown
     return wrong("E513", message, "--debug shows Python's traceback")
