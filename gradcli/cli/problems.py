@@ -213,6 +213,10 @@ def problem_of(error: Exception) -> ProgramError:
         return worded
     if isinstance(error, OSError):
         return _refused_by_system(error)
+    if isinstance(error, UnicodeEncodeError):
+        text = ascii(error.object[max(0, error.start - 20) : error.end])
+        message = f"{text} ends with half a character, which is no text in UTF-8"
+        return wrong("E509", message, "take it out, or let --out write .jsonl")
     if isinstance(error, LimitError):
         return wrong("E403", str(error), MORE_MEMORY)
     if isinstance(error, EngineError):

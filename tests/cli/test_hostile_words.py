@@ -170,3 +170,13 @@ def test_an_exception_without_words_is_the_scripts(
         ended = gradcli("verify", "silent.py:f", "x=[1,2]")
         assert ended.status == 3
         assert "raises Silent" in ended.err
+
+
+def test_half_a_character_is_kept_by_json_alone(gradcli: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text('{"x": 1, "n": "a\\ud801"}\n')
+    words = ("grad", "x^2", "--table", "t.jsonl", "--keep", "n")
+    assert '"n": "a\\ud801"' in gradcli(*words).out
+    for suffix in ("csv", "tsv", "parquet"):
+        ended = gradcli(*words, "--out", f"o.{suffix}")
+        assert ended.status == 2
+        assert "half a character" in ended.err
