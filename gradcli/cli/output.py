@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from ..lang.errors import ProgramError
 from ..lang.excerpt import printable
-from ..render.line import BREAKS
+from ..render.line import BREAKS as BREAKS
 from .limits import printing
 from .problems import Exit
 

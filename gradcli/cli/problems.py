@@ -185,7 +185,7 @@ def put(path: str, content: bytes, hint: str, folders: bool = False) -> None:
             file.write(content)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise wrong("E598", f"cannot write {path!r}: {reason}", hint) from None
+        raise wrong("E598", f"cannot write {path}: {reason}", hint) from None
 
 
 def _refused_by_system(error: OSError) -> ProgramError:
