@@ -319,9 +319,7 @@ def workers(
         number = int(digits) if re.fullmatch("[0-9]{1,9}", digits) else 0
         if not 1 <= number <= MAX_PROCESSES:
             hint = "as in --cluster local:4"
-            message = (
-                f"--cluster: {address!r} is not local:N, N from 1 to {MAX_PROCESSES}"
-            )
+            message = f"--cluster {address}: not local:N, N from 1 to {MAX_PROCESSES}"
             raise wrong("E595", message, hint)
         with processes(task, number) as found:
             yield found
@@ -406,5 +404,5 @@ def _client(address: str) -> Any:
     except Exception as error:
         # Each protocol has errors of its own, such as a library that is missing.
         hint = "give the scheduler's address, as in tcp://10.0.0.1:8786, or local:N"
-        message = f"--cluster: no cluster answers at {address!r}: {error}"
+        message = f"--cluster {address}: no cluster answers: {error}"
         raise wrong("E595", message, hint) from None
