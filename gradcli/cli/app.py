@@ -93,6 +93,7 @@ def _without_help(error: Exception) -> int:
         code, status = "E403", NO_MEMORY
         message, hint = "not enough memory", "the system allows too little: see ulimit"
     if sys.stderr is not None:
+        message = message if message.isprintable() else ascii(message)
         sys.stderr.write(f"error[{code}]: {message}\n  = help: {hint}\n")
     return status
 
@@ -155,7 +156,9 @@ def run(argv: list[str]) -> int:
 def _show_traceback(error: Exception) -> None:
     import traceback
 
-    traceback.print_exception(error.__cause__ or error)
+    from .output import BREAKS, note
+
+    note("".join(traceback.format_exception(error.__cause__ or error))[:-1], BREAKS)
 
 
 def _dispatch(argv: list[str]) -> int:
@@ -214,9 +217,9 @@ def _report(problem: ProgramError, argv: list[str]) -> None:
         text = dumps({**problem.as_dict(), "notes": taken()})
     else:
         text = problem.render()
-    from .output import note
+    from .output import BREAKS, note
 
-    note(text)
+    note(text, BREAKS)
     if "--json" not in argv and anything_set():
         from .defaults import explained
 

@@ -6,9 +6,12 @@ gradcli grad "(a*b).sum()" a=@a.npy b=@b.npy --out g.npz
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from io import BytesIO
 from pathlib import PurePath
+from stat import S_ISREG
 from typing import IO, TYPE_CHECKING, Final
 
 import numpy as np
@@ -75,7 +78,13 @@ def write_gradients(path: str, found: Gradients) -> dict[str, str]:
 def _write(path: str, put: Callable[[IO[bytes]], None]) -> None:
     try:
         with replacing(path) as file:
-            put(file)
+            if S_ISREG(os.fstat(file.fileno()).st_mode):
+                put(file)
+            else:
+                # An archive is written at several places, which a device lacks.
+                whole = BytesIO()
+                put(whole)
+                file.write(whole.getbuffer())
     except OSError as error:
         message, hint = refusal(path, error, FOLDER, "written")
         raise ProgramError("E598", f"--out: {message}", hint=hint) from None

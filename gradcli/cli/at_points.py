@@ -45,7 +45,7 @@ from .ending import before_exit
 from .executors import Done, NanRow, Task, workers
 from .limits import once, renew
 from .option_groups import Many
-from .output import form, note, standard_output, tell, tell_at_once
+from .output import form, note, rows_output, tell, tell_at_once
 from .problems import Exit, wrong
 from .required import Required, silent
 from .sources import listed
@@ -156,7 +156,7 @@ class _Work:
         held_back = table != STANDARD_INPUT
         if out is not None and table is not None:
             refuse_one_of_several(table, out)
-        written = open_columns(out, standard_output().buffer, task.suffix, columns)
+        written = open_columns(out, rows_output(), task.suffix, columns)
         try:
             with (
                 once(),

@@ -76,7 +76,8 @@ def offer(text: str, about: str = "", **more: Any) -> CompletionItem:
 
 
 def files(begun: str) -> list[str]:
-    """Return the files and folders that begin as a path does."""
+    """Return the files and folders that begin as a path does, but for those whose names
+    a terminal cannot show as they are."""
     folder, name = os.path.split(begun)
     try:
         found = sorted(os.listdir(os.path.expanduser(folder) or "."))
@@ -87,6 +88,7 @@ def files(begun: str) -> list[str]:
         os.path.join(folder, each)
         for each in found
         if each.startswith(name) and (hidden or not each.startswith("."))
+        if each.isprintable()
     ]
 
 
@@ -111,7 +113,8 @@ def told(names: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 def offers(words: Sequence[str], text: str) -> list[CompletionItem]:
     """Return the offers for a word that was begun, which is given without quotes,
-    behind the words before it; the first of them is the program's name."""
+    behind the words before it; the first of them is the program's name. Names that a
+    terminal cannot show as they are, of files and of columns, are not offered."""
     if len(words) < 2:
         names = _GROUP if text.startswith("-") else COMMANDS
         return [
@@ -122,7 +125,8 @@ def offers(words: Sequence[str], text: str) -> list[CompletionItem]:
     if words[1] not in COMMANDS:
         return []
     found = _Line(words[1], list(words[2:])).offers(text)
-    return [*{e.value: e for e in found if e.value.startswith(text)}.values()]
+    shown = (e for e in found if e.value[len(text) :].isprintable())
+    return [*{e.value: e for e in shown if e.value.startswith(text)}.values()]
 
 
 class _Line:

@@ -23,6 +23,9 @@ from .problems import wrong
 MAX_FILE_BYTES: Final = 1 << 20
 """Largest file of settings, in bytes."""
 
+MARK: Final = "\ufeff"
+"""Mark of the encoding, with which some editors begin a file."""
+
 MIN_COLUMNS: Final = 20
 MAX_COLUMNS: Final = 1000
 
@@ -217,8 +220,9 @@ def shown(where: str) -> str:
 
 
 def content(where: str) -> str:
-    """Return the text of the file of settings; nothing if there is none. What is no
-    regular file is refused, because reading it might never end."""
+    """Return the text of the file of settings, with its line ends and, if it begins
+    with it, with the mark of its encoding; nothing if there is none. What is no regular
+    file is refused, because reading it might never end."""
     try:
         if os.path.realpath(where) == os.devnull:
             return ""
@@ -229,7 +233,7 @@ def content(where: str) -> str:
                 data = file.read(MAX_FILE_BYTES + 1)
         reason = "it is too long" if len(data) > MAX_FILE_BYTES else ""
         reason = reason if regular else "it is no file"
-        text = "" if reason else data.decode("utf-8-sig")
+        text = "" if reason else data.decode()
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except (OSError, UnicodeDecodeError) as error:
@@ -240,20 +244,27 @@ def content(where: str) -> str:
     return text
 
 
-def parsed(text: str, where: str) -> dict[str, Given]:
-    """Return the settings in a file's text, by key."""
+def table_of(text: str, where: str) -> dict[str, object]:
+    """Return what a file's text sets, whatever it is."""
     import tomllib
 
-    where = shown(where)
     try:
-        table = tomllib.loads(text)
+        return tomllib.loads(text.removeprefix(MARK))
     except (ValueError, RecursionError) as error:
         hint = 'a line is KEY = VALUE, and a word has quotes: colour = "never"'
-        raise wrong("E595", f"{where} is not TOML: {error}", hint) from None
+        raise wrong("E595", f"{shown(where)} is not TOML: {error}", hint) from None
+
+
+def parsed(text: str, where: str) -> dict[str, Given]:
+    """Return the settings in a file's text, by key."""
+    table, where = table_of(text, where), shown(where)
     found = {}
     for key, value in table.items():
         setting = setting_of(key, f"{where}: ")
-        text = str(value).lower() if isinstance(value, bool) else str(value)
+        try:
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+        except ValueError:
+            text = "a number of thousands of digits"
         hint = f"gradcli config --unset {setting.key} takes it out"
         made = read(setting, text, f"{where}: {key}", hint)
         found[setting.key] = Given(setting, made, text, FILE, where)

@@ -14,6 +14,7 @@ progress at any time, so that memory does not grow with the table.
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import (
@@ -57,6 +58,9 @@ BLOCKS_PER_WORKER = 3
 
 MAX_DEATHS = 8
 """Largest number of processes of this machine that may die before that is an error."""
+
+MAX_PROCESSES = 1000
+"""Largest number of processes of this machine that may be asked for."""
 
 CONNECT_SECONDS = 10
 """Most time that a cluster may take to answer, in seconds."""
@@ -311,11 +315,13 @@ def workers(
             submit = lambda b: threads.submit(encoded, computed(b))
             yield Workers(submit, lambda: ahead, begun=begun)
     elif address.startswith(LOCAL):
-        number = address.removeprefix(LOCAL)
-        if not number.isdigit() or not int(number):
+        digits = address.removeprefix(LOCAL)
+        number = int(digits) if re.fullmatch("[0-9]{1,9}", digits) else 0
+        if not 1 <= number <= MAX_PROCESSES:
             hint = "as in --cluster local:4"
-            raise wrong("E595", f"--cluster {address}: no number of workers", hint)
-        with processes(task, int(number)) as found:
+            message = f"--cluster {address}: not local:N, N from 1 to {MAX_PROCESSES}"
+            raise wrong("E595", message, hint)
+        with processes(task, number) as found:
             yield found
     else:
         with _client(address) as client:
@@ -389,13 +395,14 @@ def _client(address: str) -> Any:
         raise wrong("E590", "--cluster: Dask is not installed", hint)
     from logging import ERROR, getLogger
 
-    from distributed import Client
-
     # A lost result is computed again, so users need no message about it.
     getLogger("distributed.client").setLevel(ERROR)
     try:
+        from distributed import Client
+
         return Client(address, timeout=CONNECT_SECONDS)
-    except (OSError, ValueError, TimeoutError) as error:
+    except Exception as error:
+        # Each protocol has errors of its own, such as a library that is missing.
         hint = "give the scheduler's address, as in tcp://10.0.0.1:8786, or local:N"
-        message = f"--cluster {address}: no cluster answers ({error})"
+        message = f"--cluster {address}: no cluster answers: {error}"
         raise wrong("E595", message, hint) from None

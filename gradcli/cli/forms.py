@@ -115,14 +115,13 @@ class Forms(Values):
         if found is None or not self.formulas:
             return
         from ..answers.closed_forms import formulas_of
-        from ..lang.excerpt import printable
         from ..render.closed_forms import bare_formulas, formulas, latex_lines
         from ..render.line import BLANK
 
         views, conditions = formulas_of(view, found.inputs), found.side_conditions
         known = any(text for view in views for text in view.texts)
         if self.alone and conditions and known:
-            note(f"note: what is shown holds where {printable(', '.join(conditions))}")
+            note(f"note: what is shown holds where {', '.join(conditions)}")
         if self.symbolic:
             yield from bare_formulas(views) if self.alone else formulas(views, layout)
         if self.latex:

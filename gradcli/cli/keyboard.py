@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from io import TextIOWrapper, UnsupportedOperation
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,10 @@ def typed(complete: Complete, goes_on: Callable[[str], bool]) -> Iterator[str]:
     """Yield what is typed until Ctrl-D, a line or, where a text ``goes_on``, a block at
     a time. Ctrl-C drops what is being typed."""
     line = _editor(complete)
+    if isinstance(sys.stdin, TextIOWrapper):
+        # Bytes that are no text come as characters that no program has.
+        with suppress(UnsupportedOperation):  # in a session that another one started
+            sys.stdin.reconfigure(errors="surrogateescape")
     while True:
         try:
             text = line(PROMPT)
@@ -167,7 +172,7 @@ def _with_readline(complete: Complete) -> Callable[[str], str]:
 def _history(name: str) -> Path | None:
     """Return the file in which lines are kept between sessions; None if there is
     none."""
-    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     folder = Path(state) / "gradcli"
     try:
         folder.mkdir(parents=True, exist_ok=True)

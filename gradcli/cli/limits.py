@@ -48,6 +48,10 @@ MAX_MEMORY_BYTES: Final = 450_000_000
 MAX_SETTABLE_SECONDS: Final = 86_400.0
 """Largest number of seconds that can be allowed: a day."""
 
+MAX_SETTABLE_BYTES: Final = 1 << 62
+"""Largest size that counts, in bytes; the system reads no larger one, and one above it
+means as much."""
+
 MIN_ROOM_BYTES: Final = 170_000_000
 """Smallest address space for NumPy, in bytes; its linear algebra ends the process if it
 cannot allocate its buffers."""
@@ -88,7 +92,8 @@ def bytes_of(text: str | int, option: str = "") -> int:
     try:
         assert found is not None
         number, prefix, binary = found.groups()
-        return int(float(number) * (1024 if binary else 1000) ** _POWERS[prefix])
+        size = int(float(number) * (1024 if binary else 1000) ** _POWERS[prefix])
+        return min(size, MAX_SETTABLE_BYTES)
     except (AssertionError, ValueError, OverflowError):
         message = f"{option and f'{option}: '}{text!r} is not a size in bytes"
         hint = "write it as 500MB or 2GiB"

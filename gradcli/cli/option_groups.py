@@ -55,6 +55,9 @@ class Many(Values):
     def asked(self, *endings: str) -> bool:
         """Return whether many points were asked for; refuse options without effect, and
         for one point a file whose name ends with none of the ``endings``."""
+        for name in ("table", "out"):
+            if getattr(self, name) == "":
+                raise wrong("E595", f"--{name}: there is no file name", "give one")
         if self.table is not None and self.sweep:
             hint = "leave out one of the two"
             raise wrong("E590", "--table and --sweep both give points", hint)

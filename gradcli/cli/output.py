@@ -1,7 +1,9 @@
 """The process's streams: results go to stdout, everything else to stderr.
 
-Invariant: a failed write is distinguished from every other failure, so that a full disk
-is an error and a closed pipe is not.
+Invariants: what is written is a `Line`, a note, or rows of a table, and in all of them
+`printable` escapes what a terminal would obey; rows that go into a pipe or a file stay
+as they are. A failed write is distinguished from every other failure, so that a full
+disk is an error and a closed pipe is not.
 """
 
 from __future__ import annotations
@@ -12,9 +14,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from errno import EBADF, EDQUOT, EFBIG, EIO, ENOSPC
 from io import StringIO
-from typing import TYPE_CHECKING, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from ..lang.errors import ProgramError
+from ..lang.excerpt import printable
+from ..render.line import BREAKS as BREAKS
 from .limits import printing
 from .problems import Exit
 
@@ -88,11 +92,12 @@ def standard_output(json: bool = False) -> TextIO:
     Raises:
         OutputFailed: it cannot be written to.
     """
-    from ..render.writer import DRAWN, JSON, register
+    from ..render.writer import DRAWN, JSON, drop_odd_sizes, register
 
     stream = sys.stdout
     if stream is None:
         raise OutputFailed("standard output is closed")
+    drop_odd_sizes(os.environ)
     register()
     for each in (stream, sys.stderr):
         if each is not None and hasattr(each, "reconfigure"):
@@ -184,12 +189,34 @@ def _write_failures() -> Iterator[None]:
         raise OutputFailed(error.strerror or str(error)) from error
 
 
-def note(text: str) -> None:
+class _Rows:
+    """A terminal as a file of bytes, which shows the rows of a table."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self.flush = stream.flush
+
+    def write(self, rows: bytes) -> None:
+        self._stream.write(printable(rows.decode(errors="replace"), BREAKS))
+
+
+def rows_output() -> Any:
+    """Return standard output as a file of bytes, for the rows of a table.
+
+    Raises:
+        OutputFailed: it cannot be written to.
+    """
+    stream = standard_output()
+    return _Rows(stream) if stream.isatty() else stream.buffer
+
+
+def note(text: str, kept_breaks: str = "") -> None:
     """Write a line to stderr, if it is open, or keep it as a note for the JSON object
-    that is going to be printed."""
+    that is going to be printed; a text of several lines is written with `BREAKS`."""
     from ..render.remarks import kept, suited
 
     if sys.stderr is not None and not kept(text):
+        text = printable(text, kept_breaks)
         with suppress(OSError, ValueError):
             sys.stderr.write(suited(text, sys.stderr) + "\n")
             sys.stderr.flush()

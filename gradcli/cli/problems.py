@@ -8,6 +8,7 @@ loss that is not finite; its last finite point is printed all the same.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
@@ -175,18 +176,27 @@ def suffix_of(path: str, endings: Iterable[str]) -> str:
 
 def put(path: str, content: bytes, hint: str, folders: bool = False) -> None:
     """Write a file, in folders that are made if that is wanted."""
-    import os
-
-    from ..lang.filesystem import replacing
+    from ..lang.filesystem import path_of, replacing
 
     try:
         if folders:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
+            path_of(path).parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as file:
             file.write(content)
     except OSError as error:
         reason = error.strerror or str(error)
         raise wrong("E598", f"cannot write {path}: {reason}", hint) from None
+
+
+def _refused_by_system(error: OSError) -> ProgramError:
+    """Return the error for a file, or whatever else the system refuses to give."""
+    from ..lang.excerpt import shortened
+    from ..lang.filesystem import reason_of
+
+    name = error.filename
+    what = "the system" if name is None else repr(shortened(os.fsdecode(name)))
+    hint = "is the name right, and may you use the file and its folder?"
+    return wrong("E512", f"{what} refuses: {reason_of(error)}", hint)
 
 
 def problem_of(error: Exception) -> ProgramError:
@@ -201,6 +211,12 @@ def problem_of(error: Exception) -> ProgramError:
     worded = usage(error)
     if worded is not None:
         return worded
+    if isinstance(error, OSError):
+        return _refused_by_system(error)
+    if isinstance(error, UnicodeEncodeError):
+        text = ascii(error.object[max(0, error.start - 20) : error.end])
+        message = f"{text} ends with half a character, which is no text in UTF-8"
+        return wrong("E509", message, "take it out, or let --out write .jsonl")
     if isinstance(error, LimitError):
         return wrong("E403", str(error), MORE_MEMORY)
     if isinstance(error, EngineError):

@@ -20,7 +20,7 @@ from unicodedata import normalize
 
 from ..lang.bindings import read_bindings
 from ..lang.errors import ProgramError
-from ..lang.excerpt import Span, printable
+from ..lang.excerpt import Span
 from .commands import COMMANDS
 from .limits import begin
 from .options import Request
@@ -59,7 +59,7 @@ def question_of(
 
     source, words = program_and_bindings(request)
     for text in readings(words):
-        tell(printable(text))
+        tell(text)
     begin()
     bindings = read_bindings(words)
     return Question(

@@ -121,6 +121,14 @@ _EXIT_STATUS = {
 all other errors have the status 3."""
 
 
+def text_of(error: BaseException) -> str:
+    """Return an exception's message; nothing if its class fails to write it."""
+    try:
+        return str(error)
+    except Exception:
+        return ""
+
+
 class ProgramError(Exception):
     """An error in a program or in a value, with its span and a way out.
 

@@ -24,6 +24,7 @@ from .maxima import (
 
 CUT = "…"
 LINE_BREAK = re.compile(r"\r\n|\r|\n")
+_NOT_PLAIN = re.compile("[^ -~]")
 
 
 class Span(NamedTuple):
@@ -93,11 +94,14 @@ def _middle_cut(text: str) -> str:
     return f"{text[:half]}{CUT}{text[-half:]}" if cut else text
 
 
-def printable(text: str) -> str:
-    """Return a text with every character escaped that could control a terminal."""
+def printable(text: str, kept: str = "") -> str:
+    """Return a text with every character escaped that could control a terminal or
+    reorder what it shows, but for the characters ``kept``: line breaks, of a text of
+    several lines."""
     if text.isprintable():
         return text
-    return "".join(_cell(character).text for character in text)
+    shown = lambda found: found[0] if found[0] in kept else _cell(found[0]).text
+    return _NOT_PLAIN.sub(shown, text)
 
 
 def enumerated(names: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from errno import EACCES, EISDIR, EROFS
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from shutil import copymode
 from stat import S_ISDIR, S_ISREG
 from typing import IO, Any
@@ -30,6 +31,12 @@ PACKED = (".gz", ".bz2", ".xz", ".zst")
 
 _unfinished: set[str] = set()
 """Paths of temporary files that are not yet written to their end."""
+
+
+def path_of(name: str) -> Path:
+    """Return the path of a file's name; of a ``~`` that means no folder it keeps the
+    sign."""
+    return Path(os.path.expanduser(name))
 
 
 def suffixes(path: str) -> tuple[str, str]:

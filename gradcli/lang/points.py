@@ -13,6 +13,7 @@ from functools import partial
 from glob import glob, has_magic
 from importlib.util import find_spec
 from itertools import count, repeat
+from os.path import exists, isdir, isfile
 from pathlib import Path
 from sys import stdin
 from typing import IO, Any
@@ -21,7 +22,7 @@ import numpy as np
 
 from .errors import ProgramError
 from .excerpt import enumerated
-from .filesystem import PACKED, packed, refusal, suffixes
+from .filesystem import PACKED, packed, path_of, refusal, suffixes
 from .text_tables import (
     TABLES,
     TEXTS,
@@ -66,20 +67,20 @@ def total_size(place: str) -> int | None:
     """Return the size of all blocks together; None if it is not known beforehand."""
     if place == STANDARD_INPUT:
         return None
-    files = [Path(path).expanduser() for path in _files(place)]
+    files = [path_of(path) for path in _files(place)]
     unknown = (".parquet", *PACKED)
-    if any(path.suffix in unknown or not path.is_file() for path in files):
+    if any(path.suffix in unknown or not isfile(path) for path in files):
         return None
     return sum(path.stat().st_size for path in files)
 
 
 def refuse_one_of_several(place: str, path: str) -> None:
     """Refuse to write to one of several files that `point_blocks` reads."""
-    target = Path(path).expanduser()
-    if place == STANDARD_INPUT or not target.exists():
+    target = path_of(path)
+    if place == STANDARD_INPUT or not exists(target):
         return
-    files = [Path(name).expanduser() for name in _files(place)]
-    found = any(file.exists() and file.samefile(target) for file in files)
+    files = [path_of(name) for name in _files(place)]
+    found = any(exists(file) and file.samefile(target) for file in files)
     if found and len(files) > 1:
         message = f"--out: {path!r} is one of the {len(files)} files of {place!r}"
         hint = "write to another folder, or remove it first"
@@ -88,10 +89,10 @@ def refuse_one_of_several(place: str, path: str) -> None:
 
 def _files(place: str) -> list[str]:
     """Return the paths of the files at a place: a file, a directory or a pattern."""
-    path = Path(place).expanduser()
-    if place == STANDARD_INPUT or path.is_file():
+    path = path_of(place)
+    if place == STANDARD_INPUT or isfile(path):
         return [place]
-    if path.is_dir():
+    if isdir(path):
         known = (*TEXTS, *_ARRAYS)
         found = [p for p in path.iterdir() if suffixes(p.name)[0] in known]
         if not found:
@@ -122,14 +123,14 @@ def _opened(place: str) -> Iterator[IO[bytes]]:
             raise ProgramError("E512", "standard input is closed")
         yield stdin.buffer
         return
-    with Path(place).expanduser().open("rb") as file, packed(file, place) as unpacked:
+    with path_of(place).open("rb") as file, packed(file, place) as unpacked:
         yield unpacked
 
 
 def _npy_blocks(place: str, wanted: Wanted) -> Iterator[Block]:
     """Yield the rows of an array that has a field, or a column, for each name."""
     try:
-        table = np.load(Path(place).expanduser(), mmap_mode="r", allow_pickle=False)
+        table = np.load(path_of(place), mmap_mode="r", allow_pickle=False)
     except (ValueError, TypeError, OverflowError, EOFError, SyntaxError) as error:
         raise refused("E513", f"{place!r} is no array: {error}") from None
     fields = table.dtype.names
@@ -169,7 +170,7 @@ def _parquet_blocks(place: str, wanted: Wanted) -> Iterator[Block]:
     from pyarrow import parquet
 
     try:
-        file = parquet.ParquetFile(Path(place).expanduser())
+        file = parquet.ParquetFile(path_of(place))
     except pa.ArrowInvalid as error:
         raise refused("E513", f"{place!r} is no .parquet file: {error}") from None
     with file:

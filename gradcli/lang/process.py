@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from .errors import text_of
+
 resource: Any = None
 with suppress(ImportError):  # Windows has no such limits
     import resource
@@ -125,7 +127,7 @@ def _says_so(error: BaseException) -> bool:
 
     if isinstance(error, OSError) and error.errno in (ENOMEM, EAGAIN):
         return True
-    text = str(error).lower()
+    text = text_of(error).lower()
     known = isinstance(error, ImportError | OSError | RuntimeError | SystemError)
     return known and any(saying in text for saying in _SAYINGS)
 

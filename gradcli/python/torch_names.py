@@ -33,6 +33,7 @@ from types import FrameType, ModuleType
 from typing import Any, Final
 
 from ..autograd.function import OF_NODES, FunctionCtx
+from ..lang.errors import text_of
 from .user_lines import PACKAGE, is_ours, place_of
 
 _COMPLEX = "there are no complex numbers: compute with the real and imaginary parts"
@@ -423,31 +424,31 @@ def lacking(error: BaseException) -> str | None:
     """Return the sentence about the lacking name that caused an error, if one did."""
     match error:
         case NotHere():
-            return str(error)
+            return text_of(error)
         case ModuleNotFoundError():
             package = (error.name or "").partition(".")[0]
             if package in BESIDE:
                 return beside(package)
-            return str(error) if is_pytorchs(package) else None
+            return text_of(error) if is_pytorchs(package) else None
         case ImportError():
-            imported = _IMPORTED.match(str(error))
+            imported = _IMPORTED.match(text_of(error))
             if imported and error.name and error.name.startswith(OURS):
                 return missing(f"{theirs(error.name)}.{imported[1]}")
         case AttributeError():
             return _lacking_attribute(error)
         case TypeError():
-            called = _KEYWORD.search(str(error))
+            called = _KEYWORD.search(text_of(error))
             if called and any(
                 hasattr(counterpart(home), called[1]) for home in _CALLED
             ):
-                told = str(error)[called.end() :]
+                told = text_of(error)[called.end() :]
                 return f"gradcli's {called[1]}() has no parameter '{called[2]}'{told}"
     return None
 
 
 def _lacking_attribute(error: AttributeError) -> str | None:
     owner, name = getattr(error, "obj", None), error.name
-    asked = _ASKED.match(str(error))
+    asked = _ASKED.match(text_of(error))
     if isinstance(owner, ModuleType) and owner.__name__.startswith(OURS) and name:
         return missing(f"{theirs(owner.__name__)}.{name}", dir(owner))
     if owner is None and asked:

@@ -19,6 +19,7 @@ from dataclasses import replace
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from inspect import Parameter
+from os.path import isfile
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any, Final, NoReturn, get_args, get_origin
@@ -81,7 +82,7 @@ def split(text: str) -> tuple[Path, str]:
     if not colon or not name or not file:
         raise ProgramError("E590", f"{text!r} names no function of a file", hint=WAY)
     path = Path(file)
-    if not path.is_file():
+    if not isfile(path):
         raise ProgramError("E511", f"there is no file {file!r}", hint=WAY)
     return path, name
 

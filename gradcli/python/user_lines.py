@@ -10,6 +10,8 @@ from pathlib import Path
 from traceback import walk_tb
 from types import FrameType, TracebackType
 
+from ..lang.errors import text_of
+
 PACKAGE = str(Path(__file__).parents[1])
 
 
@@ -51,7 +53,7 @@ def caller(frame: FrameType | None) -> tuple[str, int]:
 def words_of(error: BaseException) -> str:
     """Return an exception's message on one line, with the place in the user's file that
     led to it."""
-    said = " ".join(str(error).split()) or type(error).__name__
+    said = " ".join(text_of(error).split()) or type(error).__name__
     if type(error).__module__ == "builtins" and not isinstance(error, RuntimeError):
         said = f"{type(error).__name__}: {said}"
     where = place_of(error.__traceback__)

@@ -1,8 +1,9 @@
 """Lines of output: stretches of text, each in a role that a terminal may colour.
 
-Invariant: the text alone says everything; colour only repeats it. A line too wide for a
-terminal goes on below, indented by ``hang``; if that is empty, the terminal breaks the
-line, so that it can be copied whole.
+Invariants: the text alone says everything; colour only repeats it. No text in a line
+controls a terminal: what it could obey is escaped where the line is made. A line too
+wide for a terminal goes on below, indented by ``hang``; if that is empty, the terminal
+breaks the line, so that it can be copied whole.
 
     Line(("dL/da", "name"), (" = ", "plain"), ("-1.125", "number"))
 """
@@ -10,21 +11,26 @@ line, so that it can be copied whole.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias
+
+from ..lang.excerpt import printable
 
 Role: TypeAlias = Literal[
     "plain", "name", "number", "node", "dim", "title", "good", "fair", "bad"
 ]
 Part: TypeAlias = tuple[str, Role]
 
+BREAKS: Final = "\n\t"
+"""Characters in a text of several lines that only move on."""
+
 
 class Line:
-    """A line without its line break."""
+    """A line without its line break, or a text of several lines."""
 
     __slots__ = ("hang", "parts")
 
     def __init__(self, *parts: Part, hang: str = "    ") -> None:
-        self.parts = parts
+        self.parts = tuple((printable(text, BREAKS), role) for text, role in parts)
         self.hang = hang
 
     def pieces(self) -> Iterator[str]:
@@ -43,7 +49,8 @@ class LongLine(Line):
 
     def __init__(self, pieces: Callable[[], Iterator[str]]) -> None:
         super().__init__(hang="")
-        self.pieces = pieces  # type: ignore[method-assign]
+        shown = lambda: (printable(piece, BREAKS) for piece in pieces())
+        self.pieces = shown  # type: ignore[method-assign]
 
 
 def plain(text: str) -> Line:

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import codecs
 import os
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, TextIO, TypeAlias
@@ -45,6 +46,7 @@ _LIKE = {
     "→": "->",
     "…": "...",
 }
+_SIZE = re.compile("[0-9]{1,9}")
 _DOTS = range(0x2800, 0x2900)
 """Code points of the dot patterns that curves are made of."""
 
@@ -119,13 +121,21 @@ def terminal_width(stream: TextIO, wishes: Mapping[str, str]) -> int:
     """Return the columns that the variable `COLUMNS`, or else a setting, asks for, or
     else those of the terminal; 0 for a pipe that nobody asks any for."""
     wanted = wishes.get("COLUMNS", "")
-    columns = int(wanted) if wanted.isdecimal() else 0
+    columns = int(wanted) if _SIZE.fullmatch(wanted) else 0
     columns = columns or int(_preferred["width"])
     if not columns and stream.isatty():
         with suppress(OSError, ValueError):
             columns = os.get_terminal_size(stream.fileno()).columns
         columns = columns or DEFAULT_TERMINAL_COLUMNS
     return columns and max(MIN_TERMINAL_COLUMNS, columns)
+
+
+def drop_odd_sizes(wishes: MutableMapping[str, str]) -> None:
+    """Remove the variables of a terminal's size that are no sizes: libraries would try
+    to read them."""
+    for name in ("COLUMNS", "LINES"):
+        if not _SIZE.fullmatch(wishes.get(name, "0")):
+            del wishes[name]
 
 
 def register() -> None:

@@ -86,6 +86,9 @@ def test_files_are_offered_behind_an_at_and_where_a_file_belongs(
     (tmp_path / "net.grad").write_text("loss = (weight*x)^2")
     (tmp_path / "nets").mkdir()
     (tmp_path / ".hidden").touch()
+    # A terminal would obey the names of these, which are not offered.
+    (tmp_path / "ne\x1b[2J.csv").touch()
+    (tmp_path / "ne\u202evsc.csv").touch()
 
     def found(words: list[str], text: str) -> list[str]:
         return [each.value for each in offers(["gradcli", "grad", *words], text)]

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from ...lang.excerpt import printable
 from .. import PREFIX, defaults, settings_path
 from ..output import Printer, note
 from ..problems import Exit, put, wrong
@@ -77,7 +76,7 @@ def main(
 
         given = found.get(setting.key)
         text = setting.built_in if given is None else given.text
-        printer.lines([Line((printable(text), "plain"))])
+        printer.lines([Line((text, "plain"))])
     return Exit.DONE
 
 
@@ -98,7 +97,7 @@ def _listing(found: dict[str, defaults.Given], width: int | None) -> Iterator[Li
 
     where = settings_path()
     there = "" if os.path.exists(where) else " (there is none yet)"
-    yield Line(("file  ", "dim"), (printable(defaults.shown(where)) + there, "plain"))
+    yield Line(("file  ", "dim"), (defaults.shown(where) + there, "plain"))
     yield BLANK
     rows: list[tuple[Part, ...]] = []
     for each in defaults.SETTINGS:
@@ -106,7 +105,7 @@ def _listing(found: dict[str, defaults.Given], width: int | None) -> Iterator[Li
         value: Part = (each.built_in, "dim")
         source = defaults.BUILT_IN
         if given is not None:
-            value = printable(given.text), "number"
+            value = given.text, "number"
             by_variable = given.source == defaults.ENVIRONMENT
             source = given.place if by_variable else "the file"
         gap: Part = ("  ", "plain")
@@ -135,9 +134,12 @@ def _as_json(found: dict[str, defaults.Given], only: defaults.Setting | None) ->
 def _changed(setting: defaults.Setting, text: str | None) -> Iterator[str]:
     """Write the file with a setting's new value, or without it; yield notes on that."""
     where = settings_path()
-    before = defaults.content(where).splitlines()
+    text_before = defaults.content(where)
+    mark = defaults.MARK if text_before.startswith(defaults.MARK) else ""
+    # Only these two end a line of TOML: other breaks stand in comments.
+    before = re.findall(r"[^\n]*\n|[^\n]+", text_before.removeprefix(mark))
     key = setting.key.replace("-", "[-_]")
-    spelled = rf"\s*[\"']?{key}[\"']?\s*="
+    spelled = rf"[ \t]*[\"']?{key}[\"']?[ \t]*="
     kept = [line for line in before if not re.match(spelled, line)]
     if text is None and len(kept) == len(before):
         yield f"note: {defaults.shown(where)} does not set {setting.key}"
@@ -146,10 +148,15 @@ def _changed(setting: defaults.Setting, text: str | None) -> Iterator[str]:
     if text is not None:
         hint = f"gradcli config {setting.key} shows what it is now"
         value = defaults.read(setting, text, setting.key, hint)
-        kept.append(f"{setting.key} = {_toml(value)}")
-        now = kept[-1].replace('"', "")
-    after = "".join(f"{line}\n" for line in kept)
-    defaults.parsed(after, where)
+        end = "\r\n" if before and before[0].endswith("\r\n") else "\n"
+        if kept and not kept[-1].endswith("\n"):
+            kept[-1] += end
+        line = f"{setting.key} = {_toml(value)}"
+        kept.append(line + end)
+        now = line.replace('"', "")
+    after = mark + "".join(kept)
+    # A setting is taken out even beside others that are wrong.
+    (defaults.table_of if text is None else defaults.parsed)(after, where)
     hint = "XDG_CONFIG_HOME names another folder for it"
     put(where, after.encode(), hint, folders=True)
     yield f"wrote {defaults.shown(where)}: {now}"

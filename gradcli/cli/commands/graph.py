@@ -101,7 +101,6 @@ def _check_file(out: str, heat: bool, unfold: bool, grad_output: str | None) -> 
 
 def _written(question: Question, out: str, heat: bool, unfold: bool) -> int:
     from ...answers.picture import GraphFile
-    from ...lang.excerpt import printable
     from ...render.line import Line
     from ..drawing import ENDINGS, drawn, write
 
@@ -109,6 +108,6 @@ def _written(question: Question, out: str, heat: bool, unfold: bool) -> int:
     found = drawn(question, suffix == PAGE, not unfold)
     write(out, suffix, found, heat)
     nodes = len(found.picture.nodes)
-    said = f"written to {printable(out)}: {nodes:,} node{'s' * (nodes != 1)}"
+    said = f"written to {out}: {nodes:,} node{'s' * (nodes != 1)}"
     answer = GraphFile(found.view.program, out, nodes)
     return show(answer, bare=lambda _: (), text=lambda *_: [Line((said, "plain"))])

@@ -149,7 +149,6 @@ def _name(question: Question) -> str | None:
 
 
 def _written(view: Curve | Field, out: str, log: str) -> int:
-    from ...lang.excerpt import printable
     from ...render.graphs.plot import plot
     from ...render.graphs.svg import whole
     from ...render.line import Line
@@ -170,5 +169,5 @@ def _written(view: Curve | Field, out: str, log: str) -> int:
 
             content = converted(document, suffix, tell)
     put_picture(out, suffix, content, view.program)
-    said = Line((f"written to {printable(out)}", "plain"))
+    said = Line((f"written to {out}", "plain"))
     return show(view, bare=lambda _: (), text=lambda *_: [said])

@@ -7,12 +7,12 @@ import signal
 from copy import deepcopy
 
 from ...lang.errors import ProgramError
-from ...lang.excerpt import enumerated
+from ...lang.excerpt import Span, enumerated
 from ..commands import COMMANDS
 from ..completion import files, functions, offers
 from ..keyboard import terminal, typed
-from ..output import form, note
-from ..problems import Exit, put, wrong
+from ..output import BREAKS, form, note
+from ..problems import Exit, problem_of, put, wrong
 from ..workspace import Workspace, goes_on, load, parted, ran
 
 WELCOME = """\
@@ -46,7 +46,7 @@ def main() -> int:
     Example: gradcli repl
     """
     if terminal():
-        note(WELCOME)
+        note(WELCOME, BREAKS)
     form.session = True
     load()
     # Ctrl-C drops what is being typed here; elsewhere it ends the process.
@@ -82,14 +82,19 @@ class Session:
         nothing."""
         before = deepcopy(self.typed)
         try:
+            if "\0" in text:
+                at = text.index("\0")
+                message, hint = "unexpected character NUL", "leave it out"
+                raise ProgramError("E201", message, Span(at, at + 1), text, hint=hint)
             if text.lstrip().startswith("#") and "\n" not in text:
                 return Exit.DONE
             if text.lstrip().startswith(("%", "?")):
                 return self._perform(text.strip())
             words = self.typed.take(text)
-        except ProgramError as problem:
+        except Exception as error:
+            problem = problem_of(error)
             self.typed = before
-            note(problem.render())
+            note(problem.render(), BREAKS)
             return problem.exit_status
         status = ran(words) if words else Exit.DONE
         if words is None:
@@ -125,12 +130,12 @@ class Session:
         name, _, rest = ("%help" if text[0] == "?" else text).partition(" ")
         match name:
             case "%help":
-                note(HELP)
+                note(HELP, BREAKS)
             case "%names":
                 for input_name, value in self.typed.values.items():
                     note(f"{input_name} = {value}")
                 if self.typed.program:
-                    note(self.typed.program)
+                    note(self.typed.program, BREAKS)
             case "%undo":
                 if not self._before:
                     hint = "%names shows what is there"
@@ -154,5 +159,6 @@ class Session:
         if not self.typed.program:
             raise wrong("E593", "no program", "type one first: y = x^2")
         hint = "name a file in a folder that can be written to"
-        put(path, self.typed.saved(path).encode(), hint)
+        text = self.typed.saved(path)
+        put(path, text.encode(errors="surrogateescape"), hint)
         note(f"wrote {path}")

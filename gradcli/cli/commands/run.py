@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, nullcontext
+from os.path import isfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,7 +16,7 @@ from typer.core import TyperCommand
 from .. import ending
 from ..group import Page, stand_in
 from ..options import Seconds
-from ..output import MORE_TIME, nobody_reads, note
+from ..output import BREAKS, MORE_TIME, nobody_reads, note
 from ..problems import Exit, wrong
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def main(
     --verify: Prove or refute the gradients of each backward().
     """
     path = Path(words[0])
-    if not path.is_file():
+    if not isfile(path):
         raise wrong("E511", f"there is no file {words[0]!r}", "name a script: train.py")
     if verify_seconds != VERIFY_SECONDS and not verify:
         message = "--verify-seconds does nothing: nothing is verified"
@@ -99,7 +100,7 @@ def _executed(path: Path, arguments: list[str]) -> int:
         if ended.code is None or isinstance(ended.code, int):
             status = ended.code or Exit.DONE
         else:
-            note(str(ended.code))
+            note(str(ended.code), BREAKS)
             status = 1
     except KeyboardInterrupt:
         raise
@@ -123,6 +124,7 @@ def _executed(path: Path, arguments: list[str]) -> int:
 def _failure(error: BaseException) -> ProgramError:
     """Return the error for an exception of the script, or for a name that gradcli
     lacks."""
+    from ...lang.errors import text_of
     from ...python.torch_names import lacking
     from ...python.user_lines import place_of
 
@@ -131,7 +133,7 @@ def _failure(error: BaseException) -> ProgramError:
     if said is not None:
         hint = "gradcli help pytorch says what is covered"
         return wrong("E101", f"{said} ({where})" if where else said, hint)
-    kind, text = type(error).__name__, str(error)
+    kind, text = type(error).__name__, text_of(error)
     shown = f"{kind}: {text}" if text else kind
     message = f"the script raises {shown} ({where})" if where else shown
     return wrong("E513", message, "--debug shows Python's traceback")
@@ -226,7 +228,6 @@ class Reports(ExitStack):
         writer.flush()
 
     def _say(self, texts: Iterable[str], role: Role = "dim") -> None:
-        from ...lang.excerpt import printable
         from ...render.line import Line
 
-        self._write([Line((printable(text), role)) for text in texts])
+        self._write([Line((text, role)) for text in texts])
