@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..answers.question import Question
     from ..lang.run import Run
     from ..render.line import Line
+    from .symbols import Symbols
 
 
 def answer(
@@ -76,7 +77,11 @@ def answer(
     layout = Printer().layout
     run = question.run()
     found = compute(run)
-    symbols = forms.symbols(run, check)
+    symbols: Symbols | None = None
+    if question.symbols and run.prepared.missing:
+        from .symbols import Symbols
+
+        symbols = Symbols(forms, check)
     forms = symbols.forms if symbols is not None else forms
     if check.wanted:
         check.submit(found.job(question.seconds, forms.formulas))

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from ..lang.run import Run
     from ..render.line import Layout, Line
     from ..verify.process.job import Verification
-    from .checking import Check
-    from .symbols import Symbols
 
 
 MAX_SHOWN_ENTRIES: Final = 12
@@ -57,15 +55,6 @@ class Forms(Values):
         code or formulas; ``numbers`` are options that ask for some."""
         asked = self.formulas or self.code is not None
         return not typed(**numbers) and (asked or form.read)
-
-    def symbols(self, run: Run, check: Check) -> Symbols | None:
-        """Return the answer in symbols to a question that may have one; None if all
-        inputs of the run have values."""
-        if not (check.question.symbols and run.prepared.missing):
-            return None
-        from .symbols import Symbols
-
-        return Symbols(self, check)
 
     @property
     def alone(self) -> bool:

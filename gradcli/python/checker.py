@@ -396,6 +396,8 @@ class Checked:
     def _as_passes(self, proof: InputProof) -> InputProof:
         """Return a proof that claims no more than the passes that differ allow."""
         verdict, said = self.differing.get(proof.name, (PROVED, ""))
+        if said and verdict == proof.verdict:
+            return replace(proof, note=f"{proof.note}; {said}" if proof.note else said)
         if not is_weaker(verdict, proof.verdict):
             return proof
         return replace(proof, verdict=verdict, note=said, max_error=None)

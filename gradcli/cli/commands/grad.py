@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ...lang.run import Run
     from ...render.line import Line, Part
     from ...verify.process.job import Verification
+    from ..symbols import Symbols
 
 
 class Beside(Values):
@@ -100,7 +101,11 @@ def _at_one_point(
     layout = Printer().layout
     wholly = typed(**asdict(forms), **asdict(beside))
     run, boxes, fusion = _run(question, beside.box, wholly, trace)
-    symbols = forms.symbols(run, check)
+    symbols: Symbols | None = None
+    if question.symbols and run.prepared.missing:
+        from ..symbols import Symbols
+
+        symbols = Symbols(forms, check)
     forms = symbols.forms if symbols is not None else forms
     drawn = form.full and not forms.alone
     found = gradients(run, question.grad_output, with_graph=drawn)
