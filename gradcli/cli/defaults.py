@@ -21,7 +21,9 @@ from .limits import MAX_DIGITS, MAX_SETTABLE_SECONDS, bytes_of
 from .problems import wrong
 
 MAX_FILE_BYTES: Final = 1 << 20
-"""Largest file of settings, in bytes."""
+MAX_LINE_BYTES: Final = 1000
+"""Largest file of settings, and its longest line, in bytes: the memory that a key of
+TOML takes grows with the square of its parts."""
 
 MIN_COLUMNS: Final = 20
 MAX_COLUMNS: Final = 1000
@@ -219,25 +221,26 @@ def shown(where: str) -> str:
 def content(where: str) -> str:
     """Return the text of the file of settings; nothing if there is none. What is no
     regular file is refused, because reading it might never end."""
+    reason = ""
     try:
         if os.path.realpath(where) == os.devnull:
             return ""
-        regular = not os.path.exists(where) or S_ISREG(os.stat(where).st_mode)
-        data = b""
-        if regular:
+        if os.path.exists(where) and not S_ISREG(os.stat(where).st_mode):
+            reason = "it is no file"
+        else:
             with open(where, "rb") as file:
                 data = file.read(MAX_FILE_BYTES + 1)
-        reason = "it is too long" if len(data) > MAX_FILE_BYTES else ""
-        reason = reason if regular else "it is no file"
-        text = "" if reason else data.decode("utf-8-sig")
+            longest = max(map(len, data.split(b"\n")))
+            if len(data) > MAX_FILE_BYTES or longest > MAX_LINE_BYTES:
+                reason = "it is too long, or a line of it is"
+            else:
+                return data.decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-    if reason:
-        hint = "make it readable, or move it away"
-        raise wrong("E595", f"cannot read {shown(where)}: {reason}", hint)
-    return text
+    hint = "make it readable, or move it away"
+    raise wrong("E595", f"cannot read {shown(where)}: {reason}", hint)
 
 
 def parsed(text: str, where: str) -> dict[str, Given]:
@@ -247,9 +250,9 @@ def parsed(text: str, where: str) -> dict[str, Given]:
     where = shown(where)
     try:
         table = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
+    except Exception as error:  # a reader of TOML raises more than its own errors
         hint = 'a line is KEY = VALUE, and a word has quotes: colour = "never"'
-        raise wrong("E595", f"{where} is not TOML: {error}", hint) from None
+        raise wrong("E595", f"{where} is not TOML: {error}", hint) from error
     found = {}
     for key, value in table.items():
         setting = setting_of(key, f"{where}: ")
