@@ -314,12 +314,14 @@ class _Watch:
 
 def _worded(problem: Problem) -> str:
     """Return a problem as it is written to stderr."""
-    import json
-
     from .output import form
 
     error = _at(None, *problem)
-    return f"{json.dumps(error.as_dict()) if form.json else error.render()}\n"
+    if not form.json:
+        return f"{error.render()}\n"
+    import json
+
+    return f"{json.dumps(error.as_dict())}\n"
 
 
 def _at(frame: FrameType | None, code: str, message: str, hint: str) -> ProgramError:

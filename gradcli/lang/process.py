@@ -168,7 +168,7 @@ class Fuse:
             self._c = ctypes
             self._libc = libc = ctypes.CDLL(None)
             libc.fdopen.restype = c_void_p
-            self._purge = getattr(libc, "__fpurge")  # noqa: B009  (mangled otherwise)
+            self._purge = getattr(libc, "__fpurge")
             self._stream = c_void_p(libc.fdopen(c_int(2), b"w"))
             libc.setvbuf(self._stream, None, c_int(0), ctypes.c_size_t(1 << 13))
             libc.fputs(text.encode()[: 1 << 12], self._stream)
