@@ -199,6 +199,8 @@ class _Watch:
         two_rows = np.zeros((2, 2))
         two_rows @ two_rows
         self._fuse = Fuse(_worded(self._too_long()), LIMIT_REACHED)
+        # The interpreter may be held before the thread looks for the first time.
+        self._fuse.set(self._allowed + HELD_SECONDS)
         LIMIT.set(self._limits.memory_bytes)
         self._shared = bytes_taken("shared")
         room = self._limits.memory_bytes - bytes_taken("resident")
@@ -232,8 +234,8 @@ class _Watch:
                 # no signal.
                 allowed = 2 * allowed + CLEARING_SECONDS
             if self._fuse is not None:
-                left = UNLIMITED_SECONDS if self._pauses else allowed - self.used
-                self._fuse.set(max(0.0, left) + HELD_SECONDS)
+                rest = UNLIMITED_SECONDS if self._pauses else allowed - self.used
+                self._fuse.set(max(0.0, rest) + HELD_SECONDS)
             problem = self._exceeded(allowed, memory=not self._by_rows)
             left = address_space_left()
             if problem is None and left is not None and left < HEADROOM_BYTES:
@@ -314,10 +316,8 @@ class _Watch:
 
 def _worded(problem: Problem) -> str:
     """Return a problem as it is written to stderr."""
-    from .output import form
-
     error = _at(None, *problem)
-    if not form.json:
+    if "--json" not in sys.argv:
         return f"{error.render()}\n"
     import json
 

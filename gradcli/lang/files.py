@@ -204,7 +204,7 @@ def _npy(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
     """Return an array in NumPy's format."""
     layout = layout_of(file, what)
     _check_kind(layout)
-    _check_size(max(layout.bytes, layout.count * _BYTES_PER_NUMBER), what, limit)
+    _check_size(max(layout.size, layout.entries * _BYTES_PER_NUMBER), what, limit)
     return np.asarray(layout.whole(file).astype(np.float64, copy=False))
 
 

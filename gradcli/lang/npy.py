@@ -40,18 +40,18 @@ class Layout(NamedTuple):
     what: str
 
     @property
-    def count(self) -> int:
+    def entries(self) -> int:
         """The number of entries."""
         return prod(self.shape)
 
     @property
-    def bytes(self) -> int:
+    def size(self) -> int:
         """The size of all entries."""
-        return self.count * int(self.dtype.itemsize)
+        return self.entries * int(self.dtype.itemsize)
 
     def whole(self, file: IO[bytes]) -> Any:
         """Return the array, read-only, from a file read up to its numbers."""
-        flat = self._entries(file, self.count)
+        flat = self._entries(file, self.entries)
         return flat.reshape(self.shape, order="F" if self.by_column else "C")
 
     def rows(self, file: IO[bytes], first: int, end: int) -> Any:
@@ -79,7 +79,7 @@ class Layout(NamedTuple):
             if file.seekable():
                 held = file.seek(0, os.SEEK_END)
             have = max(0, held - self.start)
-            message = f"{self.what} is cut off: it has {have:,} of {self.bytes:,} bytes"
+            message = f"{self.what} is cut off: it has {have:,} of {self.size:,} bytes"
             raise NotAnArray("E513", message, _AGAIN)
         return np.frombuffer(data, self.dtype, count)
 
