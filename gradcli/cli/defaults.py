@@ -21,7 +21,9 @@ from .limits import MAX_DIGITS, MAX_SETTABLE_SECONDS, bytes_of
 from .problems import wrong
 
 MAX_FILE_BYTES: Final = 1 << 20
-"""Largest file of settings, in bytes."""
+MAX_LINE_BYTES: Final = 1000
+"""Largest file of settings, and its longest line, in bytes: the memory that a key of
+TOML takes grows with the square of its parts."""
 
 MARK: Final = "\ufeff"
 """Mark of the encoding, with which some editors begin a file."""
@@ -223,25 +225,26 @@ def content(where: str) -> str:
     """Return the text of the file of settings, with its line ends and, if it begins
     with it, with the mark of its encoding; nothing if there is none. What is no regular
     file is refused, because reading it might never end."""
+    reason = ""
     try:
         if os.path.realpath(where) == os.devnull:
             return ""
-        regular = not os.path.exists(where) or S_ISREG(os.stat(where).st_mode)
-        data = b""
-        if regular:
+        if os.path.exists(where) and not S_ISREG(os.stat(where).st_mode):
+            reason = "it is no file"
+        else:
             with open(where, "rb") as file:
                 data = file.read(MAX_FILE_BYTES + 1)
-        reason = "it is too long" if len(data) > MAX_FILE_BYTES else ""
-        reason = reason if regular else "it is no file"
-        text = "" if reason else data.decode()
+            longest = max(map(len, data.split(b"\n")))
+            if len(data) > MAX_FILE_BYTES or longest > MAX_LINE_BYTES:
+                reason = "it is too long, or a line of it is"
+            else:
+                return data.decode()
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-    if reason:
-        hint = "make it readable, or move it away"
-        raise wrong("E595", f"cannot read {shown(where)}: {reason}", hint)
-    return text
+    hint = "make it readable, or move it away"
+    raise wrong("E595", f"cannot read {shown(where)}: {reason}", hint)
 
 
 def table_of(text: str, where: str) -> dict[str, object]:
@@ -250,9 +253,9 @@ def table_of(text: str, where: str) -> dict[str, object]:
 
     try:
         return tomllib.loads(text.removeprefix(MARK))
-    except (ValueError, RecursionError) as error:
+    except Exception as error:  # a reader of TOML raises more than its own errors
         hint = 'a line is KEY = VALUE, and a word has quotes: colour = "never"'
-        raise wrong("E595", f"{shown(where)} is not TOML: {error}", hint) from None
+        raise wrong("E595", f"{shown(where)} is not TOML: {error}", hint) from error
 
 
 def parsed(text: str, where: str) -> dict[str, Given]:

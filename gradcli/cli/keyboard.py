@@ -15,12 +15,18 @@ from io import TextIOWrapper, UnsupportedOperation
 from pathlib import Path
 from typing import Any
 
+from ..lang.errors import ProgramError
 from .ending import before_exit
 
 PROMPT, MORE = "> ", ". "
 
 ENDS = frozenset({"q", "Q", "\x04", ""})
 """Keys that end a series of steps; Ctrl-D and a closed terminal are among them."""
+
+MAX_TYPED_BYTES = 1 << 20
+MAX_TYPED_LINES = 2000
+"""Longest text that is run at once, in bytes and in lines, where lines come of a pipe.
+"""
 
 MAX_KEY_BYTES = 32
 """Largest number of bytes that one key sends; an arrow sends several."""
@@ -78,10 +84,12 @@ def typed(complete: Complete, goes_on: Callable[[str], bool]) -> Iterator[str]:
             sys.stdin.reconfigure(errors="surrogateescape")
     while True:
         try:
-            text = line(PROMPT)
+            text, count = line(PROMPT), 1
             while goes_on(text):
-                more = line(MORE)
+                more, count = line(MORE), count + 1
                 text = f"{text}\n{more}"
+                if len(text) > MAX_TYPED_BYTES or count > MAX_TYPED_LINES:
+                    raise _too_long()
         except KeyboardInterrupt:
             continue
         except EOFError:
@@ -102,10 +110,23 @@ def _editor(complete: Complete) -> Callable[[str], str]:
 
 
 def _piped(prompt: str) -> str:
-    line = "" if sys.stdin is None else sys.stdin.readline()
+    from ..lang.filesystem import STANDARD_INPUT, guarded
+
+    line = ""
+    if sys.stdin is not None:
+        with guarded(STANDARD_INPUT, "type the lines", codes=("E594", "E594", "E594")):
+            line = sys.stdin.readline(MAX_TYPED_BYTES + 1)
+    if len(line) > MAX_TYPED_BYTES:
+        raise _too_long()
     if not line:
         raise EOFError
     return line.rstrip("\n")
+
+
+def _too_long() -> ProgramError:
+    message = f"a text of more than {MAX_TYPED_BYTES:,} bytes or {MAX_TYPED_LINES:,} "
+    hint = "is a bracket not closed? a long program goes into a file: -f FILE"
+    return ProgramError("E404", f"{message}lines", hint=hint)
 
 
 def _input(prompt: str) -> str:

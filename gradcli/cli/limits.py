@@ -3,7 +3,8 @@
 Invariants: seconds count the processor's work for this process, so that waiting for an
 input, for a reader or for the check costs nothing, and other processes change no
 result. The steps themselves check neither time nor memory: a thread looks at both at
-intervals, and ends the process with the place in the program. A single result that is
+intervals, and ends the process with the place in the program; the system does, without
+the place, where a call of C lets no thread look. A single result that is
 too large is refused by the system, which makes it a `MemoryError`. Printing is never
 cut off.
 
@@ -23,8 +24,9 @@ from threading import current_thread, main_thread
 from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from ..lang.errors import MORE_MEMORY, MORE_SECONDS, ProgramError
+from ..lang.errors import LIMIT_REACHED, MORE_MEMORY, MORE_SECONDS, ProgramError
 from ..lang.process import (
+    Fuse,
     address_space_left,
     bytes_taken,
     heard,
@@ -78,6 +80,12 @@ SLEEP_SECONDS: Final = 0.05
 """Seconds between two looks of the thread, and of processor time between two looks at a
 row."""
 
+HELD_SECONDS: Final = 1.0
+"""Seconds of processor time beyond the limit after which the system ends a process
+whose thread cannot look."""
+
+UNLIMITED_SECONDS: Final = 1e8
+
 CLEARING_SECONDS: Final = 1.0
 """Seconds of processor time that a row which has to end may take to free its data."""
 
@@ -123,6 +131,7 @@ class _Watch:
         self._limits = limits
         self._memory_before: int | None = None
         self._ended: Event | None = None
+        self._fuse: Fuse | None = None
         self._pauses = 0
         self._shared = 0
         self._bounded = False
@@ -144,12 +153,16 @@ class _Watch:
             self._watched = main_thread().ident
             self.spare = bytes(SPARE_BYTES)
             relief.append(self.free_memory)
-            Thread(target=self._look, daemon=True).start()
+            self._watcher = Thread(target=self._look, daemon=True)
+            self._watcher.start()
         try:
             yield
         finally:
             if self._ended is not None:
                 self._ended.set()
+                self._watcher.join()
+                if self._fuse is not None:
+                    self._fuse.drop()
                 relief.remove(self.free_memory)
             self.free_memory()
             self._watch_over(Limits())
@@ -190,6 +203,9 @@ class _Watch:
         # Linear algebra allocates its buffers now, while there is memory.
         two_rows = np.zeros((2, 2))
         two_rows @ two_rows
+        self._fuse = Fuse(_worded(self._too_long()), LIMIT_REACHED)
+        # The interpreter may be held before the thread looks for the first time.
+        self._fuse.set(self._allowed + HELD_SECONDS)
         LIMIT.set(self._limits.memory_bytes)
         self._shared = bytes_taken("shared")
         room = self._limits.memory_bytes - bytes_taken("resident")
@@ -222,6 +238,9 @@ class _Watch:
                 # A row ends by itself, unless it is in a call during which Python sees
                 # no signal.
                 allowed = 2 * allowed + CLEARING_SECONDS
+            if self._fuse is not None:
+                rest = UNLIMITED_SECONDS if self._pauses else allowed - self.used
+                self._fuse.set(max(0.0, rest) + HELD_SECONDS)
             problem = self._exceeded(allowed, memory=not self._by_rows)
             left = address_space_left()
             if problem is None and left is not None and left < HEADROOM_BYTES:
@@ -235,14 +254,17 @@ class _Watch:
         """Return what is wrong with work that took more than the ``allowed`` seconds,
         or too much memory; None if nothing is."""
         if self.used > allowed and not self._pauses:
-            least = f"{self._limits.seconds:g} s of processor time"
-            return "E405", f"the work took more than {least}", MORE_SECONDS
+            return self._too_long()
         if memory and self._bounded and self.taken > self._limits.memory_bytes:
             from ..ops.checks import size_text
 
             most = f"{size_text(self._limits.memory_bytes)} of memory"
             return "E403", f"the work took more than {most}", MORE_MEMORY
         return None
+
+    def _too_long(self) -> Problem:
+        least = f"{self._limits.seconds:g} s of processor time"
+        return "E405", f"the work took more than {least}", MORE_SECONDS
 
     @contextmanager
     def rows(self) -> Iterator[AbstractContextManager[None]]:
@@ -295,6 +317,16 @@ class _Watch:
         if problem is not None:
             self._told = now
             raise _at(frame, *problem)
+
+
+def _worded(problem: Problem) -> str:
+    """Return a problem as it is written to stderr."""
+    error = _at(None, *problem)
+    if "--json" not in sys.argv:
+        return f"{error.render()}\n"
+    import json
+
+    return f"{json.dumps(error.as_dict())}\n"
 
 
 def _at(frame: FrameType | None, code: str, message: str, hint: str) -> ProgramError:

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 
+UNREADABLE: Final = ("E594", "E594", "E594")
+"""Codes of the errors of a program that cannot be read."""
+
 _VALUE: Final = r"\s*[^\W\d]\w*\s*=\s*(@.*|[^=A-Za-z_]+)"
 """Pattern of an input with a value that is a file or numbers."""
 
@@ -187,14 +190,11 @@ def program_and_bindings(request: Request) -> tuple[str, list[str]]:
 
 
 def _contents(path: str, limit: int) -> str:
-    try:
-        with open(path, "rb") as file:
-            return _read(file, path, limit)
-    except (OSError, ValueError) as error:
-        from ..lang.filesystem import refusal
+    from ..lang.filesystem import guarded
 
-        hint = "give a file of text, or the program itself without -f"
-        raise wrong("E594", *refusal(path, error, hint)) from None
+    hint = "give a file of text, or the program itself without -f"
+    with guarded(path, hint, UNREADABLE), open(path, "rb") as file:
+        return _read(file, path, limit)
 
 
 def _read(file: IO[bytes], origin: str, limit: int) -> str:
@@ -218,13 +218,10 @@ def _standard_input(limit: int) -> str:
         raise wrong("E594", "standard input is closed", hint)
     if sys.stdin.isatty():
         note("reading the program from the terminal; end it with Ctrl-D")
-    try:
-        return _read(sys.stdin.buffer, "standard input", limit)
-    except OSError as error:
-        from ..lang.filesystem import reason_of
+    from ..lang.filesystem import STANDARD_INPUT, guarded
 
-        message = f"standard input cannot be read: {reason_of(error)}"
-        raise wrong("E594", message, "write the program, or -f FILE") from None
+    with guarded(STANDARD_INPUT, "write the program, or -f FILE", UNREADABLE):
+        return _read(sys.stdin.buffer, STANDARD_INPUT, limit)
 
 
 def refuse_slip(program: str, words: Sequence[str], wrt: str | None) -> None:

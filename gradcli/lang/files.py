@@ -2,7 +2,7 @@
 
 Sizes are checked before memory is allocated: a header may claim petabytes, and a small
 archive may unpack to a large one. Nothing that could run code is loaded. Every array
-is float64; a large one may be mapped from the file, and is then read-only.
+is float64; one that is read as it stands in the file is read-only.
 
     read_file("data.npz:weights")     # the member "weights" of an archive
     read_file("points.csv:x")         # the column "x" of a table
@@ -14,19 +14,20 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from io import BufferedReader, BytesIO
-from math import prod
+from io import BytesIO
 from stat import S_ISREG
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
 from ..ops.checks import LIMIT, size_text
 from .errors import ProgramError
 from .excerpt import enumerated
-from .filesystem import packed, reason_of, refusal, suffixes
-from .maxima import MAX_JSON_INTEGER_DIGITS, MAX_LIST_DEPTH, MAX_SHOWN_NAMES
+from .filesystem import STANDARD_INPUT as STDIN
+from .filesystem import guarded, packed, refusal, suffixes
+from .maxima import MAX_JSON_INTEGER_DIGITS, MAX_SHOWN_NAMES
 from .nested import EXTREME_BYTES, Floats, NotAnArray, array_of, number_of_json
+from .npy import Layout, layout_of
 from .points import STANDARD_INPUT, point_blocks
 from .suggest import did_you_mean, nearest
 from .text_tables import SEPARATORS, Block, NoColumn, Wanted, text_blocks
@@ -36,9 +37,6 @@ _ZIP_MAGIC = b"PK"
 _NON_FINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 """Numbers that JSON does not have, by the words that gradcli reads and writes."""
 
-MAPPED_ENTRIES = 1 << 17
-"""Smallest count of numbers in a file that is mapped and not copied into memory."""
-
 _PIECE_BYTES = 1 << 20
 _BYTES_PER_NUMBER = 8
 _COPIES_OF_STREAM = 4
@@ -46,7 +44,6 @@ _COPIES_OF_STREAM = 4
 
 _NOT_BLANK = re.compile(rb"[^\xef\xbb\xbf \t\r\n]")
 _MORE = "take a part of it, or allow more with --max-memory"
-_AGAIN = "save it again: numpy.save"
 _KINDS = "a file of numbers is .npy, .npz, .csv, .tsv or .json"
 _UTF8 = "save it as UTF-8"
 _ROWS = "a row is numbers, with commas, tabs or blanks between; a heading is words"
@@ -77,11 +74,8 @@ def read_file(source: str, limit: int | None = None) -> Floats:
     if source == STANDARD_INPUT:
         if sys.stdin is None:
             raise NotAnArray("E512", "standard input is closed", "write a file's name")
-        try:
-            return _by_look(sys.stdin.buffer, "standard input", None, limit)
-        except OSError as error:
-            message = f"standard input cannot be read: {reason_of(error)}"
-            raise NotAnArray("E512", message, "write a file's name") from None
+        with guarded(STDIN, "write a file's name", kind=NotAnArray):
+            return _by_look(sys.stdin.buffer, STDIN, None, limit)
     if not source:
         raise NotAnArray("E511", "there is no file name after '@'", _KINDS)
     path, key = os.path.expanduser(source), None
@@ -90,7 +84,7 @@ def read_file(source: str, limit: int | None = None) -> Floats:
         path, key = keyed["path"], keyed["key"]
     suffix, packing = suffixes(path)
     read = _READERS.get(suffix, _by_look)
-    try:
+    with guarded(path, _KINDS, mark="@", kind=NotAnArray):
         if suffix in _TABLES and (key is not None or suffix not in _READERS):
             return _column(path, key or "", limit)
         with open(path, "rb") as file:
@@ -101,9 +95,6 @@ def read_file(source: str, limit: int | None = None) -> Floats:
             # A stream, whose size is unknown, may never end.
             with packed(file, path) as stream:
                 return read(_all_of(stream, path, limit), path, key, limit)
-    except OSError as error:
-        code = "E511" if isinstance(error, FileNotFoundError) else "E512"
-        raise NotAnArray(code, *refusal(path, error, _KINDS, mark="@")) from None
 
 
 def _check_size(count: int, what: str, limit: int) -> None:
@@ -210,35 +201,16 @@ def _json_number(entry: object) -> object:
 
 
 def _npy(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
-    """Return an array in NumPy's format; the header is checked before data is read."""
-    layout = np.lib.format
-    try:
-        later = layout.read_magic(file) != (1, 0)
-        read = layout.read_array_header_2_0 if later else layout.read_array_header_1_0
-        shape, by_column, dtype = read(file)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        message = f"{what} is not a .npy file, or damaged"
-        raise NotAnArray("E513", message, _AGAIN) from None
-    _check_header(shape, dtype, what)
-    count = prod(shape)
-    claimed = count * dtype.itemsize
-    _check_size(max(claimed, count * _BYTES_PER_NUMBER), what, limit)
-    large = count >= MAPPED_ENTRIES and dtype == np.float64
-    if large and isinstance(file, BufferedReader):
-        start = file.tell()
-        if os.fstat(file.fileno()).st_size >= start + claimed:
-            mapped = np.memmap(file, dtype, "r", start, (count,))
-            return np.asarray(mapped).reshape(shape, order="F" if by_column else "C")
-    data = _part(file, claimed).getbuffer()
-    if len(data) < claimed:
-        message = f"{what} is cut off: it has {len(data):,} of {claimed:,} bytes"
-        raise NotAnArray("E513", message, _AGAIN)
-    flat = np.frombuffer(data, dtype, count).astype(np.float64, copy=False)
-    return flat.reshape(shape, order="F" if by_column else "C")
+    """Return an array in NumPy's format."""
+    layout = layout_of(file, what)
+    _check_kind(layout)
+    _check_size(max(layout.size, layout.entries * _BYTES_PER_NUMBER), what, limit)
+    return np.asarray(layout.whole(file).astype(np.float64, copy=False))
 
 
-def _check_header(shape: tuple[int, ...], dtype: Any, what: str) -> None:
-    """Refuse entries that are no real numbers, and a shape that no array has."""
+def _check_kind(layout: Layout) -> None:
+    """Refuse entries that are no real numbers."""
+    what, dtype = layout.what, layout.dtype
     if dtype.hasobject:
         message = f"{what} holds pickled objects, which may run code when loaded"
         raise NotAnArray("E514", message, "save numbers: x.astype(float)")
@@ -247,40 +219,29 @@ def _check_header(shape: tuple[int, ...], dtype: Any, what: str) -> None:
         if dtype.names:
             hint = f"name one of {enumerated(dtype.names)}: @{what}:{dtype.names[0]}"
         raise NotAnArray("E514", f"{what} holds {dtype}, not real numbers", hint)
-    integers = all(type(length) is int for length in shape)
-    if not integers or not all(0 <= length <= sys.maxsize for length in shape):
-        raise NotAnArray("E513", f"{what} claims to have the shape {shape}", _AGAIN)
-    if len(shape) > MAX_LIST_DEPTH:
-        message = f"{what} has {len(shape)} dimensions, more than {MAX_LIST_DEPTH}"
-        raise NotAnArray("E513", message, "a tensor has fewer dimensions")
 
 
 def _npz(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
     """Return one member of an archive, the only one if there is no key; it is unpacked
     only if it is small enough."""
-    from zipfile import BadZipFile, ZipFile
-    from zlib import error as CompressionError
+    from zipfile import ZipFile
 
-    try:
-        with ZipFile(file) as archive:
-            members = {info.filename: info for info in archive.infolist()}
-            keys = {name.removesuffix(".npy"): name for name in members}
-            if not keys:
-                raise NotAnArray("E518", f"{what} holds no array")
-            if not key and len(keys) > 1:
-                message = f"{what} holds several arrays, name one: {_listed(keys)}"
-                raise NotAnArray("E518", message, f"write @{what}:{next(iter(keys))}")
-            chosen = key or next(iter(keys))
-            name = keys.get(chosen, chosen)
-            if name not in members:
-                raise _no_such("array", what, chosen, list(keys))
-            source = f"{what}:{name.removesuffix('.npy')}"
-            _check_size(members[name].file_size, source, limit)
-            with archive.open(name) as member:
-                return _npy(member, source, None, limit)
-    except (BadZipFile, CompressionError, EOFError, RuntimeError, NotImplementedError):
-        message = f"{what} is not a .npz file, or damaged"
-        raise NotAnArray("E513", message, _AGAIN) from None
+    with ZipFile(file) as archive:
+        members = {info.filename: info for info in archive.infolist()}
+        keys = {name.removesuffix(".npy"): name for name in members}
+        if not keys:
+            raise NotAnArray("E518", f"{what} holds no array")
+        if not key and len(keys) > 1:
+            message = f"{what} holds several arrays, name one: {_listed(keys)}"
+            raise NotAnArray("E518", message, f"write @{what}:{next(iter(keys))}")
+        chosen = key or next(iter(keys))
+        name = keys.get(chosen, chosen)
+        if name not in members:
+            raise _no_such("array", what, chosen, list(keys))
+        source = f"{what}:{name.removesuffix('.npy')}"
+        _check_size(members[name].file_size, source, limit)
+        with archive.open(name) as member:
+            return _npy(member, source, None, limit)
 
 
 def _column(path: str, key: str, limit: int) -> Floats:

@@ -1,9 +1,10 @@
-"""Functions that write a file whole or not at all, and that word its errors.
+"""Functions that guard the reading of files, write a file whole or not at all, and word
+the errors of both.
 
-Invariant: at any time a file has either its former content or all of the new one, even
-if the writing is interrupted. Two kinds of targets are written to directly: those that
-are no files, such as a pipe or ``/dev/stdout``, and files in a folder in which no new
-file can be made.
+Invariants: whatever a reader raises of a file is the error of that file. At any time a
+file has either its former content or all of the new one, even if the writing is
+interrupted. Two kinds of targets are written to directly: those that are no files, such
+as a pipe or ``/dev/stdout``, and files in a folder in which no new file can be made.
 
     with replacing("out.csv.gz") as file, packed(file, "out.csv.gz", "wb") as text:
         text.write(b"x\\n1\\n")
@@ -12,7 +13,7 @@ file can be made.
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from errno import EACCES, EISDIR, EROFS
+from errno import EACCES, EISDIR, ENOMEM, EROFS
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,7 +21,9 @@ from shutil import copymode
 from stat import S_ISDIR, S_ISREG
 from typing import IO, Any
 
+from ..ops.checks import EngineError
 from .errors import ProgramError
+from .process import is_out_of_memory
 from .suggest import nearest
 
 _OPEN_FILES = ("/dev/fd/", "/dev/stdout", "/dev/stderr", "/proc/")
@@ -48,6 +51,57 @@ def suffixes(path: str) -> tuple[str, str]:
     return last.lower(), ""
 
 
+STANDARD_INPUT = "standard input"
+"""Name of the standard input in messages, beside which files' names have quotes."""
+
+WHOLE = "is the file whole?"
+
+CODES = ("E511", "E512", "E513")
+"""Codes of the errors of a missing file, of one that cannot be read, and of one whose
+content no reader understands."""
+
+
+@contextmanager
+def guarded(
+    path: str,
+    way_out: str,
+    codes: tuple[str, str, str] = CODES,
+    mark: str = "",
+    kind: type[ProgramError] = ProgramError,
+) -> Iterator[None]:
+    """Return a context in which a file is read: whatever is raised inside becomes the
+    error of that file, but for a lack of memory and what is an error already.
+
+    Args:
+        path: the file, as the user wrote it, or `STANDARD_INPUT`.
+        way_out: the hint where the file cannot be opened.
+        codes: those of the errors, as `CODES`.
+        mark: the sign that users write before the name of a file, such as ``@``.
+        kind: the class of the error.
+    """
+    missing, unreadable, damaged = codes
+    try:
+        yield
+    except (ProgramError, EngineError):
+        raise
+    except OSError as error:
+        if error.errno == ENOMEM:
+            raise
+        code = missing if isinstance(error, FileNotFoundError) else unreadable
+        message, hint = refusal(path, error, way_out, mark=mark)
+        raise kind(code, message, hint=hint) from error
+    except Exception as error:
+        if is_out_of_memory(error):
+            raise
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        message = f"{_quoted(path)} cannot be read: {reason}"
+        raise kind(damaged, message, hint=WHOLE) from error
+
+
+def _quoted(path: str) -> str:
+    return path if path == STANDARD_INPUT else repr(path)
+
+
 @contextmanager
 def packed(file: IO[bytes], path: str, mode: str = "rb") -> Iterator[IO[bytes]]:
     """Return a context that packs what is written to a file, or unpacks what is read
@@ -59,8 +113,10 @@ def packed(file: IO[bytes], path: str, mode: str = "rb") -> Iterator[IO[bytes]]:
     except Exception as error:
         if mode == "wb" or not packing or isinstance(error, ProgramError):
             raise
+        if is_out_of_memory(error):
+            raise
         message = f"{path!r} cannot be unpacked: {error}"
-        raise ProgramError("E513", message, hint="is the file whole?") from None
+        raise ProgramError("E513", message, hint=WHOLE) from error
 
 
 def _packed(file: IO[bytes], packing: str, mode: str) -> Any:
@@ -166,7 +222,7 @@ def refusal(
             return f"there is no file {path!r}", hint
     if isinstance(error, IsADirectoryError):
         return f"{path!r} is a directory", way_out
-    return f"{path!r} cannot be {done}: {reason_of(error)}", way_out
+    return f"{_quoted(path)} cannot be {done}: {reason_of(error)}", way_out
 
 
 def reason_of(error: Exception) -> str:

@@ -13,6 +13,7 @@ from functools import partial
 from glob import glob, has_magic
 from importlib.util import find_spec
 from itertools import count, repeat
+from math import prod
 from os.path import exists, isdir, isfile
 from pathlib import Path
 from sys import stdin
@@ -22,8 +23,11 @@ import numpy as np
 
 from .errors import ProgramError
 from .excerpt import enumerated
-from .filesystem import PACKED, packed, path_of, refusal, suffixes
+from .filesystem import PACKED, guarded, packed, path_of, suffixes
+from .filesystem import STANDARD_INPUT as STDIN
+from .npy import layout_of
 from .text_tables import (
+    BLOCK_BYTES,
     TABLES,
     TEXTS,
     Block,
@@ -39,7 +43,7 @@ from .text_tables import (
 STANDARD_INPUT = "-"
 
 BLOCK_ROWS = 1 << 14
-"""Size of a block of an array, in rows."""
+"""Largest size of a block of an array, in rows."""
 
 
 def point_blocks(place: str, wanted: Wanted) -> Iterator[Block]:
@@ -54,13 +58,18 @@ def point_blocks(place: str, wanted: Wanted) -> Iterator[Block]:
     Raises:
         ProgramError: a file is missing, has another format, or lacks a column.
     """
-    try:
+    with guarded(place, TABLES):
         for path in _files(place):
-            yield from _blocks(path, wanted)
-    except OSError as error:
-        code = "E511" if isinstance(error, FileNotFoundError) else "E512"
-        message, hint = refusal(place, error, TABLES)
-        raise ProgramError(code, message, hint=hint) from None
+            named = STDIN if path == STANDARD_INPUT else path
+            with guarded(named, TABLES):
+                for block in _blocks(path, wanted):
+                    yield block._replace(read=partial(_read, block.read, named))
+
+
+def _read(read: Callable[[], Points], path: str) -> Points:
+    """Return the rows of a block of a file, whose errors are the file's."""
+    with guarded(path, TABLES):
+        return read()
 
 
 def total_size(place: str) -> int | None:
@@ -110,7 +119,7 @@ def _blocks(place: str, wanted: Wanted) -> Iterator[Block]:
         yield from _ARRAYS[suffix](place, wanted)
     elif suffix in (*TEXTS, ""):
         with _opened(place) as file:
-            what = "standard input" if place == STANDARD_INPUT else place
+            what = STDIN if place == STANDARD_INPUT else place
             yield from text_blocks(file, what, suffix, wanted)
     else:
         raise refused("E513", f"{place!r} is no table that is known here")
@@ -129,56 +138,50 @@ def _opened(place: str) -> Iterator[IO[bytes]]:
 
 def _npy_blocks(place: str, wanted: Wanted) -> Iterator[Block]:
     """Yield the rows of an array that has a field, or a column, for each name."""
-    try:
-        table = np.load(path_of(place), mmap_mode="r", allow_pickle=False)
-    except (ValueError, TypeError, OverflowError, EOFError, SyntaxError) as error:
-        raise refused("E513", f"{place!r} is no array: {error}") from None
-    fields = table.dtype.names
-    names = wanted.columns or tuple(wanted.asked)
-    if not fields:
-        columns = table.shape[1] if table.ndim == 2 else 1
-        if table.ndim not in (1, 2) or columns != len(names):
+    with path_of(place).open("rb") as file:
+        table = layout_of(file, repr(place))
+        fields, shape = table.dtype.names, table.shape
+        names = wanted.columns or tuple(wanted.asked)
+        fits = fields or shape[1:] == (len(names),) or (len(shape) == len(names) == 1)
+        width = table.dtype.itemsize * prod(shape[1:])
+        if not shape or not width or not fits:
             are = "is" if len(names) == 1 else "are"
-            message = f"{place!r} has shape {list(table.shape)}, and "
+            message = f"{place!r} has shape {list(shape)}, and "
             message += f"{enumerated(names)} {are} read from its columns"
             hint = "one column for each input without a value, in order of first use"
             raise ProgramError("E513", message, hint=hint)
-        table = table.reshape(len(table), len(names))
-    places = demand_columns(fields or names, wanted, place)
-    own = {name: fields[at] if fields else (..., at) for name, at in places.items()}
-    for name in wanted.names or ():
-        held = table.dtype[own[name]].base if fields else table.dtype
-        if held.kind not in "fiub":
-            column = f"column {own[name]!r} of " if fields else ""
-            message = f"{column}{place!r} holds {held}, not real numbers"
-            raise ProgramError("E514", message)
-    for start in range(0, len(table), BLOCK_ROWS):
-        block = table[start : start + BLOCK_ROWS]
-        read: dict[str, Any] = {
-            n: json_texts(block[at].tolist()) if n in wanted.kept
-            else np.array(block[at], dtype=float)
-            for n, at in own.items()
-        }  # fmt: skip
-        yield Block(partial(Points, read, ()), block.nbytes)
+        places = demand_columns(fields or names, wanted, place)
+        own = {name: fields[at] if fields else at for name, at in places.items()}
+        for name in wanted.names or ():
+            held = table.dtype[own[name]].base if fields else table.dtype
+            if held.kind not in "fiub":
+                column = f"column {own[name]!r} of " if fields else ""
+                message = f"{column}{place!r} holds {held}, not real numbers"
+                raise ProgramError("E514", message)
+        step = max(1, min(BLOCK_ROWS, BLOCK_BYTES // width))
+        for start in range(0, shape[0], step):
+            block = table.rows(file, start, min(start + step, shape[0]))
+            block = block if fields else block.reshape(len(block), len(names)).T
+            read: dict[str, Any] = {
+                n: json_texts(block[at].tolist()) if n in wanted.kept
+                else np.array(block[at], dtype=float)
+                for n, at in own.items()
+            }  # fmt: skip
+            yield Block(partial(Points, read, ()), block.nbytes)
 
 
 def _parquet_blocks(place: str, wanted: Wanted) -> Iterator[Block]:
     if find_spec("pyarrow") is None:
         hint = "pip install '.[table]' in a clone of gradcli"
         raise ProgramError("E512", "a .parquet file is read by pyarrow", hint=hint)
-    import pyarrow as pa
-    from pyarrow import parquet
+    from pyarrow import parquet, types
 
-    try:
-        file = parquet.ParquetFile(path_of(place))
-    except pa.ArrowInvalid as error:
-        raise refused("E513", f"{place!r} is no .parquet file: {error}") from None
-    with file:
+    with parquet.ParquetFile(path_of(place)) as file:
         header = file.schema_arrow.names
         places = demand_columns(header, wanted, place)
         for name in wanted.names or ():
             kind = file.schema_arrow.field(places[name]).type
-            if pa.types.is_temporal(kind):
+            if types.is_temporal(kind):
                 raise _no_numbers(place, name, kind)
         row, read = 1, [header[at] for at in places.values()]
         for batch in file.iter_batches(BLOCK_ROWS, columns=read):

@@ -38,7 +38,8 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     # A candidate with the same letters in another order is the most likely one.
     shuffled = [c for c in known if len(name) > 2 and sorted(c) == sorted(name)]
     most = max(1, len(name) // _LETTERS_A_SLIP)
-    near = [c for c in known if _slips(name, c) <= most]
+    near = [c for c in known if abs(len(c) - len(name)) <= most]
+    near = [c for c in near if _slips(name, c) <= most]
     close = shuffled or difflib.get_close_matches(name, near, 1, _CLOSE_ENOUGH)
     return close[0] if close else None
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
 from io import BytesIO, StringIO
-from itertools import chain
+from itertools import chain, pairwise
 from select import select
 from sys import modules
 from typing import IO, Any, NamedTuple
@@ -50,6 +50,12 @@ MAX_ARROW_COLUMNS = 1000
 MAX_LINE_BYTES = 1 << 24
 """Longest line of text, in bytes."""
 
+BLOCK_ROWS = 1 << 18
+"""Most lines of a block of text."""
+
+MAX_HEADING_CHARACTERS = 10_000
+"""Longest name of a column, in characters."""
+
 MAX_QUOTED_BYTES = 1 << 22
 """Longest text between quotation marks, in bytes."""
 
@@ -65,8 +71,8 @@ _COMMENT = re.compile(rb'"[^"]*"|^[ \t]*#.*', re.M)
 _REMARK = re.compile(rb"#.*")
 """Patterns of a comment, or of a quotation, which has none; of a remark."""
 
-_UNIT = re.compile(r"(?<=.)\s*(\[.*\]|\(.*\))$")
-"""Pattern of a unit behind the name of a column."""
+_BRACKETS = {"]": "[", ")": "("}
+"""Brackets around a unit behind the name of a column, by the last one."""
 
 _NUMBER_OF_JSON = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
 _NUMBER = re.compile(
@@ -198,8 +204,14 @@ class NoColumn(ProgramError):
 def places_in(header: Sequence[str], name: str) -> list[int]:
     """Return the places of the columns of a name; a unit behind it may be left out."""
     places = [nr for nr, each in enumerate(header) if each == name]
-    plain = (_UNIT.sub("", each) for each in header)
+    plain = map(_without_unit, header)
     return places or [nr for nr, each in enumerate(plain) if each == name]
+
+
+def _without_unit(heading: str) -> str:
+    opening = _BRACKETS.get(heading[-1:])
+    start = heading.find(opening, 1) if opening else 0
+    return heading[:start].rstrip() if start > 0 else heading
 
 
 def demand_columns(header: Sequence[str], wanted: Wanted, what: str) -> dict[str, int]:
@@ -224,7 +236,7 @@ def text_blocks(
 ) -> Iterator[Block]:
     """Yield the rows of a text table or of objects of JSON, in blocks; the suffix, or
     without one the first line, determines the format."""
-    pieces = _as_it_comes(file)
+    pieces = _cut_by_rows(_as_it_comes(file))
     first = next(pieces, b"").removeprefix(b"\xef\xbb\xbf")
     line, look = 1, suffix or _look_of(first.lstrip(b"\r\n "))
     blocks = _blocks(chain([first], pieces), what, quotes=look in SEPARATORS)
@@ -251,6 +263,7 @@ def _headed(
         end = 0
         while end < len(piece):
             start, end, line = end, piece.find(b"\n", end) + 1 or len(piece), line + 1
+            _check_line(end - start, what)
             head = _decoded(piece[start:end], what).strip("\r\n")
             if "\r" in head:
                 message = f"{what} has lines that end with \\r alone, not \\n"
@@ -287,11 +300,27 @@ def _blocks(pieces: Iterable[bytes], what: str, quotes: bool) -> Iterator[bytes]
         if end:
             yield rest[:end]
             rest = rest[end:]
-        elif len(rest) > MAX_LINE_BYTES:
-            most = size_text(MAX_LINE_BYTES)
-            raise refused("E515", f"{what} has a line of more than {most}")
+        else:
+            _check_line(len(rest), what)
     if rest:
         yield rest
+
+
+def _check_line(size: int, what: str) -> None:
+    if size > MAX_LINE_BYTES:
+        most = size_text(MAX_LINE_BYTES)
+        raise refused("E515", f"{what} has a line of more than {most}")
+
+
+def _cut_by_rows(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield pieces of text in parts of `BLOCK_ROWS` lines at most, because the results
+    of short lines take many times their text."""
+    for piece in pieces:
+        ends = np.flatnonzero(np.frombuffer(piece, np.uint8) == ord("\n"))
+        cuts = (ends[BLOCK_ROWS - 1 :: BLOCK_ROWS] + 1).tolist()
+        for start, end in pairwise([0, *cuts, len(piece)]):
+            if start < end:
+                yield piece[start:end]
 
 
 def _end(text: bytes, *, quoted: bool) -> int:
@@ -371,6 +400,9 @@ def _layout(head: str, mark: str | None, wanted: Wanted, what: str) -> Layout:
         fits = (m for m in headers if all(places_in(headers[m], n) for n in names))
         found = next(fits, usual)
         header = headers[found]
+    if any(len(name) > MAX_HEADING_CHARACTERS for name in header):
+        most = f"{MAX_HEADING_CHARACTERS:,} characters"
+        raise refused("E513", f"{what} has a column whose name is above {most}")
     places = demand_columns(header, wanted, what)
     kept = {name: places.pop(name) for name in wanted.kept}
     return Layout(found, len(header), places, kept, not wanted.columns)

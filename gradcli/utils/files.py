@@ -21,11 +21,15 @@ import sys
 import warnings
 from collections import OrderedDict
 from collections.abc import Mapping
+from io import BytesIO
 from typing import IO, Any
 
 from ..engine.dtypes import Size
 from ..engine.raw import Params
 from ..engine.tensor import Tensor
+
+NOTES = "__metadata__"
+"""Key of a header's notes."""
 
 ORDER = "order"
 """Key of the file's note of the names, in the order in which they were given."""
@@ -36,6 +40,12 @@ FORM = "form"
 LENGTH_BYTES = 8
 """Length of the number at a file's beginning that gives the header's length, in bytes.
 """
+
+MAX_HEADER_BYTES = 100_000_000
+"""Longest header that a safetensors file may have, in bytes."""
+
+PIECE_BYTES = 1 << 24
+"""Size of the pieces that a file is read in, in bytes."""
 
 PLAIN = (type(None), bool, int, float, str)
 ALONE = "tensor"
@@ -98,28 +108,29 @@ def load(
     Raises:
         ValueError: the file is no safetensors file.
     """
-    from safetensors import SafetensorError
     from safetensors.numpy import load as parse
 
     from ..engine.creation import tensor
 
     if isinstance(f, str | os.PathLike):
         with open(f, "rb") as file:
-            data = file.read()
+            data = _content(file)
     else:
-        data = f.read()
+        data = _content(f)
     try:
         arrays = parse(data)
-    except SafetensorError as error:
-        raise ValueError(_foreign(data, error)) from None
     except KeyError as error:
         raise ValueError(
             f"the file holds numbers of the type {error.args[0]}, which does not exist "
             "here: convert them to float32 first"
         ) from None
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise ValueError(_foreign(data, error)) from error
     length = int.from_bytes(data[:LENGTH_BYTES], "little")
     header = json.loads(data[LENGTH_BYTES : LENGTH_BYTES + length])
-    notes: dict[str, str] = header.get("__metadata__", {})
+    notes: dict[str, str] = header.get(NOTES, {})
     names = [name for name in _order(notes) if name in arrays]
     names += [name for name in sorted(arrays) if name not in names]
     read = OrderedDict((n, tensor(arrays[n], device=map_location)) for n in names)
@@ -129,6 +140,28 @@ def load(
         return _put_together(json.loads(notes[FORM]), read)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"the file's note of its form is damaged: {error}") from None
+
+
+def _content(file: IO[bytes]) -> bytes:
+    """Return the content of a file, no more of it than its header says and one byte, so
+    that a stream without an end is refused."""
+    data = file.read(LENGTH_BYTES)
+    length = int.from_bytes(data, "little")
+    if length > MAX_HEADER_BYTES:
+        return data
+    data += file.read(length)
+    try:
+        header = json.loads(data[LENGTH_BYTES:])
+        ends = (each["data_offsets"][1] for n, each in header.items() if n != NOTES)
+        left = max(ends, default=0) + 1
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        return data
+    whole = BytesIO()
+    whole.write(data)
+    while left > 0 and (piece := file.read(min(left, PIECE_BYTES))):
+        whole.write(piece)
+        left -= len(piece)
+    return whole.getvalue()
 
 
 def _has_state(value: object) -> bool:

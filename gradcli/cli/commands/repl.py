@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+from collections import deque
 from copy import deepcopy
 
 from ...lang.errors import ProgramError
@@ -35,6 +36,9 @@ x = @data.csv    a value from a file
 ENDING = ("%quit", "quit", "exit", "quit()", "exit()", ":q")
 """Words that end a session, including those of other programs."""
 
+MAX_UNDONE = 1000
+"""Number of lines that can be undone."""
+
 OWN = ("%help", "%names", "%undo", "%reset", "%save", "%quit")
 
 
@@ -59,7 +63,7 @@ class Session:
 
     def __init__(self) -> None:
         self.typed = Workspace()
-        self._before: list[Workspace] = []
+        self._before: deque[Workspace] = deque(maxlen=MAX_UNDONE)
 
     def run(self) -> int:
         """Read lines to their end; return the status of the last one that failed."""
