@@ -327,10 +327,11 @@ def once() -> Iterator[None]:
     """Let the first Ctrl-C, or SIGTERM, raise `KeyboardInterrupt` with the signal's
     number, where results are worth keeping.
 
-    Outside this block, each ends the process at once, and so does a second one inside.
-    A process that ignores it goes on ignoring it.
+    Outside this block, each ends the process at once, and so does a second one inside,
+    or one whose exception is lost. A process that ignores it goes on ignoring it.
     """
     before = {s: signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)}
+    came: list[int] = []
 
     def restored() -> None:
         for each, handler in before.items():
@@ -338,11 +339,13 @@ def once() -> Iterator[None]:
 
     def first(number: int, frame: FrameType | None) -> None:
         restored()
+        came.append(number)
         raise KeyboardInterrupt(number)
 
     for each, handler in before.items():
         signal.signal(each, handler if handler is signal.SIG_IGN else first)
     try:
-        yield
+        with heard(KeyboardInterrupt, lambda: signal.raise_signal(came[0])):
+            yield
     finally:
         restored()
