@@ -120,7 +120,9 @@ def trial(seed: int, folder: Path, whole: Mapping[str, bytes]) -> tuple[float, s
         told = process.stderr.read().decode()
     done = f"{case.words[0]} {case.out or ''} {number.name} {status}"
     killed = number == signal.SIGKILL
-    assert status == (-number if killed else 128 + number) or case.ends and status == 0
+    assert status == (-number if killed else 128 + number) or (
+        case.ends and status == 0
+    )
     assert "Traceback" not in told
     names = {path.name for path in folder.iterdir()}
     if killed:
