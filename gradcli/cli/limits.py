@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ..lang.errors import MORE_MEMORY, MORE_SECONDS, ProgramError
 from ..lang.process import (
-    address_space_left,
     bytes_taken,
     heard,
     lowered,
+    memory_left,
     relief,
     restore,
 )
@@ -48,9 +48,12 @@ MAX_MEMORY_BYTES: Final = 450_000_000
 MAX_SETTABLE_SECONDS: Final = 86_400.0
 """Largest number of seconds that can be allowed: a day."""
 
-MIN_ROOM_BYTES: Final = 170_000_000
-"""Smallest address space for NumPy, in bytes; its linear algebra ends the process if it
-cannot allocate its buffers."""
+MIN_ROOM_BYTES: Final = {"AS": 170_000_000, "DATA": 105_000_000}
+"""Smallest address space and data for NumPy, in bytes; its linear algebra ends the
+process if it cannot allocate its buffers."""
+
+ULIMITS: Final = {"AS": "ulimit -v", "DATA": "ulimit -d"}
+"""Commands of the shell that set these limits."""
 
 MAX_DIGITS: Final = 1000
 """Largest number of digits that ``--digits`` or ``--precision`` may ask for."""
@@ -218,7 +221,7 @@ class _Watch:
                 # no signal.
                 allowed = 2 * allowed + CLEARING_SECONDS
             problem = self._exceeded(allowed, memory=not self._by_rows)
-            left = address_space_left()
+            left = memory_left()
             if problem is None and left is not None and left < HEADROOM_BYTES:
                 problem = "E403", "not enough memory", ALLOWED_TOO_LITTLE
             if problem is not None:
@@ -311,15 +314,18 @@ def make_room(argv: Sequence[str]) -> None:
     starting more takes longer than such a run, and if memory is short. A setting of the
     user's is kept.
     """
-    left = address_space_left()
-    if left is not None or not any("=@" in word for word in argv):
+    rooms = {kind: memory_left(kind) for kind in MIN_ROOM_BYTES}
+    limited = any(left is not None for left in rooms.values())
+    if limited or not any("=@" in word for word in argv):
         environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if left is not None and left < MIN_ROOM_BYTES:
-        from ..ops.checks import size_text
+    for kind, left in rooms.items():
+        needed = MIN_ROOM_BYTES[kind]
+        if left is not None and left < needed:
+            from ..ops.checks import size_text
 
-        message = f"not enough memory: the system leaves {size_text(left)} of it"
-        hint = f"{size_text(MIN_ROOM_BYTES)} are needed at least: see ulimit -v"
-        raise ProgramError("E403", message, hint=hint)
+            message = f"not enough memory: the system leaves {size_text(left)} of it"
+            hint = f"{size_text(needed)} are needed at least: see {ULIMITS[kind]}"
+            raise ProgramError("E403", message, hint=hint)
 
 
 @contextmanager
