@@ -1,7 +1,7 @@
 """Runs the README's examples beside the oldest packages that pyproject.toml allows.
 
-    python -m tests.documents.bounds          # prints what to install
-    python -m tests.documents.bounds run      # runs the examples, where that is installed
+python -m tests.documents.bounds          # prints what to install
+python -m tests.documents.bounds run      # runs the examples, where that is installed
 """
 
 from __future__ import annotations
