@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from ..engine.saved import demand_unchanged
 from ..engine.tensor import Tensor, with_edge
 from ..engine.versions import CLOCK
 from ..engine.walk import between
+from ..locks import forkable
 from ..traces.recording import Departed, Recording, Replay
 from ..traces.tracing import Trace
 
@@ -225,7 +225,7 @@ _PLANS: OrderedDict[Hashable, _Plan | int] = OrderedDict()
 """The plans by what is asked and the structure of the graph; a number: how often it was
 asked without one."""
 
-_LOCK = Lock()
+_LOCK = forkable()
 
 NEVER = 1 << 62
 """Count of a structure that there is no plan for."""

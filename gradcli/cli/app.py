@@ -1,9 +1,9 @@
 """The entry point: runs a command, and turns every outcome into an exit status.
 
 Invariants: no traceback without `--debug`; Ctrl-C ends the process at once with status
-130 from its first moment, checking process included; a closed pipe ends it quietly;
-output that cannot be written is an error. Importing this module imports nothing slow,
-so that Ctrl-C is handled early.
+130 from its first moment, and SIGTERM with 143, checking process included; a closed
+pipe ends it quietly; output that cannot be written is an error. Importing this module
+imports nothing slow, so that Ctrl-C is handled early.
 
     gradcli grad "x**3 + b" x=2 b=1
 """
@@ -19,13 +19,11 @@ from .commands import COMMANDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import FrameType
     from typing import Any, NoReturn
 
     from ..lang.errors import ProgramError
 
 INTERNAL = 70
-INTERRUPTED = 130
 NO_MEMORY = 4
 
 COMPLETION = (["--install-completion"], ["--show-completion"])
@@ -48,17 +46,8 @@ Gradients, Jacobians and autograd graphs of what you type.
 
 def main() -> NoReturn:
     """Run the command line given to this process, and end the process."""
-    ending.process_is_ours = True
-    ending.before_exit.append(_abandon_files)
-    ending.on_failure.append(lambda problem: _report(problem, sys.argv[1:]))
     try:
-        import signal
-
-        # A shell's background job ignores the signal, and should go on ignoring it.
-        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-            signal.signal(signal.SIGINT, _interrupted)
-        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-            signal.signal(signal.SIGTERM, _terminated)
+        ending.begin(_abandon_files, lambda problem: _report(problem, sys.argv[1:]))
         # A graph has many small objects and no cycle among them, and a search for
         # cycles after every 700 takes as long as recording it.
         import gc
@@ -68,8 +57,8 @@ def main() -> NoReturn:
 
         with_room(run)
         status = run(sys.argv[1:])
-    except KeyboardInterrupt:
-        status = INTERRUPTED
+    except KeyboardInterrupt as interrupt:
+        status = ending.status_of(interrupt)
     except Exception as error:
         status = _without_help(error)
     ending.leave(status)
@@ -96,20 +85,6 @@ def _without_help(error: Exception) -> int:
         message = message if message.isprintable() else ascii(message)
         sys.stderr.write(f"error[{code}]: {message}\n  = help: {hint}\n")
     return status
-
-
-def _interrupted(signal_number: int, frame: FrameType | None) -> NoReturn:
-    """End the process at once, because an exception could be lost in a callback."""
-    ending.end(INTERRUPTED)
-
-
-def _terminated(signal_number: int, frame: FrameType | None) -> None:
-    """Stop what must not outlive the process, then end it by the signal that came."""
-    import signal
-
-    ending.put_away()
-    signal.signal(signal_number, signal.SIG_DFL)
-    signal.raise_signal(signal_number)
 
 
 def run(argv: list[str]) -> int:

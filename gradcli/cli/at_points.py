@@ -41,7 +41,7 @@ from ..records import replace
 from ..render.columns import format_of, open_columns
 from ..render.notes import ways_notes
 from ..render.progress import Bar, wants_bar
-from .ending import before_exit
+from .ending import before_exit, status_of
 from .executors import Done, NanRow, Task, workers
 from .limits import once, renew
 from .option_groups import Many
@@ -176,10 +176,10 @@ class _Work:
                         raise done.error.at(before)
                     if done.error is not None:
                         raise done.error
-        except KeyboardInterrupt as signal:
+        except KeyboardInterrupt as interrupt:
             unwritten = "" if out is None else f"; {out} is not written"
             note(f"interrupted: {_rows(self.count - 1)} done{unwritten}")
-            return 128 + int(signal.args[0])
+            return status_of(interrupt)
         for line in ways_notes(self.ways) if self.trace else ():
             note(line)
         if self.bad:

@@ -25,7 +25,7 @@ from ..render import descent as text
 from ..render import jsons
 from ..render.line import BLANK
 from ..render.progress import Bar, wants_bar
-from .ending import before_exit
+from .ending import before_exit, status_of
 from .limits import once, renew
 from .option_groups import Choice
 from .output import Printer, form, note
@@ -120,13 +120,13 @@ class Downhill:
             self._print_end(end.reached, end.stopped)
         if end.lost is not None:
             raise self._lost(end)
-        if end.stopped != "interrupted":
+        if end.by is None:
             return Exit.DONE
         if end.reached is None:
             note("interrupted before there was a loss")
         elif not form.full:
             note(f"interrupted: the values are those after step {end.reached.number}")
-        return Exit.INTERRUPTED
+        return status_of(end.by)
 
     def _descend(self) -> End:
         tolerance = self._choice.tolerance

@@ -15,6 +15,7 @@ progress at any time, so that memory does not grow with the table.
 from __future__ import annotations
 
 import re
+import signal as signals
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import (
@@ -30,7 +31,7 @@ from functools import partial
 from importlib.util import find_spec
 from itertools import zip_longest
 from os import getpid
-from signal import SIG_DFL, SIG_IGN, SIGINT, SIGTERM, signal
+from signal import SIG_DFL, SIG_IGN, SIGINT, signal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +44,7 @@ from ..lang.rows import Ways
 from ..lang.run import no_gradient
 from ..lang.text_tables import BadRow, Block, Points
 from ..render.columns import KINDS, Sparse
+from .ending import ENDING
 from .limits import rows
 from .problems import wrong
 from .required import Required
@@ -277,8 +279,10 @@ def _begin(task: Callable[[Any], Any], parent: int) -> None:
     global _task
     _task = task
     # Ctrl-C in a terminal reaches all processes: the parent tells of it and ends them.
+    for name in ENDING:
+        if hasattr(signals, name):
+            signal(getattr(signals, name), SIG_DFL)
     signal(SIGINT, SIG_IGN)
-    signal(SIGTERM, SIG_DFL)
     end_with(parent)
 
 
@@ -309,11 +313,17 @@ def workers(
     what it computes; they may hold results back until the next block."""
     if address is None:
         ahead = cores() if held_back else 0
-        with ThreadPoolExecutor(max(1, ahead)) as threads:
-            begun = partial(_read_ahead, threads) if held_back else iter
-            computed, encoded = task.computed, task.encoded
-            submit = lambda b: threads.submit(encoded, computed(b))
+        threads = ThreadPoolExecutor(max(1, ahead))
+        begun = partial(_read_ahead, threads) if held_back else iter
+        computed, encoded = task.computed, task.encoded
+        submit = lambda b: threads.submit(encoded, computed(b))
+        waited = False
+        try:
             yield Workers(submit, lambda: ahead, begun=begun)
+            waited = True
+        finally:
+            # After Ctrl-C or an error, a thread may wait for a pipe for ever.
+            threads.shutdown(waited, cancel_futures=not waited)
     elif address.startswith(LOCAL):
         digits = address.removeprefix(LOCAL)
         number = int(digits) if re.fullmatch("[0-9]{1,9}", digits) else 0
@@ -333,7 +343,7 @@ def processes(task: Callable[[Any], Any], number: int) -> Iterator[Workers]:
     """Yield processes of this machine, which are started again when one of them dies:
     what they had is computed again."""
     from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_all_start_methods, get_context
+    from multiprocessing import active_children, get_all_start_methods, get_context
 
     # A forked process has the imported libraries already.
     copied = "fork" in get_all_start_methods()
@@ -360,6 +370,11 @@ def processes(task: Callable[[Any], Any], number: int) -> Iterator[Workers]:
 
     try:
         yield Workers(submit, lambda: BLOCKS_PER_PROCESS * number)
+    except KeyboardInterrupt:
+        # What they still compute is not waited for.
+        for each in active_children():
+            each.kill()
+        raise
     finally:
         own.shutdown(cancel_futures=True)
 

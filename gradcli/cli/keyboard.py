@@ -41,6 +41,11 @@ def terminal() -> bool:
     return all(stream is not None and stream.isatty() for stream in streams)
 
 
+def person() -> bool:
+    """Return True if a person types the input."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
 def key(asked: str = "") -> str:
     """Wait for a key behind a line on stderr, which is overwritten with blanks then;
     return what the key sends as text."""

@@ -27,10 +27,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from ..lang.errors import LIMIT_REACHED, MORE_MEMORY, MORE_SECONDS, ProgramError
 from ..lang.process import (
     Fuse,
-    address_space_left,
     bytes_taken,
     heard,
     lowered,
+    memory_left,
     relief,
     restore,
 )
@@ -54,9 +54,12 @@ MAX_SETTABLE_BYTES: Final = 1 << 62
 """Largest size that counts, in bytes; the system reads no larger one, and one above it
 means as much."""
 
-MIN_ROOM_BYTES: Final = 170_000_000
-"""Smallest address space for NumPy, in bytes; its linear algebra ends the process if it
-cannot allocate its buffers."""
+MIN_ROOM_BYTES: Final = {"AS": 170_000_000, "DATA": 105_000_000}
+"""Smallest address space and data for NumPy, in bytes; its linear algebra ends the
+process if it cannot allocate its buffers."""
+
+ULIMITS: Final = {"AS": "ulimit -v", "DATA": "ulimit -d"}
+"""Commands of the shell that set these limits."""
 
 MAX_DIGITS: Final = 1000
 """Largest number of digits that ``--digits`` or ``--precision`` may ask for."""
@@ -242,7 +245,7 @@ class _Watch:
                 rest = UNLIMITED_SECONDS if self._pauses else allowed - self.used
                 self._fuse.set(max(0.0, rest) + HELD_SECONDS)
             problem = self._exceeded(allowed, memory=not self._by_rows)
-            left = address_space_left()
+            left = memory_left()
             if problem is None and left is not None and left < HEADROOM_BYTES:
                 problem = "E403", "not enough memory", ALLOWED_TOO_LITTLE
             if problem is not None:
@@ -348,15 +351,18 @@ def make_room(argv: Sequence[str]) -> None:
     starting more takes longer than such a run, and if memory is short. A setting of the
     user's is kept.
     """
-    left = address_space_left()
-    if left is not None or not any("=@" in word for word in argv):
+    rooms = {kind: memory_left(kind) for kind in MIN_ROOM_BYTES}
+    limited = any(left is not None for left in rooms.values())
+    if limited or not any("=@" in word for word in argv):
         environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if left is not None and left < MIN_ROOM_BYTES:
-        from ..ops.checks import size_text
+    for kind, left in rooms.items():
+        needed = MIN_ROOM_BYTES[kind]
+        if left is not None and left < needed:
+            from ..ops.checks import size_text
 
-        message = f"not enough memory: the system leaves {size_text(left)} of it"
-        hint = f"{size_text(MIN_ROOM_BYTES)} are needed at least: see ulimit -v"
-        raise ProgramError("E403", message, hint=hint)
+            message = f"not enough memory: the system leaves {size_text(left)} of it"
+            hint = f"{size_text(needed)} are needed at least: see {ULIMITS[kind]}"
+            raise ProgramError("E403", message, hint=hint)
 
 
 @contextmanager
@@ -364,10 +370,11 @@ def once() -> Iterator[None]:
     """Let the first Ctrl-C, or SIGTERM, raise `KeyboardInterrupt` with the signal's
     number, where results are worth keeping.
 
-    Outside this block, each ends the process at once, and so does a second one inside.
-    A process that ignores it goes on ignoring it.
+    Outside this block, each ends the process at once, and so does a second one inside,
+    or one whose exception is lost. A process that ignores it goes on ignoring it.
     """
     before = {s: signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)}
+    came: list[int] = []
 
     def restored() -> None:
         for each, handler in before.items():
@@ -375,11 +382,13 @@ def once() -> Iterator[None]:
 
     def first(number: int, frame: FrameType | None) -> None:
         restored()
+        came.append(number)
         raise KeyboardInterrupt(number)
 
     for each, handler in before.items():
         signal.signal(each, handler if handler is signal.SIG_IGN else first)
     try:
-        yield
+        with heard(KeyboardInterrupt, lambda: signal.raise_signal(came[0])):
+            yield
     finally:
         restored()

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 from ..lang.errors import ProgramError
 from ..lang.excerpt import printable
 from ..render.line import BREAKS as BREAKS
+from .ending import before_exit
 from .limits import printing
 from .problems import Exit
 
@@ -151,7 +152,12 @@ def _shown_by_pager(text: str) -> bool:
     try:
         words = shlex.split(os.environ.get("PAGER", "less"))
         looks = {"LESS": "FRX", "LESSCHARSET": "utf-8", **os.environ}
-        subprocess.run(words, input=text.encode(), env=looks, check=False)
+        with subprocess.Popen(words, stdin=subprocess.PIPE, env=looks) as pager:
+            before_exit.append(pager.terminate)
+            try:
+                pager.communicate(text.encode())
+            finally:
+                before_exit.remove(pager.terminate)
     except (OSError, ValueError, IndexError):
         return False
     finally:

@@ -19,6 +19,8 @@ import shlex
 import signal
 import sys
 from dataclasses import dataclass, field
+from functools import partial
+from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
 from ..answers.box import RANGE
@@ -26,10 +28,13 @@ from ..lang.bindings import read_binding
 from ..lang.errors import ProgramError
 from ..lang.parser import parse
 from ..lang.prepare import input_names, read_program
+from ..lang.process import end_with
 from ..lang.suggest import did_you_mean, nearest
 from ..lang.syntax import Evaluate, Name, assigned_names
 from ..lang.tensor_library import CONSTANTS
 from .commands import COMMANDS
+from .ending import FIRST_OF_SIGNALS, before_exit
+from .keyboard import person
 from .options import takes_program
 from .problems import unknown_command
 
@@ -43,6 +48,12 @@ _CHANGE = re.compile(r"[-+*/%@^]?\*?=(?!=)|,")
 _BLOCKS = frozenset({"if", "for", "while", "with"})
 
 _OPENING, _CLOSING = "([{", ")]}"
+
+ALONE_SECONDS, ASKED_SECONDS = 0.2, 1.0
+"""Seconds that a command has to end by itself, then by SIGTERM, with its session."""
+
+LOOK_SECONDS = 0.01
+"""Seconds between two looks whether it has ended."""
 
 
 @dataclass(slots=True)
@@ -202,8 +213,10 @@ def ran(words: Sequence[str]) -> int:
     """Run a command line to its end; return its exit status."""
     sys.stdout.flush()
     sys.stderr.flush()
-    # Ctrl-C is meant for the child, which shares the terminal.
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = signal.getsignal(signal.SIGINT)
+    if person():
+        # Ctrl-C is meant for the child, which shares the terminal.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         if hasattr(os, "fork"):
             return _forked(words)
@@ -222,13 +235,34 @@ def load() -> None:
 
 
 def _forked(words: Sequence[str]) -> int:
+    session = os.getpid()
     pid = os.fork()
     if pid == 0:
         from .app import main
 
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        end_with(session)
+        if person():
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         sys.argv[1:] = words
         main()
-    _, status = os.waitpid(pid, 0)
+    stop = partial(_end, pid)
+    before_exit.append(stop)
+    try:
+        _, status = os.waitpid(pid, 0)
+    finally:
+        before_exit.remove(stop)
     code = os.waitstatus_to_exitcode(status)
-    return code if code >= 0 else 128 - code
+    return code if code >= 0 else FIRST_OF_SIGNALS - code
+
+
+def _end(pid: int) -> None:
+    """End the command that is running. It may have had the signal, too, as from its
+    terminal, and be about to end; one that does not end by SIGTERM is killed."""
+    for number, seconds in ((0, ALONE_SECONDS), (signal.SIGTERM, ASKED_SECONDS)):
+        os.kill(pid, number)
+        over = monotonic() + seconds
+        while monotonic() < over:
+            if os.waitpid(pid, os.WNOHANG)[0]:
+                return
+            sleep(LOOK_SECONDS)
+    os.kill(pid, signal.SIGKILL)

@@ -15,9 +15,10 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from contextvars import copy_context
 from functools import cache
 from sys import getrefcount
-from threading import Lock, Thread, local
+from threading import Thread, local
 from typing import Any
 
+from ..locks import forkable
 from ..ops.op import RESULT, Rule
 from ..ops.types import Array
 from . import hooks
@@ -601,7 +602,7 @@ def finish(end: AccumulateGrad, held: list[Any]) -> None:
         hooks.after(end, (), held[0])
 
 
-_ADDING = Lock()
+_ADDING = forkable()
 """Lock that is held while a leaf's gradient is read and written in any thread."""
 
 

@@ -572,7 +572,7 @@ def _checked(array: H) -> H:
 def _read(data: object, in_floats: bool) -> tuple[np.dtype[Any] | None, Host]:
     """Return the dtype of the data's typed numbers, None if all are plain, and the
     array. Where floats are wanted, integers may be of any size."""
-    kinds = _kinds(data, 0)
+    kinds = _kinds(data)
     typed = None if kinds <= PLAIN else _own_type(data)
     try:
         array = np.array(data if typed is None else _plain(data, 0))
@@ -593,14 +593,23 @@ def _is_list(data: object, depth: int = 0) -> bool:
     return isinstance(data, SEQUENCES) and depth < MAX_LIST_DEPTH
 
 
-def _kinds(data: Any, depth: int) -> set[type]:
-    """Return the classes of the entries of nested sequences."""
-    if not _is_list(data, depth):
+def _kinds(data: Any, outer: tuple[int, ...] = ()) -> set[type]:
+    """Return the classes of the entries of nested sequences; ``outer`` holds the
+    identities of the sequences around them, none of which may come again."""
+    if not _is_list(data, len(outer)):
         return {type(data)}
     found = set(map(type, data))
     if found <= PLAIN:
         return found
-    return found.union(*[_kinds(each, depth + 1) for each in data]) - {*SEQUENCES}
+    if id(data) in outer:
+        raise _too_deep(data)
+    inner = (*outer, id(data))
+    return found.union(*[_kinds(each, inner) for each in data]) - {*SEQUENCES}
+
+
+def _too_deep(data: object) -> ValueError:
+    """Return PyTorch's error for sequences that are nested without an end in sight."""
+    return ValueError(f"too many dimensions '{type(data).__name__}'")
 
 
 def _leaves(data: Any, depth: int = 0) -> Iterator[Any]:
@@ -638,6 +647,8 @@ def _complaint(data: object) -> Exception:
     level: list[Any] = [data]
     dim = 0
     while any(map(_is_list, level)):
+        if dim == MAX_LIST_DEPTH:
+            return _too_deep(level[0])
         wanted = len(level[0]) if _is_list(level[0]) else None
         for item in level:
             if wanted is None or not _is_list(item):

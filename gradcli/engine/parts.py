@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy import dtype
 
+from ..locks import forkable
 from .raw import Library, Raw, Run
 
 if TYPE_CHECKING:
@@ -56,7 +57,15 @@ class _Bound:
         self.read = read
         self.write = write
         self.asked = self.before = 0
-        self.lock = Lock()
+        self.lock = forkable()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forget)
+
+    def _forget(self) -> None:
+        """Leave the blocks of other threads, which a forked process does not have."""
+        if self.asked and self.before > 1:
+            self.write(self.before)
+        self.asked = 0
 
     def __enter__(self) -> None:
         with self.lock:
@@ -139,6 +148,9 @@ MIN_BYTES_TO_SHARE = 1 << 20
 """Least sizes, in bytes, of a batch that is cut on one thread, and on several."""
 
 _pool: list[ThreadPoolExecutor] = []
+if hasattr(os, "register_at_fork"):
+    # A forked process has none of the threads.
+    os.register_at_fork(after_in_child=_pool.clear)
 
 
 def over_parts(run: Run, arrays: Sequence[Raw], entries: int) -> Any:

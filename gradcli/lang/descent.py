@@ -109,11 +109,13 @@ class End(Record):
 
     reached  the last reported step
     lost     the step whose loss or gradient was not finite, or the program's error
+    by       the exception of Ctrl-C, or of the signal, that interrupted it
     """
 
     reached: Step | None
     stopped: str
     lost: Step | Exception | None = None
+    by: KeyboardInterrupt | None = None
 
 
 class Descent:
@@ -169,8 +171,8 @@ class Descent:
         with np.errstate(all="ignore"):
             try:
                 return self._run(steps, tolerance)
-            except KeyboardInterrupt:
-                return self._restored("interrupted")
+            except KeyboardInterrupt as interrupt:
+                return self._restored("interrupted", by=interrupt)
             except (ProgramError, EngineError) as error:
                 if self._reached is None:
                     raise
@@ -236,10 +238,15 @@ class Descent:
         self._reached = step
         self._on_step(step)
 
-    def _restored(self, stopped: str, lost: Step | Exception | None = None) -> End:
+    def _restored(
+        self,
+        stopped: str,
+        lost: Step | Exception | None = None,
+        by: KeyboardInterrupt | None = None,
+    ) -> End:
         if self._values is not None:
             self._moved.raw[...] = self._values
-        return End(self._reached, stopped, lost)
+        return End(self._reached, stopped, lost, by)
 
 
 def _length(flat: Any) -> float:

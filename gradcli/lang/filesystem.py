@@ -149,7 +149,6 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
         with open(os.path.expanduser(path), "wb") as file:
             yield file
         return
-    _unfinished.add(fresh)
     try:
         with open(fresh, "wb") as file:
             yield file
@@ -185,9 +184,12 @@ def _beside(path: str, place: str) -> str | None:
     if mode and not os.access(place, os.W_OK):
         raise PermissionError(EACCES, os.strerror(EACCES), path)
     fresh = os.path.join(os.path.dirname(place), f".gradcli-{os.urandom(8).hex()}")
+    # A signal may come as soon as it exists.
+    _unfinished.add(fresh)
     try:
         os.close(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
     except OSError as error:
+        _unfinished.discard(fresh)
         if mode and error.errno in (EACCES, EROFS):
             return None
         raise

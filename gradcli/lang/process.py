@@ -50,14 +50,19 @@ def bytes_taken(kind: str) -> int:
         return UNKNOWN
 
 
-def address_space_left() -> int | None:
-    """Return the bytes that can still be mapped; None: no limit, or not known."""
+_TAKEN = {"AS": "address_space", "DATA": "data"}
+"""Kinds of memory, as `bytes_taken` knows them, by the limits on them."""
+
+
+def memory_left(kind: str = "AS") -> int | None:
+    """Return the bytes that the limit ``AS`` or ``DATA`` leaves; None: no limit, or not
+    known."""
     if resource is None:
         return None
-    allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
+    allowed = resource.getrlimit(getattr(resource, f"RLIMIT_{kind}"))[0]
     if allowed == resource.RLIM_INFINITY:
         return None
-    taken = bytes_taken("address_space")
+    taken = bytes_taken(_TAKEN[kind])
     return allowed - taken if taken != UNKNOWN else None
 
 

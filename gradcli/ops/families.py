@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, MutableMapping
 from importlib import import_module
 from os.path import dirname, join
-from threading import RLock
 from typing import Any, Final, TypeVar
+
+from ..locks import forkable
 
 INDEX: Final = join(dirname(__file__), "entered.txt")
 """Path of the file of the names that each family enters, a line for each family:
@@ -102,7 +103,7 @@ _TABLES: Final[list[Table[Any]]] = []
 _waiting: Final = [*FAMILIES]
 """Families that have not been imported yet."""
 
-_lock: Final = RLock()
+_lock: Final = forkable()
 """Lock of ``_waiting``; reentrant, because a family may read the table on import."""
 
 _none: Final[set[str]] = set()

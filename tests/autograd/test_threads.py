@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from threading import Barrier, Thread
 
 import numpy as np
@@ -11,6 +15,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import gradcli
+from tests.processes import HANGS
 
 THREADS = 4
 ROUNDS = 100
@@ -91,3 +96,49 @@ def test_threads_that_share_a_leaf_lose_no_gradient(hasty: None) -> None:
 
         in_threads(add)
         assert set(leaf.grad.tolist()) == {float(THREADS * PASSES)}
+
+
+FORKS = """
+import os, sys, threading
+import gradcli as torch
+
+x = torch.ones(300_000, requires_grad=True)
+
+def work():
+    while True:
+        (x * x).sum().backward()
+
+def passes():
+    z = torch.ones(3, 3, requires_grad=True)
+    (z @ z).sum().backward()
+    # The work of this one is shared out to threads, which a child has to start.
+    w = torch.ones(1 << 16, dtype=torch.float64, requires_grad=True)
+    torch.erf(w).sum().backward()
+    return z.grad is not None and w.grad is not None
+
+passes()
+threading.Thread(target=work, daemon=True).start()
+while x.grad is None:
+    pass
+for _ in range(10):
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if passes() else 1)
+    if os.waitpid(child, 0)[1]:
+        os._exit(1)
+os._exit(0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_amid_a_pass_of_another_thread_leaves_a_child_that_works() -> None:
+    done = subprocess.run([sys.executable, "-c", FORKS], timeout=HANGS, check=False)
+    assert done.returncode == 0
+
+
+def test_every_lock_of_the_package_is_free_in_a_forked_process() -> None:
+    """Locks that outlive a call come from `gradcli.locks`."""
+    package = Path(gradcli.__file__).parent
+    own = re.compile(r"^(?:\w+(?:: \w+)?|\s+self\.\w+) = R?Lock\(\)", re.MULTILINE)
+    places = [path for path in package.rglob("*.py") if own.search(path.read_text())]
+    assert places == []

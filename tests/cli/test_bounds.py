@@ -391,11 +391,17 @@ def test_json_escapes_what_could_steer_a_terminal(gradcli: Run) -> None:
     assert wrong.err.rstrip("\n").isprintable()
 
 
-LIMITED = 'ulimit -v "$1"; shift; exec "$@"'
+LIMITED = 'ulimit "$1" "$2"; shift 2; exec "$@"'
 
 
 @linux
-@pytest.mark.parametrize("kibibytes", [40_000, 100_000, 200_000, 400_000])
+@pytest.mark.parametrize(
+    ("kind", "kibibytes"),
+    [
+        ("-v", 40_000), ("-v", 100_000), ("-v", 200_000), ("-v", 400_000),
+        ("-d", 40_000), ("-d", 80_000), ("-d", 105_000),
+    ],
+)  # fmt: skip
 @pytest.mark.parametrize(
     "args",
     [
@@ -407,10 +413,11 @@ LIMITED = 'ulimit -v "$1"; shift; exec "$@"'
     ids=lambda args: " ".join(args[:2]) if isinstance(args, list) else None,
 )
 def test_a_small_limit_of_the_users_own_is_no_memory(
-    tmp_path: Path, kibibytes: int, args: list[str]
+    tmp_path: Path, kind: str, kibibytes: int, args: list[str]
 ) -> None:
+    command = [*COMMAND, *args, "--no-verify"]
     done = subprocess.run(
-        ["bash", "-c", LIMITED, "-", str(kibibytes), *COMMAND, *args, "--no-verify"],
+        ["bash", "-c", LIMITED, "-", kind, str(kibibytes), *command],
         capture_output=True, text=True, cwd=tmp_path, env=environment(),
         timeout=GUARD_SECONDS, check=False,
     )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -114,16 +115,19 @@ def test_no_bar_and_no_escape_code_where_colour_is_not_wanted(
     assert child.exitstatus == 0
 
 
-def test_ctrl_c_keeps_what_was_reached_and_is_130(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_keeps_what_was_reached_and_is_its_status(
+    tmp_path: Path, number: signal.Signals
+) -> None:
     args = ["--json", "--every", "1000", *FOREVER]
     child = spawn(tmp_path, *args, TERM="dumb")
     child.expect('"step": 2000,')
-    child.sendintr()
+    child.kill(number)
     child.expect(pexpect.EOF)
     child.close()
     *_, last, note = str(child.before).splitlines()
-    found = json.loads(last.rpartition("^C")[2])
-    assert (child.exitstatus, child.signalstatus) == (130, None)
+    found = json.loads(last)
+    assert (child.exitstatus, child.signalstatus) == (128 + number, None)
     assert found["stopped"] == "interrupted"
     w, b = (given["value"] for given in found["inputs"])
     assert (w - 3) ** 2 + (b + 1) ** 2 == pytest.approx(found["loss"], rel=1e-12)

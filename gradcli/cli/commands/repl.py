@@ -11,7 +11,7 @@ from ...lang.errors import ProgramError
 from ...lang.excerpt import Span, enumerated
 from ..commands import COMMANDS
 from ..completion import files, functions, offers
-from ..keyboard import terminal, typed
+from ..keyboard import person, terminal, typed
 from ..output import BREAKS, form, note
 from ..problems import Exit, problem_of, put, wrong
 from ..workspace import Workspace, goes_on, load, parted, ran
@@ -53,8 +53,9 @@ def main() -> int:
         note(WELCOME, BREAKS)
     form.session = True
     load()
-    # Ctrl-C drops what is being typed here; elsewhere it ends the process.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if person():
+        # Ctrl-C drops what is being typed here; elsewhere it ends the process.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     return Session().run()
 
 
