@@ -135,7 +135,7 @@ def test_prefixes_imports_and_arrays_say_whose_function_it_is(
     "text",
     [
         *("np.fft.fft(x)", "np.unique(x)", "np.argwhere(x)", "np.cumsums(x)"),
-        *("jnp.array_split(x, 4)", "jax.grad(x)", "math.gcd(2, 3)", "cmath.sin(s)"),
+        *("jnp.unique(x)", "jax.grad(x)", "math.gcd(2, 3)", "cmath.sin(s)"),
         *("sympy.integrate(x, x)", "scipy.special.ellipk(s)", "np.std(x, where=y)"),
         *("np.log(x, y)", "scipy.stats.norm.fit(x)", "tf.reduce_any(x)", "np.foo"),
         *("=SUM(A1:A3)", "=VLOOKUP(s;x;2)", "=s&t", "=ROUND(2,5;0)", "=1<s<2"),
@@ -224,3 +224,34 @@ def test_a_decimal_of_a_formula_is_exact_to_the_checker() -> None:
     assert [n.written for n in numbers if n.value == 0.5] == ["0.5"]
     code = exact_code(parse("np.median(x)", {"x"}), lambda text: {"0.5": 7.0}[text])
     assert 7.0 in code.constants.values()
+
+
+OUTSIDE = [
+    ("scipy.special.zeta(x)", "scipy.special's zeta", "x >= 1"),
+    ("sympy.zeta(s, t)", "SymPy's zeta", "s >= 1"),
+    ("scipy.special.beta(-2, s)", "scipy.special's beta", "a > 0"),
+    ("scipy.special.betaln(s, -3)", "scipy.special's betaln", "b > "),
+    ("scipy.special.dawsn(x*20)", "scipy.special's dawsn", "abs(x) <= 26"),
+    ("scipy.special.eval_legendre(-1, x)", "scipy.special's eval_legendre", "n >= 0"),
+    ("sympy.laguerre(q, s)", "SymPy's laguerre", "n >= 0"),
+    ("mpmath.psi(q, s)", "mpmath's psi", "m >= 0"),
+    ("mpmath.root(s, t)", "mpmath's root", "n == floor(n)"),
+    ("sympy.lowergamma(q, s)", "SymPy's lowergamma", "a > 0"),
+    ("sympy.log(s, q)", "SymPy's log", "b > 0"),
+    ("np.split(x, 4)", "NumPy's split", "sections"),
+    ("np.linspace([0.5], 3)", "NumPy's linspace", "ndim"),
+    ("np.linalg.lstsq(M, v, 0.5)[0]", "NumPy's linalg.lstsq", "not rcond"),
+]
+"""Calls outside what is computed, with whose they are and the condition."""
+
+
+@pytest.mark.parametrize(("text", "whose", "condition"), OUTSIDE)
+def test_a_value_outside_what_is_computed_is_refused_by_name(
+    text: str, whose: str, condition: str
+) -> None:
+    with pytest.raises(ProgramError) as caught:
+        ran(text)
+    assert caught.value.code == "E108"
+    assert whose in caught.value.message
+    assert condition in caught.value.message
+    assert caught.value.span is not None
