@@ -150,7 +150,8 @@ def _read(line: str) -> Iterator[tuple[str, Meaning]]:
             name,
             Meaning(
                 *(text or "", own, parameters, defaults, positional, rest),
-                joined=star == "**", conditions=conditions,
+                joined=star == "**",
+                conditions=conditions,
             ),
         )
 

@@ -116,7 +116,9 @@ class PrefixReader:
 
         made = read(text)
         if conditions:
-            test = read(" and ".join(f"all({each})" for each in conditions.split(" and ")))
+            test = read(
+                " and ".join(f"all({each})" for each in conditions.split(" and "))
+            )
             refused = syntax.Refusal(span, *otherwise)
             made = syntax.Conditional(span, made, test, refused, span)
         targets = tuple(syntax.Target(span, inside[name]) for name in values)
