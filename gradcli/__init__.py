@@ -43,7 +43,7 @@ _HOMES = {
     "autograd.vmap": "vmap",
     "lang.compiled": "compile",
     "render.graphs.shown": "graph",
-    "python.torch_names": "install_as_torch GradScaler amp autocast "
+    "python.torch_names": "install_as_torch dropout GradScaler amp autocast "
     "bfloat16 is_autocast_enabled distributed fx jit "
     "multiprocessing "
     "onnx quantization",

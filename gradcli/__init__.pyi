@@ -153,6 +153,7 @@ from .render.graphs.shown import (
 )
 from .python.torch_names import (
     install_as_torch as install_as_torch,
+    dropout as dropout,
     GradScaler as GradScaler,
     amp as amp,
     autocast as autocast,

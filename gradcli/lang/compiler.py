@@ -277,6 +277,11 @@ class _Compiler:
         self.here(done)
         return self._deliver(result, node.span, before, into)
 
+    def visit_Refusal(self, node: syntax.Refusal, into: Into) -> int:
+        out = self._out(self.depth, into)
+        self.emit(steps.refuse(node.message, node.hint), node.span)
+        return out
+
     def visit_Call(self, node: syntax.Call, into: Into) -> Steps[int]:
         name, at = node.function, node.op_span
         if name in self.assigned_above:

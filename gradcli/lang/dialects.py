@@ -370,7 +370,7 @@ class _Reader:
             n for n, piece in pieces.items() if not re.fullmatch(r"[\w.]+", piece.text)
         )
         dotted = any(f"{n}." in meaning.text for n in pieces)
-        if dotted or any(words.count(n) > 1 for n in longer):
+        if dotted or meaning.conditions or any(words.count(n) > 1 for n in longer):
             inner = [*texts, *(f"{n}={p.text}" for n, p in given.items() if n not in
                               meaning.parameters[: len(texts)])]  # fmt: skip
             return Piece(f"{self.prefix}.{name}({', '.join(inner)})", ATOM, rank)

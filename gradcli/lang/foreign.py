@@ -33,7 +33,7 @@ _SPELLED = {"NumPy": "np.", "scipy.special": "special."}
 Given = TypeVar("Given")
 
 _SECTION = r"(?m)^\[(.+?)\] ([^:\n]+)(?:: (.+))?\n((?:(?!\[).*\n)*)"
-_LINE = r"([\w.]+(?: [\w.]+)*)(?:\((.*?)\))?(?: = (.+))?"
+_LINE = r"([\w.]+(?: [\w.]+)*)(?:\((.*?)\))?(?: = (.+?)(?: only if (.+))?)?"
 _PARAMETER = r"\s*(\*{0,2})([\w.+-]*)(?:=(\([^)]*\)|[^,]+))?(?:,|$)"
 
 
@@ -47,6 +47,7 @@ class Meaning(NamedTuple):
     rest        the parameter that takes all further arguments as a list, or none
     joined      whether these are joined, entry by entry, in one vector
     constant    whether it is no function
+    conditions  what has to hold of the arguments; elsewhere the call is refused
     """
 
     text: str
@@ -57,6 +58,7 @@ class Meaning(NamedTuple):
     rest: str = ""
     joined: bool = False
     constant: bool = False
+    conditions: str = ""
 
     def fitted(
         self, given: Sequence[Given], named: Mapping[str, Given], texts: Sequence[str]
@@ -132,6 +134,7 @@ def _read(line: str) -> Iterator[tuple[str, Meaning]]:
     if found is None:
         return
     names, inputs, text = found[1].split(), found[2], found[3]
+    conditions = found[4] or ""
     if inputs is None:
         yield from ((name, Meaning(text, constant=True)) for name in names)
         return
@@ -146,7 +149,9 @@ def _read(line: str) -> Iterator[tuple[str, Meaning]]:
         yield (
             name,
             Meaning(
-                text or "", own, parameters, defaults, positional, rest, star == "**"
+                *(text or "", own, parameters, defaults, positional, rest),
+                joined=star == "**",
+                conditions=conditions,
             ),
         )
 
@@ -224,6 +229,13 @@ def refusal(title: str, name: str, shown: str) -> tuple[str, str]:
     if hint is None and is_function(last):
         hint = f"{last}(...) without a prefix is {OWN}'s"
     return f"{title}'s {name} is not computed here", hint or "write its formula"
+
+
+def outside(title: str, name: str, meaning: Meaning) -> tuple[str, str]:
+    """Return the message that a library's function is not computed at its operands, and
+    the way out."""
+    message = f"{title}'s {name} is computed here only if {meaning.conditions}"
+    return message, "give such values, or write its formula"
 
 
 def _usage(name: str, meaning: Meaning) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from . import syntax
 from .errors import ProgramError, Span
-from .foreign import ARRAYS, OWN, meanings, names_of, paths, refusal
+from .foreign import ARRAYS, OWN, meanings, names_of, outside, paths, refusal
 from .lexicon import DOTTED
 from .tokens import Token
 
@@ -97,14 +97,30 @@ class PrefixReader:
         return self.fail("E108", message, span, hint)
 
     def _formula(
-        self, text: str, values: Mapping[str, syntax.Expression], span: Span
+        self,
+        text: str,
+        values: Mapping[str, syntax.Expression],
+        span: Span,
+        conditions: str = "",
+        otherwise: tuple[str, str] = ("", ""),
     ) -> syntax.Expression:
         """Return a formula of the table of foreign functions, which stands for a call
-        at ``span``; its names are its own."""
-        text = re.sub(_CONSTANT, r"torch.\g<0>", text)
-        formula = syntax.bounce(type(self)(text, values).expression())
+        at ``span``; its names are its own. Where the conditions do not hold, it is an
+        error with the message and the hint ``otherwise``."""
         inside = {name: f"{name}.{span.start}" for name in values}
-        made = syntax.renamed(formula, inside, span, text)
+
+        def read(text: str) -> syntax.Expression:
+            text = re.sub(_CONSTANT, r"torch.\g<0>", text)
+            formula = syntax.bounce(type(self)(text, values).expression())
+            return syntax.renamed(formula, inside, span, text)
+
+        made = read(text)
+        if conditions:
+            test = read(
+                " and ".join(f"all({each})" for each in conditions.split(" and "))
+            )
+            refused = syntax.Refusal(span, *otherwise)
+            made = syntax.Conditional(span, made, test, refused, span)
         targets = tuple(syntax.Target(span, inside[name]) for name in values)
         if not targets:
             return made
@@ -142,7 +158,8 @@ class PrefixReader:
             if meaning.joined:
                 joined = f"cat([flatten(v) for v in {meaning.rest}])"
                 text = re.sub(rf"\b{meaning.rest}\b", joined, text)
-            return self._formula(text, values, span)
+            otherwise = outside(title, name, meaning)
+            return self._formula(text, values, span, meaning.conditions, otherwise)
         raise self._no_meaning(title, name, at)
 
     def dot_and_name_follow(self) -> bool:

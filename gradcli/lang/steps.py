@@ -26,6 +26,16 @@ Label = list[int]
 """The number of the step that a jump leads to; empty until it is known."""
 
 
+def refuse(message: str, hint: str) -> Step:
+    """Return a step that raises the error that a library's function is not computed at
+    its operands."""
+
+    def step(registers: Registers, machine: Machine) -> None:
+        raise ProgramError("E108", message, hint=hint)
+
+    return step
+
+
 def operation(
     out: int, reads: Reads, function: Operation, span: Span | None = None
 ) -> Step:

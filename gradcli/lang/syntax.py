@@ -96,6 +96,14 @@ class Conditional(Expression):
     op_span: Span
 
 
+class Refusal(Expression):
+    """An expression without a value: an error that another library's function is not
+    computed at the operands that it was given."""
+
+    message: str
+    hint: str
+
+
 class Keyword(Node):
     """An argument of a call that is passed by name: `name=value`."""
 

@@ -291,6 +291,17 @@ PLACES: Final = {
 """Placeholder modules, by PyTorch's names."""
 
 
+def dropout(input: Any, p: float, train: bool) -> Any:
+    """Return ``input`` with entries dropped with probability p, as `torch.dropout`
+    does: all three arguments are needed, and p is checked even outside of training."""
+    from ..nn.functional import dropout
+
+    if not 0 <= p <= 1:
+        message = f"dropout probability has to be between 0 and 1, but got {p:g}"
+        raise RuntimeError(message)
+    return dropout(input, p, train)
+
+
 def placeholder(name: str) -> Any:
     """Return the placeholder for a dotted PyTorch name; None if there is none."""
     home = next((p for p in PLACES if f"{name}.".startswith(f"{p}.")), None)

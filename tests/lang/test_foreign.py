@@ -70,7 +70,11 @@ clip(z, 0, 1)|where(x > 1, x, y)|round(z)|rint(z)|fix(z)|mod(z, 2)|remainder(z, 
 fmod(z, 2)|sinc(z)|heaviside(z, 0.5)|sign(z)|average(x, weights=y)|cov(A)|corrcoef(A)
 linalg.norm(A)|linalg.norm(v, 1)|linalg.inv(M)|linalg.det(M)|linalg.solve(M, v)
 mean(A, axis=0)|sum(A, axis=0, keepdims=True)|argmax(A)|argmax(A, axis=1)|trapezoid(x)
-meshgrid(v, w)[0]|pad(A, (1, 2))|expand_dims(v, 0)|broadcast_to(v, (2, 3))|diag(M)
+meshgrid(v, w)[0]|pad(A, (1, 2))|split(x, [1, 4])[1]|array_split(x, 4)[1]
+array_split(A, 2, axis=1)[0]|hsplit(x, 2)[1]|vsplit(A, 2)[1]|atleast_2d(x, v)[1]
+diagflat(v, 1)|argsort(s)|cumsum(s, axis=0)|cumulative_sum(s)|trapezoid(x, dx=0.5)
+linalg.lstsq(M, v, rcond=None)[0]|float64(v)|meshgrid(v, 2.0)[0]
+expand_dims(v, 0)|broadcast_to(v, (2, 3))|diag(M)
 concatenate([x, y])|stack([v, w], axis=1)|einsum('ij,j->i', M, v)|ediff1d(A)|pi*s|e
 """
 MORE = """
@@ -83,7 +87,9 @@ scipy.special.gammainc(x, y)|scipy.special.xlogy(x, y)|scipy.special.expit(z)
 scipy.special.entr(x)|scipy.special.betaln(x, y)|scipy.special.jv(0, x)
 scipy.special.eval_legendre(3, x)|scipy.special.loggamma(z)|scipy.special.exp1(x)
 scipy.special.huber(s, z)|scipy.stats.norm.pdf(x)|scipy.stats.norm.cdf(x, s, t)
-scipy.stats.norm.ppf([0.1, 0.7])|scipy.special.sici(x)[1]
+scipy.stats.norm.ppf([0.1, 0.7])|math.perm(3, 7)|scipy.special.pseudo_huber(0, z)
+scipy.special.erfcinv(x*1e-12)|scipy.special.polygamma(2, x)|scipy.special.zeta(x + 1)
+scipy.special.beta(x, y)|scipy.linalg.cholesky(M, lower=True)|scipy.special.sici(x)[1]
 """
 OF_LIBRARIES = [
     *(f"np.{each}" for each in CALLS.replace("\n", "|").split("|") if each),
@@ -104,6 +110,11 @@ def test_a_call_behind_a_prefix_is_the_librarys(text: str) -> None:
     ("text", "true"),
     [
         ("sympy.sinc(s)", sympy.sinc(0.37)),
+        ("sympy.cbrt(s)", 0.37 ** (1 / 3)),
+        ("sympy.root(t, 5)", 1.8**0.2),
+        ("sympy.polygamma(t + 0.2, s)", sympy.polygamma(2, 0.37)),
+        ("jax.scipy.special.erf(s)", math.erf(0.37)),
+        ("sum(jnp.linalg.eigvalsh([[1, t], [0, 2]]))", 3),
         ("sympy.frac(q)", sympy.frac(-2.5)),
         ("sympy.Li(t + 2)", sympy.Li(3.8)),
         ("sympy.Max(s, t, q)", 1.8),
@@ -135,7 +146,7 @@ def test_prefixes_imports_and_arrays_say_whose_function_it_is(
     "text",
     [
         *("np.fft.fft(x)", "np.unique(x)", "np.argwhere(x)", "np.cumsums(x)"),
-        *("jnp.array_split(x, 4)", "jax.grad(x)", "math.gcd(2, 3)", "cmath.sin(s)"),
+        *("jnp.unique(x)", "jax.grad(x)", "math.gcd(2, 3)", "cmath.sin(s)"),
         *("sympy.integrate(x, x)", "scipy.special.ellipk(s)", "np.std(x, where=y)"),
         *("np.log(x, y)", "scipy.stats.norm.fit(x)", "tf.reduce_any(x)", "np.foo"),
         *("=SUM(A1:A3)", "=VLOOKUP(s;x;2)", "=s&t", "=ROUND(2,5;0)", "=1<s<2"),
@@ -224,3 +235,37 @@ def test_a_decimal_of_a_formula_is_exact_to_the_checker() -> None:
     assert [n.written for n in numbers if n.value == 0.5] == ["0.5"]
     code = exact_code(parse("np.median(x)", {"x"}), lambda text: {"0.5": 7.0}[text])
     assert 7.0 in code.constants.values()
+
+
+OUTSIDE = [
+    ("scipy.special.zeta(x)", "scipy.special's zeta", "x >= 1"),
+    ("sympy.zeta(s, t)", "SymPy's zeta", "s >= 1"),
+    ("scipy.special.beta(-2, s)", "scipy.special's beta", "a > 0"),
+    ("scipy.special.betaln(s, -3)", "scipy.special's betaln", "b > "),
+    ("scipy.special.dawsn(x*20)", "scipy.special's dawsn", "abs(x) <= 26"),
+    ("scipy.special.eval_legendre(-1, x)", "scipy.special's eval_legendre", "n >= 0"),
+    ("sympy.laguerre(q, s)", "SymPy's laguerre", "n >= 0"),
+    ("mpmath.psi(q, s)", "mpmath's psi", "m >= 0"),
+    ("mpmath.root(s, t)", "mpmath's root", "n == floor(n)"),
+    ("sympy.lowergamma(q, s)", "SymPy's lowergamma", "a > 0"),
+    ("sympy.log(s, q)", "SymPy's log", "b > 0"),
+    ("scipy.stats.norm.pdf(s, 0, q)", "scipy.stats's norm.pdf", "scale > 0"),
+    ("=COMBIN(2, 3)*s", "Excel's COMBIN", "n >= k"),
+    ("dnorm(s, 0, q) %% 2", "R's dnorm", "sd > 0"),
+    ("np.split(x, 4)", "NumPy's split", "sections"),
+    ("np.linspace([0.5], 3)", "NumPy's linspace", "ndim"),
+    ("np.linalg.lstsq(M, v, 0.5)[0]", "NumPy's linalg.lstsq", "not rcond"),
+]
+"""Calls outside what is computed, with whose they are and the condition."""
+
+
+@pytest.mark.parametrize(("text", "whose", "condition"), OUTSIDE)
+def test_a_value_outside_what_is_computed_is_refused_by_name(
+    text: str, whose: str, condition: str
+) -> None:
+    with pytest.raises(ProgramError) as caught:
+        ran(text)
+    assert caught.value.code == "E108"
+    assert whose in caught.value.message
+    assert condition in caught.value.message
+    assert caught.value.span is not None

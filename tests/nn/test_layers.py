@@ -217,3 +217,18 @@ def test_gumbel_softmax_draws_categories_in_proportion() -> None:
     logits = torch.zeros(1, 3, requires_grad=True)
     (F.gumbel_softmax(logits, hard=True) * torch.arange(3.0)).sum().backward()
     assert logits.grad.abs().sum().item() > 0
+
+
+@pytest.mark.parametrize("library", ["gradcli", "torch"])
+def test_dropout_of_the_library_itself_needs_all_three_arguments(library: str) -> None:
+    module = pytest.importorskip(library)
+    x = module.ones(1000)
+    assert module.dropout(x, 0.5, False) is x
+    y = module.dropout(x, p=0.5, train=True)
+    assert {*y.tolist()} == {0.0, 2.0}
+    assert not module.dropout(x, 1.0, True).any()
+    with pytest.raises(RuntimeError, match="has to be between 0 and 1, but got 2"):
+        module.dropout(x, 2.0, False)
+    for given in ((x,), (x, 0.5)):
+        with pytest.raises(TypeError, match="required positional"):
+            module.dropout(*given)
