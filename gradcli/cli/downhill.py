@@ -145,8 +145,10 @@ class Downhill:
         self._losses.append(step.loss)
         every = self._every
         if every and (step.number % every == 0 or step.number == self._choice.steps):
-            in_json = lambda: plain(jsons.line_of(StepLine(*step)).text)
-            row = in_json() if form.json else text.step_line(*step)
+            if form.json:
+                row = plain(jsons.line_of(StepLine(*step)).text)
+            else:
+                row = text.step_line(*step)
             due = monotonic() - self._flushed > FLUSH_SECONDS
             self._printer.lines([row], due)
             if due:
