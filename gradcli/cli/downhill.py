@@ -23,7 +23,7 @@ from ..lang.prepare import differentiated
 from ..lang.run import Run, Session
 from ..render import descent as text
 from ..render import jsons
-from ..render.line import BLANK
+from ..render.line import BLANK, plain
 from ..render.progress import Bar, wants_bar
 from .ending import before_exit, status_of
 from .limits import once, renew
@@ -145,7 +145,10 @@ class Downhill:
         self._losses.append(step.loss)
         every = self._every
         if every and (step.number % every == 0 or step.number == self._choice.steps):
-            row = jsons.line_of(StepLine(*step)) if form.json else text.step_line(*step)
+            if form.json:
+                row = plain(jsons.line_of(StepLine(*step)).text)
+            else:
+                row = text.step_line(*step)
             due = monotonic() - self._flushed > FLUSH_SECONDS
             self._printer.lines([row], due)
             if due:

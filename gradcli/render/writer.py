@@ -23,7 +23,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, TextIO, TypeAlias
 
-from .line import Layout, Line
+from .line import Layout, Line, LongLine
 
 if TYPE_CHECKING:
     from .terminal import TerminalWriter
@@ -61,9 +61,13 @@ class PlainWriter:
     def lines(self, lines: Iterable[Line]) -> None:
         write = self._stream.write
         for line in lines:
-            for piece in line.pieces():
-                write(piece)
-            write("\n")
+            if isinstance(line, LongLine):
+                for piece in line.pieces():
+                    write(piece)
+                write("\n")
+            else:
+                # In one call, so that Ctrl-C leaves no part of a line.
+                write(line.text + "\n")
 
     def page(self, markdown: str) -> None:
         self._stream.write(markdown.rstrip("\n") + "\n")
