@@ -46,7 +46,7 @@ from .user_lines import words_of
 ROUNDINGS: Final = 1024
 """Largest difference of two computations of one gradient, in units of rounding."""
 
-FACTORS: Final = (-1.0, 2.0**10, 2.0**-10, 2.0**20, 2.0**-40)
+FACTORS: Final = (-1.0, 2.0**10, 2.0**-10, 2.0**20, 2.0**-30)
 """Factors of cotangents, all powers of 2, by which gradients are multiplied as well."""
 
 NEAR_FACTORS: Final = (-1.0, 4.0, 0.25)

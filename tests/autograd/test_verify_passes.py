@@ -37,7 +37,7 @@ BENT: dict[str, Callable[[Any], Any]] = {
     "abs": torch.abs,
     "sign": torch.sign,
     "mean": lambda g: g * g.abs().mean(),
-    "small": lambda g: torch.where(g.abs() < 1e-10, torch.zeros_like(g), g),
+    "small": lambda g: torch.where(g.abs() < 1e-8, torch.zeros_like(g), g),
     "relu": torch.relu,
 }
 
