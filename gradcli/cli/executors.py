@@ -410,11 +410,11 @@ def _client(address: str) -> Any:
         raise wrong("E590", "--cluster: Dask is not installed", hint)
     from logging import ERROR, getLogger
 
-    # A lost result is computed again, so users need no message about it.
-    getLogger("distributed.client").setLevel(ERROR)
     try:
         from distributed import Client
 
+        # A lost result is computed again, so users need no message about it.
+        getLogger("distributed.client").setLevel(ERROR)
         return Client(address, timeout=CONNECT_SECONDS)
     except Exception as error:
         # Each protocol has errors of its own, such as a library that is missing.
