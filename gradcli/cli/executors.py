@@ -368,15 +368,18 @@ def processes(task: Callable[[Any], Any], number: int) -> Iterator[Workers]:
                 own.shutdown()
                 own = started()
 
+    waited = True
     try:
         yield Workers(submit, lambda: BLOCKS_PER_PROCESS * number)
     except KeyboardInterrupt:
-        # What they still compute is not waited for.
+        # What they still compute is not waited for: one may end in the middle of what
+        # it sends, and the pool would wait for the rest of it.
+        waited = False
         for each in active_children():
             each.kill()
         raise
     finally:
-        own.shutdown(cancel_futures=True)
+        own.shutdown(waited, cancel_futures=True)
 
 
 def cluster(task: Callable[[Any], Any], client: Any) -> Workers:
