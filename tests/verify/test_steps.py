@@ -12,6 +12,7 @@ import pytest
 from gradcli.ops import OPS, Op, parameters
 from gradcli.ops.exact import decimal
 from gradcli.verify import prove
+from gradcli.verify.constants import NOT_TOLD_APART
 from gradcli.verify.process.job import (
     CERTIFIED,
     PROVED,
@@ -120,7 +121,7 @@ def test_constants_that_nothing_shows_to_be_equal_leave_the_side_open(
     monkeypatch.setattr(prove, "are_equal", lambda evaluation, a, b: False)
     found = _verdict("floor(log(1000,10))*x")
     assert found.verdict == UNKNOWN
-    assert prove.NOT_TOLD_APART in (found.note or "")
+    assert NOT_TOLD_APART in (found.note or "")
 
 
 JUMPING = [
