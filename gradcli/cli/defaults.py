@@ -21,9 +21,11 @@ from .limits import MAX_DIGITS, MAX_SETTABLE_SECONDS, bytes_of
 from .problems import wrong
 
 MAX_FILE_BYTES: Final = 1 << 20
-MAX_LINE_BYTES: Final = 1000
-"""Largest file of settings, and its longest line, in bytes: the memory that a key of
-TOML takes grows with the square of its parts."""
+"""Largest file of settings, in bytes."""
+
+MAX_PARTS: Final = 100
+"""Largest number of points in a line of settings: the memory that a key of TOML takes
+grows with the square of its parts."""
 
 MARK: Final = "\ufeff"
 """Mark of the encoding, with which some editors begin a file."""
@@ -234,9 +236,9 @@ def content(where: str) -> str:
         else:
             with open(where, "rb") as file:
                 data = file.read(MAX_FILE_BYTES + 1)
-            longest = max(map(len, data.split(b"\n")))
-            if len(data) > MAX_FILE_BYTES or longest > MAX_LINE_BYTES:
-                reason = "it is too long, or a line of it is"
+            parts = max(line.count(b".") for line in data.splitlines() or [b""])
+            if len(data) > MAX_FILE_BYTES or parts > MAX_PARTS:
+                reason = "it is too long, or a line of it has too many points"
             else:
                 return data.decode()
     except (FileNotFoundError, NotADirectoryError):
