@@ -31,8 +31,9 @@ from .draw import MATRICES, Spot, draw, draw_array, generator, is_shape, root
 from .measure import LAWS, both, cotangents, directions, outputs_of
 from .mutants import CUT, Mutant, planted, spots_of
 
-FEW_ROUNDINGS = 1e-14
-"""Largest relative difference of two computations of one number."""
+FORMULA_DIGITS = 1e-11
+"""Largest relative difference of two right formulas for one number, of which one may lose
+some digits."""
 
 SAME_FUNCTION = "the same function"
 FAILED = "the pass fails"
@@ -162,8 +163,8 @@ def points_of(op: Op) -> Iterator[tuple[int, str]]:
 
 
 def alike(op: Op, spoilt: Op, number: int, kind: str) -> bool:
-    """Whether both rows give the same products at a point up to a few roundings, from
-    either mode."""
+    """Whether both rows give the same products at a point up to the digits that
+    another right formula loses, from either mode."""
     ours = own_products(op, number, kind)
     if ours is None:
         return kind != DRAWN
@@ -172,7 +173,7 @@ def alike(op: Op, spoilt: Op, number: int, kind: str) -> bool:
     except Exception:
         return False
     return all(
-        np.allclose(a, b, rtol=FEW_ROUNDINGS, atol=0, equal_nan=True)
+        np.allclose(a, b, rtol=FORMULA_DIGITS, atol=0, equal_nan=True)
         for a, b in zip(ours, theirs, strict=True)
     )
 

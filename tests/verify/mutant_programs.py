@@ -25,7 +25,7 @@ from tests.laws.draw import Spot, draw, generator
 from tests.laws.mutant_trial import (
     CONVENTION,
     FAILED,
-    FEW_ROUNDINGS,
+    FORMULA_DIGITS,
     excuse,
     refutation,
     rows_below,
@@ -107,13 +107,13 @@ def differ(right: Job, wrong: Job) -> bool:
 
 
 def are_near(right: Job, wrong: Job) -> bool:
-    """Whether two gradients are the same number up to a few roundings."""
+    """Whether two gradients are the same number up to the digits that another formula loses."""
     pairs = zip(right.inputs, wrong.inputs, strict=True)
     claims = [(a.claim, b.claim) for a, b in pairs]
     return all(
         a is not None
         and b is not None
-        and np.allclose(a.values(), b.values(), rtol=FEW_ROUNDINGS, atol=0)
+        and np.allclose(a.values(), b.values(), rtol=FORMULA_DIGITS, atol=0)
         for a, b in claims
     )
 
