@@ -32,7 +32,7 @@ from .measure import LAWS, both, cotangents, directions, outputs_of
 from .mutants import CUT, Mutant, planted, spots_of
 
 FORMULA_DIGITS = 1e-11
-"""Largest relative difference of two right formulas for one number, of which one may lose
+"""Largest relative difference of two right formulas for one number; one may lose
 some digits."""
 
 SAME_FUNCTION = "the same function"

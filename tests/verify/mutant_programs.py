@@ -107,7 +107,7 @@ def differ(right: Job, wrong: Job) -> bool:
 
 
 def are_near(right: Job, wrong: Job) -> bool:
-    """Whether two gradients are the same number up to the digits that another formula loses."""
+    """Whether two gradients are one number, up to what another formula loses."""
     pairs = zip(right.inputs, wrong.inputs, strict=True)
     claims = [(a.claim, b.claim) for a, b in pairs]
     return all(
