@@ -24,9 +24,10 @@ ENDS = frozenset({"q", "Q", "\x04", ""})
 """Keys that end a series of steps; Ctrl-D and a closed terminal are among them."""
 
 MAX_TYPED_BYTES = 1 << 20
+"""Longest text that is run at once, in bytes."""
+
 MAX_TYPED_LINES = 2000
-"""Longest text that is run at once, in bytes and in lines, where lines come of a pipe.
-"""
+"""Largest number of lines of a text that is run at once."""
 
 MAX_KEY_BYTES = 32
 """Largest number of bytes that one key sends; an arrow sends several."""

@@ -88,6 +88,7 @@ HELD_SECONDS: Final = 1.0
 whose thread cannot look."""
 
 UNLIMITED_SECONDS: Final = 1e8
+"""Seconds for the system's timer while no limit holds, about three years."""
 
 CLEARING_SECONDS: Final = 1.0
 """Seconds of processor time that a row which has to end may take to free its data."""

@@ -40,7 +40,7 @@ class _History:
         self.count = 0
         self.times: deque[int] = deque(maxlen=MAX_CHANGES_TOLD_APART)
         self.made: dict[int, tuple[Any, str]] = {}
-        """What changes made of tensors, in words, by the identities of their arrays."""
+        """Words for the last change of each tensor, by the identity of its array."""
 
 
 CLOCK = _Clock()

@@ -43,10 +43,10 @@ Found = TypeVar("Found")
 Arrays = list[Any]
 
 MORE_OPERATIONS: Final = 8
-"""Largest number of operations of a run for one of the first run."""
+"""Factor by which a run may take more operations than the first run."""
 
 FEW_OPERATIONS: Final = 1000
-"""Number of operations that each run may take besides."""
+"""Number of operations that each run may take in addition."""
 
 NOTHING: Final = (
     "verify expects at least one input tensor to require gradient, but none of them "
@@ -228,7 +228,7 @@ class OperationBound:
         """Count the operations of a run.
 
         Raises:
-            OperationLimit: there are more than `MORE_OPERATIONS` for one of the first.
+            OperationLimit: there are over `MORE_OPERATIONS` times those of the first.
         """
         count = 0
 

@@ -15,7 +15,14 @@ import numpy as np
 
 from ..verify.process.job import REFUTED, ROUNDED, UNKNOWN
 from .checker import SPARE, Checked
-from .function_call import Arrays, Call, OperationBound, OperationLimit, Run
+from .function_call import (
+    MORE_OPERATIONS,
+    Arrays,
+    Call,
+    OperationBound,
+    OperationLimit,
+    Run,
+)
 from .function_proof import Fault
 from .trials import Trial, numbers_of
 from .user_lines import words_of
@@ -49,7 +56,8 @@ def in_float32(checked: Checked) -> tuple[list[Fault], list[str]]:
         with bound.on_run():
             narrow = _gradients(checked, there)
     except OperationLimit:
-        return [], [f"it was not verified in {NARROW}: a loop does not end there"]
+        much = f"it takes over {MORE_OPERATIONS} times the operations there"
+        return [], [f"it was not verified in {NARROW}: {much}"]
     except Exception as error:
         return [], [f"it was not verified in {NARROW}: {words_of(error)}"]
     if all(map(_is_near, narrow, wide)):

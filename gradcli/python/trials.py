@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from math import prod
 from typing import Any, Final, NamedTuple
 
@@ -30,7 +29,14 @@ from ..engine.raw import Host
 from ..engine.tensor import Tensor
 from ..verify.process.budget import Budget, OutOfTime
 from ..verify.process.job import REFUTED, SAMPLED, UNKNOWN
-from .function_call import Arrays, Call, OperationBound, OperationLimit, Run
+from .function_call import (
+    MORE_OPERATIONS,
+    Arrays,
+    Call,
+    OperationBound,
+    OperationLimit,
+    Run,
+)
 from .function_proof import (
     DIFFERENCES,
     Counterexample,
@@ -66,6 +72,10 @@ NEEDS, PIECES, IN_PLACE = "needs_input_grad", "non-contiguous", "in-place"
 UNDEFINED: Final = "undefined cotangents"
 BACKWARD: Final = "backward"
 LINEAR: Final = "linearity"
+ENDLESS: Final = "endless"
+"""Kind of a trial that was stopped because it took too many operations, which is no
+fault."""
+
 LACKED: Final = "lacked"
 """Kind of a fault for which gradcli is responsible: a pass uses something that gradcli
 lacks."""
@@ -110,7 +120,10 @@ def faults(
     ):
         judged = (_contradiction(call, trial, excuse) for trial in trials)
         with suppress(OperationLimit):
-            yield from islice(filter(None, judged), 1)
+            for fault in filter(None, judged):
+                yield fault
+                if fault.kind != ENDLESS:
+                    break
 
 
 def second_pass(
@@ -281,7 +294,8 @@ def _contradiction(call: Call, trial: Trial, excuse: Excuse) -> Fault | None:
     try:
         found = trial.run()
     except OperationLimit:
-        return None
+        text = f"{trial.what} takes over {MORE_OPERATIONS} times the operations"
+        return Fault(ENDLESS, f"{text}: it was not tried to its end")
     except Exception as error:
         lack = lack_in(error)
         if lack is not None:
