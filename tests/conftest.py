@@ -35,9 +35,11 @@ def in_one_thread(torch: Any) -> Any:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # A shell lets what it starts in the background ignore Ctrl-C, and so would all
-    # commands that are tested.
+    # A shell lets what it starts in the background ignore Ctrl-C and SIGQUIT, and so
+    # would all commands that are tested.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(signal, "SIGQUIT"):
+        signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     # What people set for themselves changes no test.
     os.environ["XDG_CONFIG_HOME"] = str(Path(gettempdir()) / "gradcli-no-settings")
     for name in ("COLUMNS", *(setting.variable for setting in SETTINGS)):

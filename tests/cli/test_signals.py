@@ -107,7 +107,9 @@ def trial(seed: int, folder: Path, whole: Mapping[str, bytes]) -> tuple[float, s
         assert process.stderr is not None
         process.stdin.write(case.reads.encode())
         process.stdin.flush()
+        begun = time.monotonic()
         while process.poll() is None and not answers_signals(process.pid):
+            assert time.monotonic() < begun + HANGS
             time.sleep(0.002)
         time.sleep(moment)
         (os.killpg if to_all else os.kill)(process.pid, number)
