@@ -165,7 +165,8 @@ class Fuse:
 
     def __init__(self, text: str, status: int) -> None:
         self._timers: list[Any] = []
-        if not sys.platform.startswith("linux"):
+        # With stderr closed, its number may be that of a file of the user.
+        if not sys.platform.startswith("linux") or sys.stderr is None:
             return
         # The system calls functions of C with one argument, in a thread of its own.
         with suppress(ImportError, OSError, AttributeError):

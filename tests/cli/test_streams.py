@@ -38,7 +38,7 @@ def shell(script: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
         'gradcli graph "y=x\nfor i in range(20000): y = y*x" x=1',
         'gradcli grad "(x**2).sum()" "x=linspace(0,1,100000)" --no-verify',
         "gradcli ops",
-        'gradcli descend "(w-3)^2" w=0 --lr 1e-9 --steps 1000000000',
+        'gradcli descend "(w-3)^2" w=0 --lr 1e-9 --steps 10000000',
         "gradcli grad x^2 --sweep x=0..1:3000000",
         "gradcli grad x^2 --sweep x=0..1:3000000 --cluster local:2",
         "gradcli grad x^2 --sweep x=0..1:3000000 --json",
