@@ -23,6 +23,7 @@ from unittest.mock import patch
 from gradcli.cli.commands import COMMANDS
 from gradcli.cli.defaults import SETTINGS
 from gradcli.cli.options import Declared, as_options, module_of
+from gradcli.render.writer import prefer
 from tests.processes.here import checking_here
 
 from .examples import example
@@ -158,6 +159,8 @@ def place() -> Iterator[None]:
             try:
                 yield
             finally:
+                # What a line asked for would hold for later tests of this process.
+                prefer()
                 os.chdir(before)
 
 

@@ -227,6 +227,7 @@ WRITERS = {
     "cli/downhill.py": "a bar, of counts",
     "cli/commands/run.py": "lines, which are escaped where they are made",
     "cli/workspace.py": "flushes alone",
+    "lang/process.py": "nothing: it asks whether there is a stream",
     "render/remarks.py": "no stream but the one that is given",
     "render/terminal.py": "lines, which are escaped where they are made",
     "stubs/__main__.py": "names of our own files",
