@@ -14,6 +14,7 @@ import hypothesis
 import pytest
 
 from gradcli.cli.defaults import SETTINGS
+from gradcli.cli.ending import ENDING
 from tests.cupy_stand_in.standing import gpu
 from tests.processes import warm
 
@@ -35,11 +36,12 @@ def in_one_thread(torch: Any) -> Any:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # A shell lets what it starts in the background ignore Ctrl-C and SIGQUIT, and so
+    # A shell lets what it starts in the background ignore some of these signals, and so
     # would all commands that are tested.
+    for name in ENDING:
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    if hasattr(signal, "SIGQUIT"):
-        signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     # What people set for themselves changes no test.
     os.environ["XDG_CONFIG_HOME"] = str(Path(gettempdir()) / "gradcli-no-settings")
     for name in ("COLUMNS", *(setting.variable for setting in SETTINGS)):
