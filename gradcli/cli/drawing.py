@@ -1,13 +1,8 @@
-"""A run as a picture, and files of pictures: the name's suffix decides the format.
-
-Invariant: a library that a file needs is looked for before any work is done.
-"""
+"""A run as a picture, and files of pictures: the name's suffix decides the format."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ..answers.jobs import gradient_job
 from ..lang.errors import ProgramError
@@ -16,31 +11,11 @@ from ..render.graphs.shown import ShownGraph
 from ..render.theme import chosen
 from .checking import Check
 from .output import note, tell
-from .problems import put, wrong
+from .problems import put
 
 if TYPE_CHECKING:
     from ..answers.question import Question
     from ..lang.factory import Factory
-
-LAYOUT: Final = ("igraph",)
-"""Libraries that place boxes."""
-
-PIXELS: Final = {".png": ("cairosvg",), ".pdf": ("cairosvg",)}
-"""Libraries that a suffix needs, for formats that are not text."""
-
-
-def require(suffix: str, libraries: Iterable[str], otherwise: str) -> None:
-    """Refuse a picture whose libraries, or those of its suffix, are not installed; the
-    hint names another way to a picture."""
-    needed = (*libraries, *PIXELS.get(suffix, ()))
-    missing = [name for name in needed if find_spec(name) is None]
-    if not missing:
-        return
-    if missing == ["cairosvg"]:
-        otherwise = "a .svg needs it not, and any browser prints that as PDF"
-    message = f"a picture that ends with {suffix} needs {' and '.join(missing)}"
-    hint = f"pip install '.[pictures]' in a clone of gradcli; {otherwise}"
-    raise wrong("E595", message, hint)
 
 
 def drawn(question: Question, checked: bool, folded: bool) -> ShownGraph:
@@ -98,19 +73,4 @@ def write(path: str, suffix: str, found: ShownGraph, heated: bool) -> None:
     except ValueError as error:
         hint = "--of NAME draws the graph of one value"
         raise ProgramError("E403", str(error), hint=hint) from None
-    put_picture(path, suffix, content, found.picture.program)
-
-
-def put_picture(path: str, suffix: str, content: bytes, program: str) -> None:
-    """Write the file of a picture, and a note if it may lack letters of the program."""
     put(path, content, "give a file in a folder that can be written to")
-    if suffix not in PIXELS:
-        return
-    from ..render.graphs.pixels import undrawn
-
-    letter = undrawn(program)
-    if letter:
-        tell(
-            f"letters such as {letter!r} may be missing from a {suffix} or stand "
-            "in the wrong order: a .svg or .html has them right"
-        )

@@ -1,5 +1,5 @@
-"""Pictures of dot characters: curves, lines of equal value, patterns of matrices; and
-the round numbers of their axes.
+"""Pictures of dot characters: curves and patterns of matrices; and the round numbers
+of their axes.
 
 Invariants: a column of a curve shows the mean of the numbers that fall into it, or a
 point of the line between two numbers; neighbouring columns are joined, so that no jump
@@ -20,12 +20,11 @@ has one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from math import atan2, ceil, floor, inf, isfinite, isnan, log10, nan, pi
+from math import ceil, floor, inf, isfinite, isnan, log10, nan
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from ..answers.plot import Field
 from ..engine.raw import Host
 from ..lang.excerpt import printable
 from .line import Layout, Line, dim, title
@@ -33,7 +32,7 @@ from .numbers import number, six_digits
 from .writer import DEFAULT_TERMINAL_COLUMNS
 
 if TYPE_CHECKING:
-    from ..answers.plot import Curve, Surface
+    from ..answers.plot import Curve
     from ..views.pattern import Pattern
 
 ROWS: Final = 8
@@ -58,27 +57,6 @@ MAX_SPY_ROWS: Final = 24
 """Largest number of lines of a picture of a matrix."""
 
 MOST_LINES: Final = 8
-MOST_ROWS: Final = 20
-LEAST_ROWS: Final = 6
-COLUMNS_A_ROW: Final = 3
-"""Columns per row of a picture of contours, which is a little wider than high."""
-
-ARROW_COLUMNS: Final = 7
-ARROW_ROWS: Final = 3
-"""Distance from one arrow to the next, in cells."""
-
-ASPECT: Final = 2.0
-"""Height of a character, in widths of one."""
-
-ARROWS: Final = "⇒⇗⇑⇖⇐⇙⇓⇘"
-"""Arrows by eighths of a turn, counted from the right towards the top."""
-
-LEVEL: Final = "○"
-"""Sign of a place where the value is level."""
-
-FLAT: Final = 1e-6
-"""Fraction of the steepest slope below which a place counts as level."""
-
 RARE: Final = 0.05
 """Fraction of the points that may lie below the lowest power of ten."""
 
@@ -230,14 +208,10 @@ def _panel(
     yield from _framed(dotted(x, heights, low, high, columns), columns, marks, ends)
 
 
-def plotted(view: Curve | Field, layout: Layout, log: str = "") -> Iterator[Line]:
-    """Yield a plot: curves over the part of one input's range that has values, with
-    their kinks, or lines of equal value; ``log`` names logarithmic axes of curves."""
+def plotted(view: Curve, layout: Layout, log: str = "") -> Iterator[Line]:
+    """Yield curves over the part of an input's range that has values, with their
+    kinks; ``log`` names the logarithmic axes."""
     width = layout.width or DEFAULT_TERMINAL_COLUMNS
-    if isinstance(view, Field):
-        known_at_all = np.isfinite(view.surface.value).any()
-        yield from contours(view.surface, width) if known_at_all else ()
-        return
     (name,), output, drawn = view.inputs, view.output or "", view.drawn()
     (x, value), *_ = drawn
     known = x[~np.isnan(value)]
@@ -320,38 +294,6 @@ def _spread(x: Host, levels: Host, count: int, top: int) -> list[float]:
     return list(map(float, found))
 
 
-def contours(surface: Surface, width: int) -> Iterator[Line]:
-    """Yield a value over two inputs as lines of equal value, with arrows that point
-    uphill, perpendicular to the lines as they are drawn; each input needs at least two
-    values, and places without a finite value stay blank.
-
-    value
-      2 ┤ ⇖  ⠑⠢⡀ ⇗
-        │     ⠈⠢⡀
-      0 ┤ ⇐       ⇒
-        └──────────
-        -1        1
-    x across, y up, arrows uphill
-    lines at 0.5, 1, 1.5; from 0 to 2
-    """
-    known = surface.value[np.isfinite(surface.value)]
-    lines = levels(known)
-    ends = [six_digits(float(v)) for v in (surface.y[-1], surface.y[0])]
-    columns = _room_beside(ends, width)
-    rows = max(LEAST_ROWS, min(MOST_ROWS, columns // COLUMNS_A_ROW))
-    yield title("value")
-    across = [six_digits(float(v)) for v in (surface.x[0], surface.x[-1])]
-    picture = _lines(_picture(surface, lines, columns, rows))
-    yield from _framed(picture, columns, ends, across)
-    first, second = surface.inputs
-    arrows = ", arrows uphill" * bool(np.isfinite(surface.slopes).all(0).any())
-    yield dim(f"{first} across, {second} up{arrows}")
-    listed = ", ".join(map(six_digits, lines))
-    low, high = six_digits(float(known.min())), six_digits(float(known.max()))
-    text = f"lines at {listed}" if lines else "no lines"
-    yield dim(f"{text}; from {low} to {high}")
-
-
 def levels(values: Host, most: int = MOST_LINES) -> list[float]:
     """Return the values that lines are drawn at: few, with few digits. Of values that
     are nowhere negative and span two decades or more these are `powers`."""
@@ -368,93 +310,6 @@ def levels(values: Host, most: int = MOST_LINES) -> list[float]:
         found = (float(f"{at:.12g}") for at in round_ones)
         return [at + 0.0 for at in found if low < at < high]
     return [at for at in powers(least, high, most) if least < at < high]
-
-
-def _picture(
-    surface: Surface, lines: Sequence[float], columns: int, rows: int
-) -> list[list[str]]:
-    """Return the rows of characters from the top."""
-    up, across = rows * DOTS_UP, columns * DOTS_ACROSS
-    heights = _resized(surface.value, up + 1, across + 1)
-    known = np.isfinite(heights)
-    dots = np.zeros((up, across), dtype=bool)
-    on_line: list[list[tuple[int, int]]] = []
-    with np.errstate(all="ignore"):
-        for at in lines:
-            above = heights >= at
-            edge = (above[:-1, :-1] != above[1:, :-1]) & known[1:, :-1]
-            edge |= (above[:-1, :-1] != above[:-1, 1:]) & known[:-1, 1:]
-            edge &= known[:-1, :-1]
-            dots |= edge
-            places = np.argwhere(edge) // (DOTS_UP, DOTS_ACROSS)
-            on_line.append([(rows - 1 - row, cell) for row, cell in places.tolist()])
-    drawn = _characters(dots)
-    taken = _put_arrows(drawn, surface)
-    _put_labels(drawn, lines, on_line, taken)
-    return drawn
-
-
-def _resized(values: Host, rows: int, columns: int) -> Host:
-    """Return a matrix of another size by linear interpolation."""
-    for axis, size in ((0, rows), (1, columns)):
-        place = np.linspace(0, values.shape[axis] - 1, size)
-        lower = np.minimum(place.astype(int), values.shape[axis] - 2)
-        share = place - lower if axis else (place - lower)[:, np.newaxis]
-        before, after = values.take(lower, axis), values.take(lower + 1, axis)
-        with np.errstate(all="ignore"):
-            # A neighbour of weight 0 may be NaN, so it is not added.
-            mixed = before * (1 - share) + after * share
-        values = np.where(share == 0, before, np.where(share == 1, after, mixed))
-    return values
-
-
-def _put_arrows(drawn: list[list[str]], surface: Surface) -> set[tuple[int, int]]:
-    """Put arrows at regular cells, and return where they are."""
-    rows, columns = len(drawn), len(drawn[0])
-    # The slope on the screen is the change per cell, not per unit of an input.
-    wide = float(surface.x[-1] - surface.x[0]) / columns
-    high = float(surface.y[-1] - surface.y[0]) / rows
-    sizes = (wide, high / ASPECT)
-    with np.errstate(all="ignore"):
-        east, north = (
-            _resized(slope, rows, columns)[::-1] * size
-            for slope, size in zip(surface.slopes, sizes, strict=True)
-        )
-    known = np.isfinite(_resized(surface.value, rows, columns))[::-1]
-    known &= np.isfinite(east) & np.isfinite(north)
-    steep = float(np.hypot(east, north)[known].max(initial=0.0))
-    taken = set()
-    for row in range(ARROW_ROWS // 2, rows, ARROW_ROWS):
-        for column in range(ARROW_COLUMNS // 2, columns, ARROW_COLUMNS):
-            if known[row, column]:
-                e, n = float(east[row, column]), float(north[row, column])
-                eighth = round(atan2(n, e) / (pi / 4))
-                level = abs(e) + abs(n) <= FLAT * steep or not steep
-                drawn[row][column] = LEVEL if level else ARROWS[eighth % len(ARROWS)]
-                taken.add((row, column))
-    return taken
-
-
-def _put_labels(
-    drawn: list[list[str]],
-    lines: Sequence[float],
-    on_line: Sequence[Sequence[tuple[int, int]]],
-    taken: set[tuple[int, int]],
-) -> None:
-    """Write each line's value on it, as near to the middle of its places as there is
-    room."""
-    columns = len(drawn[0])
-    for at, places in zip(lines, on_line, strict=True):
-        text = six_digits(at)
-        middle = len(places) // 2
-        for nr in sorted(range(len(places)), key=lambda k: abs(k - middle)):
-            row, cell = places[nr]
-            start = min(max(0, cell - len(text) // 2), columns - len(text))
-            spots = {(row, start + k) for k in range(-1, len(text) + 1)}
-            if start >= 0 and not spots & taken:
-                drawn[row][start : start + len(text)] = text
-                taken |= spots
-                break
 
 
 def spy(

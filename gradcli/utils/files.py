@@ -69,8 +69,7 @@ def save(obj: object, f: Target) -> None:
     Raises:
         TypeError: ``obj`` holds something else; the message says what to do.
     """
-    from safetensors.numpy import save as serialise
-
+    serialise = _safetensors().save
     notes = {}
     if _has_state(obj):
         obj = _state_of(obj)
@@ -88,6 +87,17 @@ def save(obj: object, f: Target) -> None:
             file.write(data)
     else:
         f.write(data)
+
+
+def _safetensors() -> Any:
+    """Return the module that reads and writes the files; raise ImportError, with the
+    way to install it, where it is missing."""
+    try:
+        import safetensors.numpy
+    except ImportError as error:
+        message = "torch.save and torch.load need safetensors: pip install safetensors"
+        raise ImportError(message) from error
+    return safetensors.numpy
 
 
 def load(
@@ -108,8 +118,6 @@ def load(
     Raises:
         ValueError: the file is no safetensors file.
     """
-    from safetensors.numpy import load as parse
-
     from ..engine.creation import tensor
 
     if isinstance(f, str | os.PathLike):
@@ -117,6 +125,7 @@ def load(
             data = _content(file)
     else:
         data = _content(f)
+    parse = _safetensors().load
     try:
         arrays = parse(data)
     except KeyError as error:

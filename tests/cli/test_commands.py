@@ -139,7 +139,6 @@ def test_a_terminal_shortens_long_paths_and_says_so(
 
 
 def test_two_ranges(tmp_path: Path, capsys: Capture) -> None:
-    pytest.importorskip("contourpy", reason="the extra `pictures` is not installed")
     path = tmp_path / "field.svg"
     words = ["x=-2..2:9", "y=-1..3:11"]
     assert run(["plot", "(1-x)^2 + 5*(y-x^2)^2", *words, "-o", str(path)]) == 0

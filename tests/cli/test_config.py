@@ -152,7 +152,6 @@ def test_colour_and_width_count_where_the_environment_wishes_nothing() -> None:
 def test_the_theme_that_is_set_is_that_of_text_and_of_pictures(
     gradcli: Run, tmp_path: Path
 ) -> None:
-    pytest.importorskip("igraph", reason="the extra `pictures` is not installed")
     env = {"GRADCLI_THEME": "light", "FORCE_COLOR": "1"}
     assert "\x1b[38;5;90m" in gradcli("graph", "x*2", "x=1", env=env).out
     assert "\x1b[1;38;5;124merror" in gradcli("value", "xx y", env=env).err

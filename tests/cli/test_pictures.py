@@ -10,12 +10,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from gradcli.cli import drawing
 from gradcli.cli.app import run
+from gradcli.lang.errors import ProgramError
 
 from .conftest import AT, FIVE
-
-pytest.importorskip("igraph", reason="the extra `pictures` is not installed")
 
 Draw = Callable[..., bytes]
 
@@ -36,14 +34,6 @@ def draw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Draw:
     return drawn
 
 
-def skip_without_cairo() -> None:
-    """Skip where cairosvg is not installed, or not the system's library it loads."""
-    try:
-        import cairosvg  # noqa: F401
-    except (ImportError, OSError) as error:
-        pytest.skip(f"no cairo: {error}")
-
-
 def test_svg_and_its_heat(draw: Draw) -> None:
     plain, hot = (ElementTree.fromstring(draw("g.svg", *o)) for o in ((), ("--heat",)))
     assert plain.get("class") is None
@@ -51,31 +41,10 @@ def test_svg_and_its_heat(draw: Draw) -> None:
 
 
 def test_png_is_sharp(draw: Draw) -> None:
-    skip_without_cairo()
     content = draw("g.PNG")
     assert content[:8] == b"\x89PNG\r\n\x1a\n"
     width, height = struct.unpack(">II", content[16:24])
     assert min(width, height) > 1000
-
-
-@pytest.mark.parametrize(
-    ("program", "said"), [("x*עברית", "'ע'"), ("x*損失", "'損'"), ("x*αж", "")]
-)
-def test_letters_that_a_png_may_lack_are_told(
-    program: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    skip_without_cairo()
-    words = ["graph", program, "--no-verify", "-q", "-o"]
-    assert run([*words, str(tmp_path / "g.png")]) == 0
-    told = capsys.readouterr().err
-    assert (f"letters such as {said}" in told) is bool(said)
-    assert run([*words, str(tmp_path / "g.svg")]) == 0
-    assert "letters" not in capsys.readouterr().err
-
-
-def test_pdf(draw: Draw) -> None:
-    skip_without_cairo()
-    assert draw("g.pdf").startswith(b"%PDF-")
 
 
 def test_json_is_that_of_the_option(
@@ -108,19 +77,6 @@ def test_a_page_has_the_verdicts(
     assert text.count('"verdict": "proved"') == 5
 
 
-def test_a_missing_library_is_named_with_the_way_to_get_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(drawing, "find_spec", lambda name: None)
-    assert run(["graph", "x*x", "x=1", "-o", "g.png"]) == 2
-    told = capsys.readouterr().err
-    assert "needs igraph and cairosvg" in told
-    assert (
-        "needs igraph and cairosvg\n  = help: pip install '.[pictures]' in a clone"
-        in told
-    )
-
-
 def test_an_output_of_several_numbers_is_drawn_without_gradients(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -137,14 +93,27 @@ def test_a_picture_too_large_for_memory_is_less_sharp_and_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from gradcli.ops.checks import LIMIT
-    from gradcli.render.graphs.pixels import converted
+    from gradcli.render.graphs.pixels import to_png
 
-    skip_without_cairo()
     document = '<svg xmlns="http://www.w3.org/2000/svg" width="600" height="400"></svg>'
     told: list[str] = []
-    usual = converted(document, ".png", told.append)
+    usual = to_png(document, told.append)
     assert (struct.unpack(">II", usual[16:24]), told) == ((1200, 800), [])
     monkeypatch.setattr(LIMIT, "bytes", 24 * 600 * 400)
-    fewer = converted(document, ".png", told.append)
+    fewer = to_png(document, told.append)
     assert struct.unpack(">II", fewer[16:24]) == (600, 400)
     assert told[0].startswith("the picture has 50% of the usual resolution")
+
+
+def test_a_png_without_a_font_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    import resvg_py
+
+    from gradcli.render.graphs.pixels import to_png
+
+    draw = resvg_py.svg_to_bytes
+    without = lambda text, **options: draw(
+        text, **options | {"skip_system_fonts": True}
+    )
+    monkeypatch.setattr(resvg_py, "svg_to_bytes", without)
+    with pytest.raises(ProgramError, match="needs a font"):
+        to_png('<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40"></svg>')

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import pairwise
 from math import exp, sin
 from typing import Any
@@ -13,13 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradcli.answers.plot import Surface
 from gradcli.render.dots import (
-    ARROWS,
     BITS,
-    LEVEL,
     ROWS,
-    contours,
     curve,
     dotted,
     labels,
@@ -142,76 +137,6 @@ def test_the_axes_name_the_range_and_the_last_step() -> None:
     assert lines[1].startswith("   3 ┤")
     assert lines[ROWS].startswith("1.25 ┤")
     assert lines[-1].split() == ["0", "2"]
-
-
-def surface(
-    f: Function, slopes: Function, x: tuple[float, float], y: tuple[float, float]
-) -> Surface:
-    across, up = np.linspace(*x, 41), np.linspace(*y, 31)
-    with np.errstate(all="ignore"):
-        east, north = np.meshgrid(across, up)
-        value = f(east, north) + 0 * east
-        by_x, by_y = slopes(east, north)
-    return Surface(("x", "y"), across, up, value, (by_x + 0 * east, by_y + 0 * east))
-
-
-def picture(drawn: Surface, width: int = 60) -> list[str]:
-    """The rows between the axes."""
-    lines = [line.text for line in contours(drawn, width)]
-    return [row[row.index(mark) + 1 :] for row in lines for mark in "┤│" if mark in row]
-
-
-AROUND = (-1, 1)
-BOWL = surface(lambda a, b: a * a + b * b, lambda a, b: (2 * a, 2 * b), AROUND, AROUND)
-
-
-def test_arrows_point_away_from_the_least_value() -> None:
-    rows = picture(BOWL)
-    arrows = {(r, c): mark for r, row in enumerate(rows) for c, mark in enumerate(row)
-              if mark in ARROWS}  # fmt: skip
-    middle, across = (len(rows) - 1) / 2, max(c for _, c in arrows) / 2
-    assert len(arrows) > 20
-    for (row, column), mark in arrows.items():
-        assert column <= across + 5 or mark not in "⇐⇖⇙"
-        assert row >= middle - 3 or mark not in "⇓⇙⇘"
-        assert row <= middle + 3 or mark not in "⇑⇖⇗"
-
-
-@pytest.mark.parametrize(
-    ("slopes", "mark"),
-    [((1, 0), "⇒"), ((1, 1), "⇗"), ((0, 1), "⇑"), ((-1, 0), "⇐"), ((0, -1), "⇓"),
-     ((-1, 1), "⇖"), ((1, -1), "⇘"), ((-1, -1), "⇙"), ((0, 0), LEVEL)],
-)  # fmt: skip
-def test_an_arrow_points_along_the_slope(slopes: tuple[int, int], mark: str) -> None:
-    plane = surface(
-        lambda a, b: slopes[0] * a + slopes[1] * b, lambda a, b: slopes, (0, 2), (0, 1)
-    )
-    # Twice as wide as high at two columns a row: as steep across as up.
-    rows = picture(replace(plane, y=np.linspace(0, 1.5, 31)))
-    assert {mark for row in rows for mark in row if mark in ARROWS + LEVEL} == {mark}
-
-
-def test_lines_are_where_the_value_is_and_are_labelled() -> None:
-    slope = surface(lambda a, b: a, lambda a, b: (1, 0), (0, 3), (0, 1))
-    rows = picture(slope)
-    columns = len(max(rows, key=len))
-    at = rows[0].index("⢸") if "⢸" in rows[0] else rows[0].index("⡇")
-    lines = levels(slope.value)
-    assert min(abs(at - columns * level / 3) for level in lines) < 2
-    text = "\n".join(picture(BOWL))
-    assert all(f"{level:g}" in text for level in levels(BOWL.value)[:4])
-
-
-@pytest.mark.parametrize("width", [20, 60, 90])
-def test_nothing_is_wider_than_the_room_there_is(width: int) -> None:
-    assert all(len(row) <= width - 2 for row in picture(BOWL, width))
-
-
-def test_what_is_not_finite_stays_blank() -> None:
-    half = surface(lambda a, b: np.log(a) + b, lambda a, b: (1 / a, 1), (-1, 1), (0, 1))
-    rows = picture(half)
-    assert all(not row[:20].strip() for row in rows)
-    assert any(row[40:].strip() for row in rows)
 
 
 @pytest.mark.parametrize(

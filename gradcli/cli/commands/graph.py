@@ -13,13 +13,10 @@ from ..sources import question_of
 if TYPE_CHECKING:
     from ...answers.question import Question
 
-LAID_OUT = (".svg", ".html", ".png", ".pdf")
-"""Suffixes of pictures whose boxes have to be placed."""
-
 WHOLE = (".dot", ".gv", ".mmd", ".json")
 """Suffixes of files with the recorded graph alone, without a backward pass."""
 
-HEATED = (".svg", ".png", ".pdf")
+HEATED = (".svg", ".png")
 """Suffixes of pictures with colours for the sizes of gradients."""
 
 
@@ -47,8 +44,8 @@ def main(
     --dot: Write Graphviz.
     --mermaid: Write Mermaid.
     -o, --out FILE: Write a picture of the kind that the name ends with: .svg, .html (to
-        click through), .png, .pdf, .dot, .mmd, .graphml, .json.
-    --heat: In a picture (.svg, .png, .pdf), colour each node by the size of its
+        click through), .png, .dot, .mmd, .graphml, .json.
+    --heat: In a picture (.svg, .png), colour each node by the size of its
         gradient.
     --unfold: In a picture, draw every step of a loop instead of one.
     """
@@ -84,11 +81,9 @@ def main(
 
 def _check_file(out: str, heat: bool, unfold: bool, grad_output: str | None) -> None:
     """Refuse a file of no known format, and options that it has no place for."""
-    from ..drawing import ENDINGS, LAYOUT, require
+    from ..drawing import ENDINGS
 
     suffix = suffix_of(out, ENDINGS)
-    if suffix in LAID_OUT:
-        require(suffix, LAYOUT, "--dot and --mermaid need nothing")
     if heat and suffix not in HEATED:
         hint = "a page has a switch for it" if suffix == PAGE else "as in -o g.svg"
         raise wrong("E590", f"--heat: no colours in a file that ends {suffix}", hint)

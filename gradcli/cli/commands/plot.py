@@ -16,7 +16,7 @@ from ..options import (
     without,
 )
 from ..output import show, tell, tell_trouble
-from ..problems import suffix_of, wrong
+from ..problems import put, suffix_of, wrong
 from ..sources import question_of, refuse_slip
 
 if TYPE_CHECKING:
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from ...answers.question import Question
     from ...lang.run import Run
 
-ENDINGS = (".svg", ".png", ".pdf", ".json")
+ENDINGS = (".svg", ".png", ".json")
 
 
 @without(NEEDS_ALL_VALUES)
 def main(request: Request, out: str | None = None, log: str = "") -> int:
     """Curves of a value and its derivative, over x=START..STOP.
 
-    Kinks are marked. Of two inputs with a range, lines of equal value are drawn, with
-    arrows uphill. NAME=START..STOP:COUNT says how many points.
+    Kinks are marked. NAME=START..STOP:COUNT says how many points. With two ranges and
+    -o FILE, lines of equal value are drawn, with arrows uphill.
 
     Example: gradcli plot "x^2*sin(x)" x=-3..3
 
-    -o, --out FILE: Write a picture: .svg, .png, .pdf, or .json for the numbers.
+    -o, --out FILE: Write a picture: .svg, .png, or .json for the numbers.
     --log AXES: Make the axis x, y or both, xy, of a curve logarithmic. The value's is
         so by itself where it grows over many powers of ten.
     """
@@ -47,12 +47,10 @@ def main(request: Request, out: str | None = None, log: str = "") -> int:
         raise wrong("E590", "--shape does nothing: a curve draws no values", hint)
     words, sweep = _ranges(request)
     if out is not None:
-        from ..drawing import require
-
-        suffix = suffix_of(out, ENDINGS)
-        if suffix != ".json":
-            lines = ("contourpy",) if len(sweep) > 1 else ()
-            require(suffix, lines, "-o p.json needs nothing")
+        suffix_of(out, ENDINGS)
+    elif len(sweep) > 1 and not request.json:
+        hint = "name the picture's file with -o, as in -o p.svg"
+        raise wrong("E595", "lines of equal value are drawn in a file", hint)
     if not {*log} <= {*"xy"} or (log and len(sweep) > 1):
         hint = "give x, y or xy, and one range"
         raise wrong("E595", f"--log: a curve has no axes {log!r}", hint)
@@ -153,7 +151,6 @@ def _written(view: Curve | Field, out: str, log: str) -> int:
     from ...render.graphs.svg import whole
     from ...render.line import Line
     from ...render.theme import chosen
-    from ..drawing import put_picture
 
     suffix = suffix_of(out, ENDINGS)
     if suffix == ".json":
@@ -165,9 +162,9 @@ def _written(view: Curve | Field, out: str, log: str) -> int:
         document = whole(plot(view, chosen.name, log))
         content = document.encode()
         if suffix != ".svg":
-            from ...render.graphs.pixels import converted
+            from ...render.graphs.pixels import to_png
 
-            content = converted(document, suffix, tell)
-    put_picture(out, suffix, content, view.program)
+            content = to_png(document, tell)
+    put(out, content, "give a file in a folder that can be written to")
     said = Line((f"written to {out}", "plain"))
     return show(view, bare=lambda _: (), text=lambda *_: [said])

@@ -1,13 +1,13 @@
 """Places of boxes: layers from top to bottom, with room for every label and line.
 
-Inside a layer things stand in the order in which lines lead to them if no lines cross
-then, else in one that igraph finds. The positions are those at which lines are as
+Inside a layer things stand in the order in which lines lead to them; rows are reordered
+as long as fewer lines cross afterwards. The positions are those at which lines are as
 straight as they can be without overlaps.
 
 Invariant: boxes of a layer do not overlap. Every line goes from one layer to the next:
 one that spans several has a bend in each, and a place for its label.
 
-    placed = place(sizes, lines)        # needs igraph, the extra `pictures`
+    placed = place(sizes, lines)
     placed.boxes[0], placed.bends[0]    # (x, y) of a middle; points of a line
 """
 
@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ...views.folds import depths
 
@@ -32,10 +32,6 @@ LAYER_GAP: Final = 20.0
 """Distance between two layers, in which lines bend, in units of the picture."""
 
 LABEL_HEIGHT: Final = 18.0
-
-MISSING: Final = (
-    "a picture needs igraph: pip install '.[pictures]' in a clone of gradcli"
-)
 
 MAX_BENDS: Final = 6000
 """Largest number of bends of all lines; if there are more, the longest lines are cut
@@ -101,29 +97,15 @@ class Placed:
 
 def place(sizes: Sequence[tuple[float, float]], lines: Sequence[Line]) -> Placed:
     """Return places for boxes of these widths and heights, joined by lines without
-    cycles.
-
-    Raises:
-        ImportError: igraph is missing.
-    """
+    cycles."""
     if not sizes:
         return Placed([], [], [], 0.0, 0.0)
-    _igraph()
     layers = depths(len(sizes), ((line.start, line.end) for line in lines))
     grid = _Grid(sizes, lines, layers)
     grid.order()
     grid.settle()
     grid.straighten()
     return grid.placed()
-
-
-def _igraph() -> Any:
-    """Return the module igraph; raise ImportError if it is missing."""
-    try:
-        import igraph
-    except ImportError as error:
-        raise ImportError(MISSING) from error
-    return igraph
 
 
 def _kept(layers: Sequence[int], lines: Sequence[Line]) -> set[int]:
@@ -182,19 +164,14 @@ class _Grid:
         return chain
 
     def order(self) -> None:
-        """Fill the rows: in the order in which lines leave their boxes if no lines
-        cross then, else in the order that igraph finds, improved by `_untangle`."""
-        self._fill(self._as_written())
-        if self._crossings():
-            graph = _igraph().Graph(len(self._layer), self._links, directed=True)
-            found = graph.layout_sugiyama(layers=self._layer)
-            self._fill([point[0] for point in list(found)[: len(self._layer)]])
-            self._untangle()
-
-    def _fill(self, across: Sequence[float]) -> None:
+        """Fill the rows in the order in which lines leave their boxes; reorder them
+        where lines cross."""
+        across = self._as_written()
         self._rows = [[] for _ in range(self._count)]
         for thing in sorted(range(len(self._layer)), key=across.__getitem__):
             self._rows[self._layer[thing]].append(thing)
+        if self._crossings():
+            self._untangle()
 
     def _as_written(self) -> list[float]:
         """Return the numbers from left to right in which things are first met on the

@@ -51,8 +51,7 @@ MAX_WHOLE_CHARACTERS: Final = 600
 
 
 def page(picture: Picture, theme: Theme = "auto") -> Iterator[str]:
-    """Yield the lines of a page, a dark one printed light; raise ImportError if igraph
-    is missing."""
+    """Yield the lines of a page, a dark one printed light."""
     scene = scene_of(picture)
     placed = place_scene(scene)
     insides = [inside(picture, fold) for fold in picture.folds]

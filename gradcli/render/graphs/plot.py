@@ -106,7 +106,7 @@ def height_axis(scale: Scale, start: float, end: float) -> Axis:
 
 def plot(view: Curve | Field, theme: Theme = "auto", log: str = "") -> Iterator[str]:
     """Yield the lines of a document, the axes named in ``log``, "x" or "y", of a curve
-    logarithmic; raise ImportError if contourpy is missing, which a field needs."""
+    logarithmic."""
     return _curve(view, theme, log) if isinstance(view, Curve) else _field(view, theme)
 
 

@@ -31,7 +31,7 @@ from ..line import Line
 from ..theme import Theme
 
 ENDINGS: Final = (
-    ".svg", ".html", ".png", ".pdf", ".dot", ".gv", ".mmd", ".graphml", ".json"
+    ".svg", ".html", ".png", ".dot", ".gv", ".mmd", ".graphml", ".json"
 )  # fmt: skip
 """Suffixes of the files that a picture can be written to."""
 
@@ -65,7 +65,6 @@ class ShownGraph:
                 greys.
 
         Raises:
-            ImportError: igraph is missing; it comes with the extra ``pictures``.
             ValueError: the graph is too large to be drawn.
         """
         from .svg import svg, whole
@@ -87,14 +86,12 @@ class ShownGraph:
         """Write a file in the format of the name's suffix.
 
         Args:
-            path: ends with .svg, .html, .png, .pdf, .dot, .gv, .mmd, .graphml or .json.
-            heat: colour each node of an .svg, a .png or a .pdf by the size of its
-                gradient.
-            theme: the colours of an .svg, a .png, a .pdf or an .html.
+            path: ends with .svg, .html, .png, .dot, .gv, .mmd, .graphml or .json.
+            heat: colour each node of an .svg or a .png by the size of its gradient.
+            theme: the colours of an .svg, a .png or an .html.
 
         Raises:
             ValueError: the name ends with none of these.
-            ImportError: a library of the extra ``pictures`` is missing.
             OSError: the file cannot be written.
         """
         content = self.content(PurePath(path).suffix.lower(), heat, theme)
@@ -129,9 +126,9 @@ class ShownGraph:
         document = self.svg(heat, theme)
         if suffix == ".svg":
             return document.encode()
-        from .pixels import converted
+        from .pixels import to_png
 
-        return converted(document, suffix, tell)
+        return to_png(document, tell)
 
     def _refuse_crowd(self) -> None:
         folded = sum(len(fold.nodes) - 1 for fold in self.picture.folds)
@@ -147,7 +144,7 @@ class ShownGraph:
         notebook shows the repr."""
         try:
             return self.svg()
-        except (ImportError, ValueError):
+        except ValueError:
             return None
 
     def _repr_html_(self) -> str | None:

@@ -93,7 +93,7 @@ class Heat:
 
 def svg(picture: Picture, heated: bool = False, theme: Theme = "auto") -> Iterator[str]:
     """Yield the lines of a document, its boxes coloured by the size of their gradients
-    if ``heated``; raise ImportError if igraph is missing."""
+    if ``heated``."""
     scene = scene_of(picture)
     placed = place_scene(scene)
     heat = Heat(scene.boxes) if heated else None
@@ -140,8 +140,7 @@ def opened(
 
 
 def place_scene(scene: Scene) -> Placed:
-    """Return places for the boxes of a scene; raise ImportError if igraph is
-    missing."""
+    """Return places for the boxes of a scene."""
     sizes = [(box.width, box.height) for box in scene.boxes]
     hints = [label_width(link.hint(scene.boxes)) for link in scene.links]
     links = zip(scene.links, hints, strict=True)

@@ -8,8 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytest.importorskip("igraph", reason="the extra `pictures` is not installed")
-
 from gradcli.render.graphs import layers
 from gradcli.render.graphs.layers import Line, Placed, place
 

@@ -28,7 +28,6 @@ CELLS = (
 def test_a_notebook_shows_pictures_and_tables(tmp_path: Path) -> None:
     nbclient = pytest.importorskip("nbclient", reason="nbclient executes notebooks")
     pytest.importorskip("ipykernel", reason="a notebook needs a kernel")
-    pytest.importorskip("igraph", reason="igraph places the boxes")
     nbformat = pytest.importorskip("nbformat")
     first = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
     cells = [nbformat.v4.new_code_cell(text) for text in (first + CELLS[0], *CELLS[1:])]

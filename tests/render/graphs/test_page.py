@@ -15,8 +15,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("igraph", reason="the extra `pictures` is not installed")
-
 from gradcli.answers.picture import Picture
 from gradcli.cli.app import run
 from gradcli.render.graphs.page import embedded, page

@@ -44,7 +44,6 @@ def test_a_curve_is_drawn_with_its_slope_and_its_kinks() -> None:
 
 
 def test_arrows_point_uphill_as_it_is_seen() -> None:
-    pytest.importorskip("contourpy", reason="the extra `pictures` is not installed")
     x, y = np.linspace(0, 1, 41), np.linspace(0, 10, 41)
     across, up = np.meshgrid(x, y)
     slopes = np.full_like(across, 10.0), np.ones_like(up)
@@ -104,7 +103,6 @@ def field(value: Host, x: Host, y: Host) -> list[str]:
 
 
 def test_a_field_without_lines_says_why_and_has_none_at_its_least_value() -> None:
-    pytest.importorskip("contourpy", reason="the extra `pictures` is not installed")
     x = y = np.linspace(-1, 1, 21)
     assert "value is 3 everywhere" in field(np.full((21, 21), 3.0), x, y)
     assert "nothing finite to draw" in field(np.full((21, 21), np.nan), x, y)

@@ -8,8 +8,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-pytest.importorskip("igraph", reason="the extra `pictures` is not installed")
-
 from gradcli.answers.picture import Picture
 from gradcli.render.graphs import layers
 from gradcli.render.graphs.scene import MAX_TEXT, brief, inside, scene_of

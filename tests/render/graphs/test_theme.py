@@ -10,11 +10,9 @@ from typing import get_args
 
 import pytest
 
-pytest.importorskip("igraph", reason="the extra `pictures` is not installed")
-
 from gradcli.answers.picture import Picture
 from gradcli.render.graphs.page import page
-from gradcli.render.graphs.pixels import converted
+from gradcli.render.graphs.pixels import to_png
 from gradcli.render.graphs.plot import COLOURS, ON_DARK
 from gradcli.render.graphs.svg import svg, whole
 from gradcli.render.line import Line, Role
@@ -133,12 +131,8 @@ def test_without_hues_all_is_grey(five: Picture) -> None:
 
 
 def test_a_png_has_the_theme_s_ground(five: Picture) -> None:
-    try:
-        import cairosvg  # noqa: F401
-    except (ImportError, OSError) as error:
-        pytest.skip(f"no cairo: {error}")
     image = pytest.importorskip("PIL.Image")
     for theme, ground in (("auto", (255,) * 3), ("dark", hexed("#14181e"))):
-        content = converted(whole(svg(five, theme=theme)), ".png")
+        content = to_png(whole(svg(five, theme=theme)))
         with image.open(io.BytesIO(content)) as found:
             assert found.convert("RGB").getpixel((2, 2)) == ground
