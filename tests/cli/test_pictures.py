@@ -116,4 +116,4 @@ def test_a_png_without_a_font_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     )
     monkeypatch.setattr(resvg_py, "svg_to_bytes", without)
     with pytest.raises(ProgramError, match="needs a font"):
-        to_png('<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40"></svg>')
+        to_png('<svg width="6" height="4"><style>text{font-family:Menlo}</style></svg>')

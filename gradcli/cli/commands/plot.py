@@ -65,6 +65,8 @@ def main(request: Request, out: str | None = None, log: str = "") -> int:
         view = replace(view, kinks=_kinks(question, view))
     if out is not None and not request.json:
         return _written(view, out, log)
+    if not isinstance(view, Curve):
+        return show(view, text=lambda *_: ())
     from ...render.dots import plotted
 
     return show(view, text=lambda found, layout: plotted(found, layout, log))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from html import escape
 from math import sqrt
 from typing import Final
 
@@ -21,8 +22,8 @@ PIXELS_PER_BYTE: Final = 1 / 24
 rest of the limit is left to the program."""
 
 LETTER: Final = """<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">
-<text y="9">M</text></svg>"""
-"""A picture that is empty where the system has no font."""
+<text y="9" style="{}">M</text></svg>"""
+"""A picture of a letter in a font, which is empty where the system lacks the font."""
 
 
 def to_png(document: str, warn: Callable[[str], object] = lambda text: None) -> bytes:
@@ -33,12 +34,14 @@ def to_png(document: str, warn: Callable[[str], object] = lambda text: None) -> 
         warn: called with a sentence if the resolution is lower than usual.
 
     Raises:
-        ProgramError: the system has no font to write the picture's texts with.
+        ProgramError: the system has none of the picture's fonts.
     """
     from resvg_py import svg_to_bytes
 
-    if svg_to_bytes(LETTER) == svg_to_bytes(LETTER, skip_system_fonts=True):
-        hint = "install one (fonts-dejavu in Debian), or write a .svg, which needs none"
+    font = re.search("font-family:[^;}]*", document)
+    letter = LETTER.format("" if font is None else escape(font[0], quote=True))
+    if font and svg_to_bytes(letter) == svg_to_bytes(letter, skip_system_fonts=True):
+        hint = "install fonts-dejavu, or write a .svg, which needs no font"
         raise ProgramError("E595", "a PNG needs a font, and there is none", hint=hint)
     size = re.search('width="(.*?)".*?height="(.*?)"', document)
     assert size is not None
