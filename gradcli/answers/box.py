@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -22,7 +22,6 @@ from ..lang.parser import parse
 from ..lang.prepare import value_of
 from ..lang.run import input_names
 from ..lang.suggest import did_you_mean
-from ..records import Values
 from .question import Question
 
 if TYPE_CHECKING:
@@ -69,7 +68,8 @@ def read_range(argument: str) -> Range | None:
     return Range(start, stop, found["count"], first == "old")
 
 
-class Box(Values):
+@dataclass(frozen=True, slots=True)
+class Box:
     """An input's interval."""
 
     name: str

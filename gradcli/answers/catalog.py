@@ -6,6 +6,7 @@ Invariant: a page shows only what stands in the function's row and in `SPELLINGS
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from ..lang.errors import ProgramError
 from ..lang.parser import parse
@@ -14,10 +15,10 @@ from ..lang.tensor_library import CONSTANTS, is_function
 from ..numbers.trees.texts import Text, filled, partial_text
 from ..ops import ALIASES, FUNCTIONS, Op, defaults, offered, overloads, parameters
 from ..ops.spellings import SPELLINGS, Template
-from ..records import Values
 
 
-class RowView(Values):
+@dataclass(frozen=True, slots=True)
+class RowView:
     """One overload of a function, a row of the table, with the node that it records.
 
     ``readable`` tells whether the formula can be typed as a program; ``defaults`` are
@@ -40,7 +41,8 @@ class RowView(Values):
     derivatives: Mapping[str, str | None]
 
 
-class FunctionView(Values):
+@dataclass(frozen=True, slots=True)
+class FunctionView:
     """A public function and its overloads, its rows; a composite has none.
 
     ``domain`` is a text on where the function is defined and smooth, if that is not

@@ -10,7 +10,7 @@ with a caret under them, before the checking process is started.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 from sys import maxsize
 from typing import Any, ClassVar, Final
@@ -23,7 +23,6 @@ from ..lang.parser import parse
 from ..lang.prepare import differentiated
 from ..lang.run import Input, Prepared, Run, evaluate, execute, input_names, prepare
 from ..lang.suggest import did_you_mean
-from ..records import Values
 from ..verify.claims import text as ruled
 from ..verify.claims.text import (
     Claim,
@@ -49,7 +48,8 @@ DIAGNOSIS_SECONDS: Final = 3.0
 NO_CAUSE: Final = "no simple cause was found"
 
 
-class Counterexample(Values):
+@dataclass(frozen=True, slots=True)
+class Counterexample:
     """A point where a claim is false.
 
     inputs   The values of the inputs.
@@ -64,7 +64,8 @@ class Counterexample(Values):
     true: Plain | None
 
 
-class Judged(Values):
+@dataclass(frozen=True, slots=True)
+class Judged:
     """A claim with its verdict, and for a false claim the diagnosis.
 
     claim            The claim as it was written.
@@ -95,7 +96,8 @@ class Judged(Values):
     pieces: tuple[Piece, ...]
 
 
-class Check(Values):
+@dataclass(frozen=True, slots=True)
+class Check:
     """Answer of `gradcli check`: each claim with its verdict.
 
     program  The program's text.

@@ -11,12 +11,12 @@ Invariant: a text is in the language's own syntax, or None where no formula was 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from math import prod
 from typing import TYPE_CHECKING, Final
 
 from ..lang.nested import nested
-from ..records import Values
 from .gradients import GradView
 from .verdicts import Texts
 
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 FIRST: Final = ("d", "/d")
 
 
-class FormulaView(Values):
+@dataclass(frozen=True, slots=True)
+class FormulaView:
     """One block of derivatives as formulas.
 
     ``of`` is differentiated by ``by``, an input: the output, whose name is empty if the
@@ -74,7 +75,8 @@ class FormulaView(Values):
         return found
 
 
-class ProgramView(Values):
+@dataclass(frozen=True, slots=True)
+class ProgramView:
     """The adjoint program, and whether it repeats the gradients when it is run."""
 
     lines: tuple[str, ...]

@@ -10,7 +10,7 @@ numbers or, if most of them are zero, only those that are stored.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from ..autograd.blocks import Mode, check_size
@@ -18,7 +18,6 @@ from ..engine.devices import host
 from ..engine.jacobian import Block, TooManyEntries
 from ..lang.errors import ProgramError
 from ..lang.run import Run, all_finite
-from ..records import Values, field
 from ..views.fields import FLAT, HIDDEN, IF_ANY, Device, DType, Shape
 from ..views.numbers import Shown, plain, shown
 from ..views.pattern import Pattern, colours_of, nothing_in, pattern_of
@@ -36,7 +35,8 @@ MIN_SPARSE_ENTRIES = 1 << 12
 """Number of entries of the smallest block that ``auto`` may show without its zeros."""
 
 
-class Stored(Values):
+@dataclass(frozen=True, slots=True)
+class Stored:
     """A block without its zeros.
 
     size       Rows and columns of the matrix, indices flattened in C order.
@@ -55,7 +55,8 @@ class Stored(Values):
     values: list[float]
 
 
-class BlockView(Values):
+@dataclass(frozen=True, slots=True)
+class BlockView:
     """A block with its verdict and its formulas.
 
     input      The input; in a Hessian the first of the two.
@@ -88,7 +89,8 @@ class BlockView(Values):
         return self.inputs or (self.input,)
 
 
-class Blocks(Values):
+@dataclass(frozen=True, slots=True)
+class Blocks:
     """The blocks of a derivative, as the engine computed them.
 
     by       the blocks, by the names of their inputs
@@ -184,7 +186,8 @@ def hessian(run: Run) -> Blocks:
     )
 
 
-class Derivative(Values):
+@dataclass(frozen=True, slots=True)
+class Derivative:
     """Answer of `gradcli jacobian` and `hessian`: a block per input or pair of inputs.
 
     program  The program's text.
@@ -203,7 +206,7 @@ class Derivative(Values):
     output: OutputView
     blocks: tuple[BlockView, ...]
     code: str | None = field(default=None, metadata=IF_ANY)
-    verification: Summary = Summary()
+    verification: Summary = field(default=Summary())
 
     def in_symbols(self) -> Derivative:
         """Return the derivative without the numbers that depend on drawn ones."""

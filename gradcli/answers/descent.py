@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ..lang.run import Input
-from ..records import Values, field
 from ..views.fields import HIDDEN, Device, DType, Shape
 from ..views.numbers import Plain, plain
 
 
-class ReachedView(Values):
+@dataclass(frozen=True, slots=True)
+class ReachedView:
     """An input that was moved, and the value it was moved to."""
 
     name: str
@@ -23,7 +24,8 @@ class ReachedView(Values):
     value: Plain
 
 
-class StepLine(Values):
+@dataclass(frozen=True, slots=True)
+class StepLine:
     """One step of a descent, which is written on a line of its own.
 
     step       The number of steps taken.
@@ -38,7 +40,8 @@ class StepLine(Values):
     grad_norm: float
 
 
-class DescentView(Values):
+@dataclass(frozen=True, slots=True)
+class DescentView:
     """Answer of `gradcli descend`: the end of a descent.
 
     program    The program's text.

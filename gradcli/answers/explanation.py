@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from numpy import errstate
@@ -19,7 +20,6 @@ from numpy import errstate
 from ..engine import AccumulateGrad, Node, Port, Tensor, grad
 from ..engine.walk import inputs_first
 from ..ops.types import Array
-from ..records import Values, field
 from ..views.fields import HIDDEN, ROWS, named
 from ..views.graph import GraphView, NodeView, Shape, graph_of, raw_partials
 from ..views.names import Names
@@ -28,7 +28,8 @@ from .gradients import OutputView, output_of
 from .question import Question
 
 
-class Send(Values):
+@dataclass(frozen=True, slots=True)
+class Send:
     """Gradient that one edge carries to the next node.
 
     edge            The number of the edge, among those of the node.
@@ -54,7 +55,8 @@ class Send(Values):
     total: Plain
 
 
-class StepView(Values):
+@dataclass(frozen=True, slots=True)
+class StepView:
     """A node's step in the backward pass: the gradients that arrive and go on.
 
     number           The number of the step, from 1.
@@ -95,7 +97,8 @@ class StepView(Values):
         return self.node == "AccumulateGrad"
 
 
-class Explanation(Values):
+@dataclass(frozen=True, slots=True)
+class Explanation:
     """Answer of `gradcli explain`: the pass, from the gradient that it starts with.
 
     program  The program's text.

@@ -11,13 +11,13 @@ its gradient is 0.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import fsum, hypot, inf, isfinite, isnan, nan
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias
 
 from ..diagnosis.not_finite import Trouble
 from ..lang.fusion import Fusion
 from ..lang.nested import nested
-from ..records import Values, field
 from ..verify.box import Place
 from ..verify.box import ranges as ranges_over
 from ..views.fields import FLAT, HIDDEN, IF_ANY, Device, DType
@@ -40,7 +40,8 @@ Found: TypeAlias = Annotated[Any, "found"]
 """Numbers found at points, nested like a shape; None where none was found."""
 
 
-class Bounds(Values):
+@dataclass(frozen=True, slots=True)
+class Bounds:
     """Proven bounds, and the extremes of the numbers that were found at points.
 
     lower  A lower bound of all numbers.
@@ -55,7 +56,8 @@ class Bounds(Values):
     most: Found
 
 
-class Signed(Values):
+@dataclass(frozen=True, slots=True)
+class Signed:
     """The range of a gradient.
 
     sign        Whether it keeps its sign.
@@ -67,14 +69,16 @@ class Signed(Values):
     changes_at: Any
 
 
-class Interval(Values):
+@dataclass(frozen=True, slots=True)
+class Interval:
     """An input's interval."""
 
     lower: Plain
     upper: Plain
 
 
-class BoxRanges(Values):
+@dataclass(frozen=True, slots=True)
+class BoxRanges:
     """The box and the range of the output.
 
     inputs  The intervals of the inputs.
@@ -92,7 +96,8 @@ class BoxRanges(Values):
     close: bool
 
 
-class GradDigits(Values):
+@dataclass(frozen=True, slots=True)
+class GradDigits:
     """A gradient with many digits.
 
     grad_digits  With --digits: the gradient as decimal text.
@@ -101,7 +106,8 @@ class GradDigits(Values):
     grad_digits: Texts
 
 
-class Digits(Values):
+@dataclass(frozen=True, slots=True)
+class Digits:
     """The output with many digits.
 
     digits  The number of digits.
@@ -114,7 +120,8 @@ class Digits(Values):
     notes: tuple[str, ...]
 
 
-class Condition(Values):
+@dataclass(frozen=True, slots=True)
+class Condition:
     """Reaction of the output to a relative change of one input.
 
     norm     The norm of the input times that of its gradient, divided by abs(output).
@@ -128,7 +135,8 @@ class Condition(Values):
     entry: str
 
 
-class JudgedInput(Values):
+@dataclass(frozen=True, slots=True)
+class JudgedInput:
     """An input, its gradient, and the verdict on it.
 
     closed_form  The gradient as a formula, if it is short.
@@ -149,7 +157,8 @@ class JudgedInput(Values):
     formulas: Formulas | None = field(metadata=FLAT)
 
 
-class Grad(Values):
+@dataclass(frozen=True, slots=True)
+class Grad:
     """Answer of `gradcli grad`: the output and a gradient per input.
 
     program          The program's text.
@@ -176,10 +185,11 @@ class Grad(Values):
     code: str | None = field(default=None, metadata=IF_ANY)
     adjoint_program: str | None = field(default=None, metadata=IF_ANY)
     trace: Fusion | None = field(default=None, metadata=IF_ANY)
-    verification: Summary = Summary()
+    verification: Summary = field(default=Summary())
 
 
-class Extras(Values):
+@dataclass(frozen=True, slots=True)
+class Extras:
     """Results shown with the gradients; None for options that were not given."""
 
     precisely: Precisely | None = None

@@ -7,13 +7,12 @@ arrays; nothing is computed again.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ..engine import Tensor
 from ..lang.errors import ProgramError
 from ..lang.run import Run, all_finite
-from ..records import Values, field
 from ..views.fields import HIDDEN, Shape
 from ..views.graph import GraphView, graph_of
 from ..views.numbers import Entries, Shown, shown
@@ -24,7 +23,8 @@ if TYPE_CHECKING:
     from ..verify.process.job import Job, Verification
 
 
-class OutputView(Values):
+@dataclass(frozen=True, slots=True)
+class OutputView:
     """The output of the program.
 
     name     The output's name.
@@ -48,7 +48,8 @@ class OutputView(Values):
         return self.value
 
 
-class InputView(Values):
+@dataclass(frozen=True, slots=True)
+class InputView:
     """An input.
 
     value          The value; null: there is none, or it is too large where the
@@ -68,7 +69,8 @@ class InputView(Values):
     grad: Shown | None
 
 
-class GradView(Values):
+@dataclass(frozen=True, slots=True)
+class GradView:
     """The output and the inputs with their gradients, without the verdicts."""
 
     program: str
@@ -94,7 +96,8 @@ class GradView(Values):
         return replace(self, output=output, inputs=inputs, graph=None)
 
 
-class Gradients(Values):
+@dataclass(frozen=True, slots=True)
+class Gradients:
     """Gradients as tensors, for the check, and in plain numbers, for people.
 
     by_name    the gradient by each input; None: the output does not depend on it
@@ -189,7 +192,8 @@ def without(view: GradView, names: Container[str]) -> GradView:
     return replace(view, inputs=inputs)
 
 
-class Value(Values):
+@dataclass(frozen=True, slots=True)
+class Value:
     """Answer of `gradcli value`: the output without a gradient.
 
     program  The program's text.
@@ -207,7 +211,8 @@ def value(question: Question) -> Value:
     return Value(run.source, output_of(run))
 
 
-class Orders(Values):
+@dataclass(frozen=True, slots=True)
+class Orders:
     """The derivatives of one order by each input's name, with their labels, as
     ``d2y/dx2``; ``verified`` returns the verdicts of a check."""
 

@@ -9,11 +9,11 @@ sides are found by `gradcli.verify.kinks`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from ..lang.errors import ProgramError
 from ..numbers.system import NoMeaning
-from ..records import Values
 from ..verify.kinks import Kink as Decision
 from ..verify.kinks import Place, kinks_of
 from ..verify.process.budget import OutOfTime
@@ -25,7 +25,8 @@ BRANCH = "a branch"
 SMOOTH_ROW = "no rule: the derivative of the side that was taken"
 
 
-class Kink(Values):
+@dataclass(frozen=True, slots=True)
+class Kink:
     """A decision of the program that changes at some point.
 
     function   The function that has the kink; null for a comparison or a branch.
@@ -50,7 +51,8 @@ class Kink(Values):
     column: int | None
 
 
-class Kinks(Values):
+@dataclass(frozen=True, slots=True)
+class Kinks:
     """Answer of `gradcli kinks`: all kinks, nearest first.
 
     program     The program's text.

@@ -10,10 +10,9 @@ is the name that the section can be asked for by.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-
-from ..records import Values
 
 ORDER = (
     "tutorial", "language", "verdicts", "precision", "conventions", "formulas",
@@ -28,7 +27,8 @@ CONVENTIONS = "<!-- conventions -->"
 _FOLDER = files("gradcli") / "documents"
 
 
-class Page(Values):
+@dataclass(frozen=True, slots=True)
+class Page:
     """One page of the documentation; its name is what is typed to see it."""
 
     name: str

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from heapq import nsmallest
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -22,7 +23,6 @@ from numpy import errstate, unravel_index
 from ..engine import Port, Tensor, grad
 from ..lang.errors import ProgramError
 from ..ops.types import Array, Namespace
-from ..records import Values, field
 from ..views.factors import Factors
 from ..views.fields import FLAT, HIDDEN, Count, named
 from ..views.graph import GraphView, NodeView, graph_of, raw_partials
@@ -47,7 +47,8 @@ ROUNDING = {8: 2.0**-40, 4: 2.0**-11, 2: 2.0**-2}
 Ranking = Literal["exact", "estimated"]
 
 
-class PathView(Values):
+@dataclass(frozen=True, slots=True)
+class PathView:
     """One path.
 
     variables        The names of the values on the path.
@@ -72,7 +73,8 @@ class PathView(Values):
     legs: tuple[int, ...]
 
 
-class Cancellation(Values):
+@dataclass(frozen=True, slots=True)
+class Cancellation:
     """Terms that are larger than their sum, at the entry where most is lost.
 
     entry    The index of the entry.
@@ -87,7 +89,8 @@ class Cancellation(Values):
     ratio: float
 
 
-class PathsView(Values):
+@dataclass(frozen=True, slots=True)
+class PathsView:
     """The paths to one tensor, heaviest first; all of them or the heaviest alone.
 
     to            The value at which the paths end.
@@ -109,7 +112,8 @@ class PathsView(Values):
     cancellation: Cancellation | None
 
 
-class PathsAnswer(Values):
+@dataclass(frozen=True, slots=True)
+class PathsAnswer:
     """Answer of `gradcli paths`: the paths from one tensor to others.
 
     program   The program's text.

@@ -14,7 +14,7 @@ inputs and results. A value that is in none of them is not known.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ..engine import AccumulateGrad, Node, Port, Tensor
@@ -26,14 +26,14 @@ from ..lang.errors import Span
 from ..lang.factory import Factory
 from ..lang.tensor_library import TensorLibrary
 from ..ops import FUNCTIONS
-from ..records import Values
 from ..views.briefly import Brief, briefly
 from ..views.folds import Fold, folds
 from ..views.graph import GraphView, NodeView
 from .explanation import StepView
 
 
-class GraphFile(Values):
+@dataclass(frozen=True, slots=True)
+class GraphFile:
     """Answer of `gradcli graph --out`: the file that was written.
 
     program  The program's text.
@@ -48,7 +48,8 @@ class GraphFile(Values):
     nodes: int
 
 
-class PictureNode(Values):
+@dataclass(frozen=True, slots=True)
+class PictureNode:
     """A node with what is known of it: the value that it made, the whole gradient that
     arrives, the formula of its operation, the formulas of the gradients along its edges
     (``rules``) and, if it is an input, the verdict on its gradient."""
@@ -61,7 +62,8 @@ class PictureNode(Values):
     verdict: str | None
 
 
-class Picture(Values):
+@dataclass(frozen=True, slots=True)
+class Picture:
     """A graph to be drawn; ``steps`` are the steps of its backward pass, in order."""
 
     program: str

@@ -7,20 +7,21 @@ derivative is drawn only where there is a value.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from math import isfinite, nan
 from typing import Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from ..engine.raw import Host
-from ..records import Values, field
 from ..views.fields import FLAT, named
 
 Numbers: TypeAlias = Annotated["np.ndarray[Any, np.dtype[Any]]", "value"]
 """An array, written as nested lists in an object."""
 
 
-class KinkMark(Values):
+@dataclass(frozen=True, slots=True)
+class KinkMark:
     """A place without a derivative on a curve.
 
     at     The value of the input there.
@@ -33,7 +34,8 @@ class KinkMark(Values):
     value: float = nan
 
 
-class Curve(Values):
+@dataclass(frozen=True, slots=True)
+class Curve:
     """Answer of `gradcli plot` over one input: a curve.
 
     program  The program's text.
@@ -73,7 +75,8 @@ class Curve(Values):
         return [(x, value[order]), (x_slope, np.hstack([slope, slopes])[rising])]
 
 
-class Surface(Values):
+@dataclass(frozen=True, slots=True)
+class Surface:
     """A value over two inputs.
 
     inputs  The inputs with a range: the horizontal one, then the vertical one.
@@ -96,7 +99,8 @@ class Surface(Values):
         return by_across, by_up
 
 
-class Field(Values):
+@dataclass(frozen=True, slots=True)
+class Field:
     """Answer of `gradcli plot` over two inputs: a field.
 
     program  The program's text.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Annotated
 
@@ -23,7 +23,6 @@ from ..lang.bindings import read_bindings
 from ..lang.errors import ProgramError
 from ..lang.run import Run
 from ..lang.suggest import did_you_mean
-from ..records import Values, field
 from ..verify.process.job import (
     CERTIFIED,
     SAMPLED,
@@ -47,7 +46,8 @@ STEP = "step"
 """Name of the input that says how far the others are moved."""
 
 
-class Part(Values, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
     """The part of a vector or of a product that belongs to an input or the output.
 
     input   The input that this part belongs to.
@@ -71,7 +71,8 @@ class Part(Values, kw_only=True):
         return prod(self.shape)
 
 
-class Product(Values):
+@dataclass(frozen=True, slots=True)
+class Product:
     """Answer with --times: the product with a Jacobian or a Hessian.
 
     program   The program's text.
@@ -88,7 +89,7 @@ class Product(Values):
     output: OutputView
     vectors: tuple[Part, ...]
     products: tuple[Part, ...]
-    verification: Summary = Summary()
+    verification: Summary = field(default=Summary())
     job: Job | None = field(default=None, metadata=HIDDEN)
     unasked: str | None = field(default=None, metadata=HIDDEN)
 
@@ -208,7 +209,7 @@ def _job(
     step = _fresh(STEP, run.source)
     along = {name: _fresh(f"along_{name}", run.source) for name in vectors}
     moved = [f"{name} = {name} + {step}*{along[name]}\n" for name in vectors]
-    claims: Mapping[str, Block] = {}
+    claims: Mapping[str, Block] = field(default_factory=dict)
     own = Block((1,), b"", b"")
     if command == "hessian":
         claims = {n: _first_row(found, n, numbers) for n in found}

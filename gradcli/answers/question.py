@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from sys import maxsize
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -34,7 +35,6 @@ from ..lang.run import (
     prepare,
 )
 from ..lang.syntax import Assign, Target, assigned_names, decides, walk
-from ..records import Values
 
 if TYPE_CHECKING:
     from ..lang.factory import Factory
@@ -51,7 +51,8 @@ Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
 """Shapes by the name of the input."""
 
 
-class Question(Values):
+@dataclass(frozen=True, slots=True)
+class Question:
     """Question to a program: the program, its values, and how it is to be run.
 
     program      the program's text
@@ -75,7 +76,7 @@ class Question(Values):
     values: tuple[Binding, ...] = ()
     of: str | None = None
     wrt: Sequence[str] | None = None
-    shapes: Mapping[str, tuple[int, ...]] = {}
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     seed: int = 0
     strict: bool = False
     symbols: bool = False

@@ -6,9 +6,9 @@ Invariant: nothing is added to what the checking process reported.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
-from ..records import Values, field
 from ..views.fields import FLAT, IF_ANY, Verdict
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ Texts: TypeAlias = Annotated[str | list[Any] | None, "formulas"]
 """Formulas, nested like the numbers that they stand for."""
 
 
-class Checked(Values):
+@dataclass(frozen=True, slots=True)
+class Checked:
     """Verdict on one derivative, with its evidence.
 
     max_error       A proven bound on the relative error of the numbers.
@@ -36,7 +37,8 @@ class Checked(Values):
     note: str | None = UNASKED
 
 
-class Latex(Values):
+@dataclass(frozen=True, slots=True)
+class Latex:
     """A formula in LaTeX.
 
     latex  With --latex: the formula as LaTeX; null: there is none.
@@ -45,7 +47,8 @@ class Latex(Values):
     latex: str | None
 
 
-class Formulas(Values):
+@dataclass(frozen=True, slots=True)
+class Formulas:
     """The formulas of a block.
 
     symbolic       With --symbolic: the formulas, nested like the value; null if there
@@ -58,7 +61,8 @@ class Formulas(Values):
     latex: Latex | None = field(metadata=FLAT)
 
 
-class Summary(Values):
+@dataclass(frozen=True, slots=True)
+class Summary:
     """All verdicts in one: the weakest.
 
     checked          The number of derivatives that were checked.

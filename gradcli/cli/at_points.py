@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from itertools import chain, count, islice, product
 from math import floor, isfinite, log10, nan, prod
@@ -37,7 +38,6 @@ from ..lang.prepare import data_among, value_of
 from ..lang.rows import Ways
 from ..lang.suggest import did_you_mean
 from ..lang.text_tables import Block, Points, Wanted
-from ..records import replace
 from ..render.columns import format_of, open_columns
 from ..render.notes import ways_notes
 from ..render.progress import Bar, wants_bar

@@ -6,10 +6,10 @@ made from the program and the point, without the engine's numbers.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from ..lang.errors import ProgramError
-from ..records import Values
 from .output import form, note
 from .problems import typed, wrong
 
@@ -30,7 +30,8 @@ MAX_SHOWN_ENTRIES: Final = 12
 """Largest number of a cotangent's entries that are written out."""
 
 
-class Forms(Values):
+@dataclass(frozen=True, slots=True)
+class Forms:
     """A group of options: the forms that are shown beside the numbers.
 
     --symbolic: Show the derivatives as formulas, in full (with -q: only them).

@@ -19,6 +19,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from os import environ
 from threading import current_thread, main_thread
 from time import monotonic, process_time
@@ -34,7 +35,6 @@ from ..lang.process import (
     relief,
     restore,
 )
-from ..records import Record
 from . import ending
 
 if TYPE_CHECKING:
@@ -116,7 +116,8 @@ Problem: TypeAlias = tuple[str, str, str]
 """The code, the message and the hint of an error."""
 
 
-class Limits(Record):
+@dataclass(frozen=True, slots=True, eq=False)
+class Limits:
     """The limits on seconds and bytes that the command line set."""
 
     seconds: float = MAX_SECONDS

@@ -6,9 +6,9 @@ work.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from ..records import Values
 from .options import Request, was_typed
 from .problems import typed, wrong
 from .sources import listed
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from ..answers.derivatives import Form
 
 
-class Many(Values):
+@dataclass(frozen=True, slots=True)
+class Many:
     """A group of options: where points come from, and where results go.
 
     --table FILE: Compute at every row of a table, whose columns are the inputs without
@@ -97,7 +98,8 @@ class Many(Values):
             raise wrong("E590", message, "leave it out, or ask at one point")
 
 
-class Matrices(Values):
+@dataclass(frozen=True, slots=True)
+class Matrices:
     """A group of options: blocks with or without their zeros, and files of them.
 
     --sparse: Show every block by the coordinates and values of its entries, as large
@@ -124,7 +126,8 @@ class Matrices(Values):
             raise wrong("E590", "--sparse leaves zeros out, --dense shows them", hint)
 
 
-class Choice(Values):
+@dataclass(frozen=True, slots=True)
+class Choice:
     """A group of options: how to descend.
 
     --optimizer: The optimizer, as PyTorch has it.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field, is_dataclass
 from functools import partial
 from importlib import import_module
 from inspect import Parameter, cleandoc, signature
@@ -27,7 +28,6 @@ from typing import (
 )
 
 from ..lang.maxima import MAX_PROGRAM_BYTES
-from ..records import Record, RecordType, Values
 from ..render.line import Layout
 from ..render.remarks import keep
 from . import anything_set
@@ -79,7 +79,8 @@ def _size(option: str) -> dict[str, Any]:
     return {"parser": partial(bytes_of, option=option), "show_default": False}
 
 
-class Request(Values):
+@dataclass(frozen=True, slots=True)
+class Request:
     """The options and arguments that all commands on programs share.
 
     <words> EXPR [NAME=VALUE]...: The program and a value for each of its inputs. EXPR
@@ -231,7 +232,8 @@ def without(*reasons: str) -> Callable[[_Main], _Main]:
     return marked
 
 
-class Declared(Record):
+@dataclass(frozen=True, slots=True, eq=False)
+class Declared:
     """An option, or an argument, which has no spellings.
 
     base       the type of its value
@@ -243,7 +245,7 @@ class Declared(Record):
     base: Any
     default: Any
     spellings: tuple[str, ...] = ()
-    facts: Mapping[str, Any] = {}
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 def as_options(function: _Main) -> tuple[list[Declared], _Main]:
@@ -259,7 +261,7 @@ def as_options(function: _Main) -> tuple[list[Declared], _Main]:
     groups: dict[str, Any] = {
         name: alone.pop(name).base
         for name, each in [*alone.items()]
-        if isinstance(each.base, RecordType)
+        if is_dataclass(each.base)
     }
     members = {name: declared(kind, idle) for name, kind in groups.items()}
     called = "gradcli " + function.__module__.rpartition(".")[2]

@@ -7,6 +7,7 @@ a checking process of its own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,6 @@ import numpy as np
 from ..answers.question import Question
 from ..lang.bindings import read_binding
 from ..lang.errors import ProgramError
-from ..records import Values, replace
 
 if TYPE_CHECKING:
     from ..verify.process.job import Verification
@@ -27,7 +27,8 @@ def silent(text: str) -> None:
     """Drop a remark."""
 
 
-class Required(Values):
+@dataclass(frozen=True, slots=True)
+class Required:
     """A requirement of the rows of a table.
 
     question  the program, with the values that all rows share

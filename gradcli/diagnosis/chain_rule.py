@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, combinations, starmap
 from typing import Any
@@ -29,7 +30,6 @@ import numpy as np
 
 from ..engine import Node
 from ..engine.walk import accumulate, added, inputs_first
-from ..records import Values
 from ..views.claims import Diagnosis
 from ..views.graph import raw_partials
 from ..views.survey import Path, Survey, below, largest, met
@@ -93,7 +93,8 @@ def passing_over(start: object, end: object) -> Change:
     return lambda edge, total: [(end, total)] if edge is start else None
 
 
-class Graph(Values):
+@dataclass(frozen=True, slots=True)
+class Graph:
     """A recorded graph at one point, and the derivative by one input, true and given.
 
     rows   the cotangents of the outputs, by edge; the reverse pass is run from each
@@ -105,7 +106,7 @@ class Graph(Values):
     end: Any
     true: Array
     given: Array
-    named: Mapping[str, Any] = {}
+    named: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def nodes(self) -> list[Any]:
@@ -317,7 +318,8 @@ _COMMON: dict[str, Callable[[Array], Array]] = {
 """Functions of a value that are often left out of a local gradient, by their texts."""
 
 
-class Candidate(Values):
+@dataclass(frozen=True, slots=True)
+class Candidate:
     """A factor that may be missing: its text, and its value in each sample.
 
     source  the text that it is the derivative of; None: it is a value of the program

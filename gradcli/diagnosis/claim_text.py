@@ -12,7 +12,7 @@ one term or one subterm.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from itertools import product
@@ -38,7 +38,6 @@ from ..lang.syntax import (
     Unary,
     children,
 )
-from ..records import Values
 from ..verify.claims.text import Claim, ClaimsTask
 from ..views.claims import Diagnosis
 from ..views.survey import largest
@@ -59,7 +58,8 @@ MAX_SUBTERMS = 60
 _TIGHT = (Name, Literal, Call, MethodCall, Attribute, Index)
 
 
-class Subterm(Values):
+@dataclass(frozen=True, slots=True)
+class Subterm:
     """An expression inside a text, by its syntax node."""
 
     source: str

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from math import inf
 from time import thread_time
@@ -31,7 +31,6 @@ from ..lang.errors import ProgramError
 from ..lang.parser import parse
 from ..lang.run import Input, evaluate
 from ..lang.syntax import For, Target, While, walk
-from ..records import Values
 from ..verify.claims.text import (
     Claim,
     ClaimsTask,
@@ -62,7 +61,8 @@ NO_VALUE: Final = (ProgramError, EngineError, MemoryError)
 """Errors that mean that a program, a claim or a derivative has no value."""
 
 
-class Sample(Values):
+@dataclass(frozen=True, slots=True)
+class Sample:
     """The true and the claimed derivative at one point, with the graph.
 
     target    the tensor that is differentiated, with its graph
@@ -182,7 +182,8 @@ def derivative(claim: Claim, target: Tensor, inputs: Mapping[str, Tensor]) -> Ar
     return np.asarray(block.raw, dtype=np.float64).reshape(-1)[at]
 
 
-class Evidence(Values):
+@dataclass(frozen=True, slots=True)
+class Evidence:
     """A false claim, and the samples on which hypotheses are tested.
 
     ``until`` is the reading of this thread's processor clock, in seconds, at which the

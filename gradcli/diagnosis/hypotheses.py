@@ -12,6 +12,7 @@ neither side of the pairs is zero throughout: zeros alone never count as a match
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, permutations
 from math import isfinite, prod
@@ -19,7 +20,6 @@ from math import isfinite, prod
 import numpy as np
 
 from ..engine.raw import Host
-from ..records import Values
 from ..views.claims import Diagnosis
 from ..views.survey import largest
 
@@ -100,7 +100,8 @@ Seen = Callable[[Array, Array], "Pair | None"]
 this is the mistake; it returns None if the shapes rule the mistake out."""
 
 
-class Hypothesis(Values):
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
     """A mistake that numbers may show, with its test and its sentences.
 
     cause        the kind of the mistake, in one word

@@ -25,6 +25,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import islice
 from typing import Any
@@ -54,7 +55,6 @@ from ..lang.syntax import (
 )
 from ..ops import ALIASES, FUNCTIONS
 from ..ops.types import Array
-from ..records import Values, field
 from ..views.fields import IF_ANY
 from ..views.graph import raw_partials
 from ..views.numbers import Plain, plain
@@ -111,7 +111,8 @@ FILLED = re.compile(r"\{([AB])\}|\b[AB]\b|, REST\b")
 ATOM = re.compile(r"[\w.]+(\([^()]*\))?")
 
 
-class Rewriting(Values):
+@dataclass(frozen=True, slots=True)
+class Rewriting:
     """A new expression or assignment, the one that it replaces, and the new program
     with its value and its gradients."""
 
@@ -122,7 +123,8 @@ class Rewriting(Values):
     gradients: Mapping[str, Plain | None]
 
 
-class Edge(Values):
+@dataclass(frozen=True, slots=True)
+class Edge:
     """An edge of the reverse pass at which numbers stopped being finite.
 
     ``entry`` is the index of the entry that the numbers belong to. ``incoming`` and
@@ -142,7 +144,8 @@ class Edge(Values):
     needs: str | None = field(default=None, metadata=IF_ANY)
 
 
-class Trouble(Values):
+@dataclass(frozen=True, slots=True)
+class Trouble:
     """The edges at which numbers stopped being finite, and a rewriting."""
 
     edges: tuple[Edge, ...]
@@ -277,7 +280,8 @@ def _first(raw: object) -> tuple[int, ...]:
 # proposals
 
 
-class _Proposal(Values):
+@dataclass(frozen=True, slots=True)
+class _Proposal:
     """A text to put in place of a part of the program, and how both are shown.
 
     ``guards`` means that it keeps a value that a `where` drops from being computed; the
@@ -438,7 +442,8 @@ loop may not end."""
 Raws = Mapping[str, Any]
 
 
-class Trial(Values):
+@dataclass(frozen=True, slots=True)
+class Trial:
     """The value of a new program, and its gradient by each input."""
 
     value: Any

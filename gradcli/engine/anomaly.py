@@ -16,12 +16,12 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from traceback import FrameSummary, format_list
 from types import FrameType
 from weakref import WeakKeyDictionary
 
 from ..ops.types import Array
-from ..records import Values
 from .devices import namespace_of
 from .errors import GradError
 from .modes import MODE
@@ -43,7 +43,8 @@ MAX_LINES_OF_A_NODE = 20
 """Most lines of the program, the innermost ones, that anomaly mode keeps for a node."""
 
 
-class Origin(Values):
+@dataclass(frozen=True, slots=True)
+class Origin:
     """Where a node was recorded: running lines of the program, the innermost last.
 
     ``cause`` is the name and the origin of the node whose backward pass recorded it, if

@@ -8,8 +8,8 @@ the argument with carets under the part that is wrong.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from ..records import Record
 from .errors import ProgramError, Span
 from .excerpt import shortened
 from .lexicon import KEYWORDS
@@ -19,7 +19,8 @@ FILE = "@"
 """Sign at the beginning of a VALUE that names a file."""
 
 
-class Binding(Record):
+@dataclass(frozen=True, slots=True, eq=False)
+class Binding:
     """One argument NAME=VALUE; ``value`` is the span of VALUE in it."""
 
     name: str

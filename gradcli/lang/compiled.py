@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, NamedTuple, TypeGuard
 
@@ -21,7 +22,6 @@ import numpy as np
 from ..autograd.blocks import without_lost
 from ..engine import NUMPY, Tensor, resolve
 from ..engine.devices import cuda
-from ..records import Record
 from .compiler import compile_program
 from .errors import ProgramError
 from .excerpt import enumerated
@@ -36,7 +36,8 @@ from .run import Replays, Session
 Array = Any
 
 
-class Gradients(Record):
+@dataclass(frozen=True, slots=True, eq=False)
+class Gradients:
     """A program's value at a point, and the gradient by each input.
 
     grads  the gradients by the inputs' names; None if the value does not depend on one
@@ -48,10 +49,11 @@ class Gradients(Record):
     value: Any
     grads: dict[str, Any]
     ways: Ways | None = None
-    absent: Mapping[int, Any] = {}
+    absent: Mapping[int, Any] = field(default_factory=dict)
 
 
-class Jacobians(Record):
+@dataclass(frozen=True, slots=True, eq=False)
+class Jacobians:
     """A program's value at a point, and its Jacobian by each input.
 
     blocks  the Jacobian by each input's name: an array of the value's shape followed by

@@ -10,6 +10,7 @@ optimizer calls its closure several times.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from inspect import signature
 from itertools import accumulate, pairwise
 from math import hypot, inf, isfinite, sqrt
@@ -19,7 +20,6 @@ import numpy as np
 
 from ..engine import Tensor
 from ..engine.errors import EngineError
-from ..records import Record
 from .errors import ProgramError
 
 if TYPE_CHECKING:
@@ -103,7 +103,8 @@ class Step(NamedTuple):
         return isfinite(self.loss) and isfinite(self.grad_norm)
 
 
-class End(Record):
+@dataclass(frozen=True, slots=True, eq=False)
+class End:
     """The end of a descent, which ``stopped`` by "steps", "tolerance", "interrupted",
     "diverged", or "still": no input changed for `STILL_STEPS` steps.
 

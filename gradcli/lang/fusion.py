@@ -15,7 +15,6 @@ import numpy as np
 
 from ..engine.parts import cores
 from ..engine.raw import Raw
-from ..records import Values
 from ..traces.tiles import parts
 from .excerpt import Span, locate
 
@@ -37,7 +36,8 @@ def in_the_way(arrays: Sequence[Raw]) -> str:
     return ""
 
 
-class Fused(Values):
+@dataclass(frozen=True, slots=True)
+class Fused:
     """A region that runs forward and backward part by part.
 
     text       the region's text in the program
@@ -56,7 +56,8 @@ class Fused(Values):
     threads: int
 
 
-class Whole(Values):
+@dataclass(frozen=True, slots=True)
+class Whole:
     """A reason why the program, or the rest of it, does not run part by part; it has no
     place if the reason is in the numbers."""
 

@@ -11,6 +11,7 @@ are equal, so that no step depends on the entries or their number.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -79,6 +80,7 @@ Known = dict[tuple[object, ...], Traced | Obstacle]
 """The traces of a program, by the dtypes and shapes of its inputs and their names."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class RunInParts(Run):
     """A run whose gradients are known; its graph is that of a run of the first part."""
 

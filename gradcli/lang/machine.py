@@ -16,10 +16,10 @@ each time that it starts over.
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
 from types import EllipsisType, FrameType, NoneType
 from typing import Any, NamedTuple
 
-from ..records import Record
 from . import plain
 from .errors import MORE_MEMORY, NO_MEMORY, ProgramError
 from .excerpt import Span
@@ -61,7 +61,8 @@ class Read(NamedTuple):
     span: Span
 
 
-class Code(Record):
+@dataclass(frozen=True, slots=True, eq=False)
+class Code:
     """A compiled program.
 
     steps, origins  a step and its origin for every operation, in order
@@ -96,7 +97,8 @@ _WITHOUT_OPERATORS = (
 )
 
 
-class Result(Record):
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
     """The values that a program ended with.
 
     `value` is the value of the last statement, `name` the name that it was assigned to

@@ -19,6 +19,7 @@ import os
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -28,7 +29,6 @@ from ..engine import Tensor, resolve
 from ..engine.dtypes import default_dtype
 from ..engine.errors import DeviceError
 from ..ops.checks import LimitError, check_size
-from ..records import Record
 from .bindings import Binding
 from .compiler import compile_program
 from .errors import MORE_MEMORY, NO_MEMORY, ProgramError, Span
@@ -50,7 +50,8 @@ MAX_TYPED_CHARACTERS = 10_000
 """Largest length of a program that is looked at as a person typed it, in characters."""
 
 
-class Input(Record):
+@dataclass(frozen=True, slots=True, eq=False)
+class Input:
     """One input of a program, with its value.
 
     sampled  whether the value was drawn at random, and not given
@@ -64,7 +65,8 @@ class Input(Record):
     data: bool = False
 
 
-class Prepared(Record):
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
     """A program with its inputs, ready to run."""
 
     source: str

@@ -26,7 +26,6 @@ from ..engine.dtypes import default_dtype
 from ..engine.errors import NOT_SCALAR, EngineError, UnknownSlope
 from ..engine.walk import inputs_first
 from ..ops import FUNCTIONS
-from ..records import Record
 from .compiler import compile_program
 from .errors import OTHER_ARGUMENTS, ProgramError, Span
 from .excerpt import enumerated, place_of, shortened
@@ -182,7 +181,8 @@ class Session:
             return result, *output_of(result, self.of, code, factory)
 
 
-class Run(Record):
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
     """A run of a program: its output with the recorded graph, variables and notes."""
 
     prepared: Prepared

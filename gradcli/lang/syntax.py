@@ -12,24 +12,27 @@ except that a value comes before the targets that it is assigned to.
 import gc
 from collections.abc import Container, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from types import GeneratorType
 from typing import Any, NamedTuple, TypeVar, cast, get_args, get_type_hints
 
-from ..records import Record
 from .errors import Span
 
 
-class Node(Record):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Node:
     """A part of the tree, with the span of text that it was read from."""
 
     span: Span
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Expression(Node):
     """A node that has a value."""
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Literal(Expression):
     """A number, string, True, False, None or Ellipsis; `written` is its text, where the
     span is not its own."""
@@ -38,6 +41,7 @@ class Literal(Expression):
     written: str = ""
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Name(Expression):
     """A name that is read; `qualified` if it had a prefix, such as `torch.`, and with
     the title of the library that the prefix means, if it is another one."""
@@ -47,6 +51,7 @@ class Name(Expression):
     source: str = ""
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Unary(Expression):
     """An operator with one operand: `-x`, `+x`, `not x`."""
 
@@ -55,6 +60,7 @@ class Unary(Expression):
     op_span: Span
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Binary(Expression):
     """An arithmetic operator with two operands: `+ - * / // % @ **`."""
 
@@ -64,6 +70,7 @@ class Binary(Expression):
     op_span: Span
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Chain(Expression):
     """Two operands or more, with an operator between neighbours."""
 
@@ -75,18 +82,21 @@ class Chain(Expression):
         return self.op_spans[0]
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Compare(Chain):
     """A chain of comparisons: `a < b <= c`."""
 
     operators: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Logic(Chain):
     """A chain of one logical operator: `a and b and c`, or `a or b`."""
 
     operator: str
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Conditional(Expression):
     """A conditional expression: `then if test else otherwise`."""
 
@@ -96,6 +106,7 @@ class Conditional(Expression):
     op_span: Span
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Refusal(Expression):
     """An expression without a value: an error that another library's function is not
     computed at the operands that it was given."""
@@ -104,6 +115,7 @@ class Refusal(Expression):
     hint: str
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Keyword(Node):
     """An argument of a call that is passed by name: `name=value`."""
 
@@ -111,6 +123,7 @@ class Keyword(Node):
     value: Expression
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Call(Expression):
     """A call of a function of the library: `function(arguments)`."""
 
@@ -120,6 +133,7 @@ class Call(Expression):
     op_span: Span
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MethodCall(Expression):
     """A call of a method: `receiver.method(arguments)`."""
 
@@ -130,6 +144,7 @@ class MethodCall(Expression):
     op_span: Span
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Attribute(Expression):
     """An attribute of a value: `value.name`."""
 
@@ -138,6 +153,7 @@ class Attribute(Expression):
     op_span: Span
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Index(Expression):
     """An index: `value[key]`; several keys are a `Sequence` of kind tuple."""
 
@@ -146,6 +162,7 @@ class Index(Expression):
     op_span: Span
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Slice(Expression):
     """A slice inside an index: `start:stop:step`."""
 
@@ -154,6 +171,7 @@ class Slice(Expression):
     step: Expression | None
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Sequence(Expression):
     """A list or a tuple."""
 
@@ -161,6 +179,7 @@ class Sequence(Expression):
     items: tuple[Expression, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Comprehension(Expression):
     """A list of a value for each item: `value for target in iterable if test`."""
 
@@ -171,6 +190,7 @@ class Comprehension(Expression):
     unpacks: bool
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Apply(Expression):
     """A call of a function that the program defines: the arguments are assigned to the
     targets, the body is run, and the value is that of ``value``."""
@@ -181,10 +201,12 @@ class Apply(Expression):
     value: Expression
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Statement(Node):
     """A node that is run for its effect."""
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Target(Node):
     """A name that is assigned to."""
 
@@ -195,6 +217,7 @@ Parameter = tuple[Target, Expression | None]
 """A name that a function takes, with its value where a call gives none."""
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Definition(Statement):
     """A function that the program defines; ``size`` is the length of its code, in
     tokens, with that of the functions that it calls."""
@@ -206,6 +229,7 @@ class Definition(Statement):
     size: int
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Assign(Statement):
     """An assignment: `name = value`, or `a, b = value` if `unpacks`."""
 
@@ -215,6 +239,7 @@ class Assign(Statement):
     op_span: Span
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Augment(Statement):
     """An in-place operation: `name += value`; `operator` is the sign without `=`."""
 
@@ -225,18 +250,21 @@ class Augment(Statement):
     op_span: Span
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Evaluate(Statement):
     """A statement that is an expression."""
 
     value: Expression
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Block(Node):
     """Statements that run one after another."""
 
     statements: tuple[Statement, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Branch(Node):
     """One `if` or `elif` with its body."""
 
@@ -244,6 +272,7 @@ class Branch(Node):
     body: Block
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class If(Statement):
     """A conditional: one `if`, any number of `elif`, and an optional `else`."""
 
@@ -251,6 +280,7 @@ class If(Statement):
     otherwise: Block | None
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class For(Statement):
     """A loop `for name in iterable`, or `for a, b in iterable` if `unpacks`."""
 
@@ -260,6 +290,7 @@ class For(Statement):
     unpacks: bool
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class While(Statement):
     """A loop `while test`."""
 
@@ -267,6 +298,7 @@ class While(Statement):
     body: Block
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class With(Statement):
     """A block `with no_grad():`, or `with enable_grad():` if `enabled`."""
 
@@ -274,6 +306,7 @@ class With(Statement):
     body: Block
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Word(Statement):
     """The statement `break`, `continue` or `pass`."""
 
@@ -288,6 +321,7 @@ class Note(NamedTuple):
     span: Span
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Program(Node):
     """A program, with the text that all spans refer to; ``doubts`` are the places of
     names that may be mathematical notation."""
@@ -306,7 +340,10 @@ class Program(Node):
 def _fields_of_nodes(kind: type[Node]) -> tuple[str, ...]:
     """Return the names of the fields in which a class holds nodes."""
     hints = get_type_hints(kind)
-    parts = {field: get_args(hints[field]) or (hints[field],) for field in kind._fields}
+    parts = {
+        field: get_args(hints[field]) or (hints[field],)
+        for field in kind.__match_args__
+    }
     is_node = lambda part: isinstance(part, type) and issubclass(part, Node)
     return tuple(field for field, held in parts.items() if any(map(is_node, held)))
 
@@ -444,7 +481,7 @@ def renamed(
         if not isinstance(node, Node):
             return at if at and isinstance(node, Span) else node
         values = {}
-        for field in type(node)._fields:
+        for field in type(node).__match_args__:
             value = getattr(node, field)
             own = field == "name" and isinstance(node, Name | Target)
             values[field] = names.get(value, value) if own else (yield steps(value))

@@ -19,6 +19,7 @@ import operator
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import product
@@ -34,7 +35,6 @@ from ..ops import FUNCTIONS as FACTS
 from ..ops.basis import ARITHMETIC
 from ..ops.families import enters_none
 from ..ops.spellings import SPELLINGS
-from ..records import Values
 from .spectra import (
     eigenvalue,
     eigenvalue_in_floats,
@@ -437,7 +437,8 @@ def x_log_y(x: Moving, y: Moving) -> Moving:
 # functions
 
 
-class Function(Values):
+@dataclass(frozen=True, slots=True)
+class Function:
     """A scalar function: ``value`` takes balls, ``series`` balls and power series.
 
     floats   the function on the engine's arrays; None: the row of the same name has it

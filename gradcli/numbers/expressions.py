@@ -11,6 +11,7 @@ objects, never from text. A symbol is a Dummy, so no name meets one of SymPy's o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
 from math import prod
@@ -23,7 +24,6 @@ from ..engine.raw import Run
 from ..ops import FUNCTIONS
 from ..ops.basis import ARITHMETIC
 from ..ops.spellings import SPELLINGS
-from ..records import Values
 from .balls import (
     NAN,
     ONE,
@@ -139,7 +139,8 @@ class Calculator:
 BALLS: Final = Calculator()
 
 
-class Program(Values):
+@dataclass(frozen=True, slots=True)
+class Program:
     """An expression as a list of steps, each on the results of earlier ones."""
 
     symbols: tuple[tuple[int, sympy.Symbol], ...]

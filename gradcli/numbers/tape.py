@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -26,7 +27,6 @@ import numpy as np
 from ..engine.raw import Host, Run
 from ..ops.exact import Exact
 from ..ops.types import Dims, Shape
-from ..records import Values
 from . import decided
 from .balls import LEAVES, LINEAR, ZERO, Ball, to_float
 from .decided import Deciding, Extreme, Way
@@ -151,7 +151,8 @@ class Dots(Block):
         return np.concatenate([left.reshape(-1), right.reshape(-1)])
 
 
-class Argument(Values):
+@dataclass(frozen=True, slots=True)
+class Argument:
     """A term with the attributes that a row's bounds read of an argument."""
 
     tape: Tape

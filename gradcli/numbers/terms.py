@@ -21,12 +21,12 @@ pass without recursion; terms never change.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 from typing import Any, Final
 
 from ..ops.basis import ARITHMETIC, NEUTRAL
-from ..records import Values
 from .balls import (
     START_BITS,
     Ball,
@@ -91,7 +91,8 @@ class Term:
         return f"<{self.name}({inside}) = {text(self.value, 6)}>"
 
 
-class Decision(Values):
+@dataclass(frozen=True, slots=True)
+class Decision:
     """A comparison decided at the point; what is proved holds where it holds, too. Its
     relation is strict unless both sides are equal, as they are in a tie (``==``)."""
 

@@ -18,10 +18,10 @@ function that ``@row(...)`` or ``@function(...)`` decorates.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial, wraps
 from typing import Any, Final, Never, ParamSpec, TypeAlias, TypeVar
 
-from ..records import Record, Values, replace
 from .checks import UnknownSlope
 from .families import Table
 from .types import Jvp, Partial, Shape, Vjps
@@ -126,7 +126,8 @@ def unknown_slope(name: str) -> Formula:
     return partial
 
 
-class Fixed(Values):
+@dataclass(frozen=True, slots=True)
+class Fixed:
     """A case's input given by value: an index, a mask, a target."""
 
     value: object
@@ -136,7 +137,8 @@ Sample = Shape | Fixed | None
 """An input of a case: a shape to draw, a fixed value, or None for an absent input."""
 
 
-class Case(Values):
+@dataclass(frozen=True, slots=True)
+class Case:
     """One input on which the laws are run.
 
     ``inputs`` holds a shape per input (a tuple of ints) or a ``Fixed`` value; entries
@@ -168,7 +170,8 @@ RESULT: Final = -1
 """Number that stands for a row's output where its inputs are numbered from 0."""
 
 
-class Rule(Values):
+@dataclass(frozen=True, slots=True)
+class Rule:
     """The single node that PyTorch records for a row's reverse rule in a second pass;
     its edges lead to the cotangent and to the other operands of the rule.
 
@@ -193,13 +196,15 @@ class Rule(Values):
     whole: bool = True
 
 
-class Named(Record):
+@dataclass(frozen=True, slots=True, eq=False)
+class Named:
     """An entry of the table: its name."""
 
     name: str
 
 
-class Entry(Named, kw_only=True):
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Entry(Named):
     """Facts about a public function other than its formula.
 
     name       public name, or ``base.Overload`` (PyTorch's overload name) where a
@@ -253,7 +258,7 @@ class Entry(Named, kw_only=True):
     ours: bool = False
     in_place: bool | None = None
     casts: bool = False
-    not_finite: Mapping[str, str] = {}
+    not_finite: Mapping[str, str] = field(default_factory=dict)
     tame: Sequence[str] = ()
     domain: str = ""
     bounds: Formula | None = None
@@ -272,7 +277,8 @@ class Entry(Named, kw_only=True):
         return self.name.partition(".")[0]
 
 
-class Op(Entry, kw_only=True):
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Op(Entry):
     """A row of the table.
 
     node       PyTorch's node name, by default that of `node_of`; None: the row has no
@@ -402,6 +408,7 @@ Rules: TypeAlias = dict[str, Any]
 """Fields shared by rows whose rules are alike, by name; see `Op`."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Composite(Entry):
     """A public function written in terms of others.
 

@@ -14,9 +14,9 @@ dimensions, each is a row of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
-from ..records import replace
 from .checks import ArgumentError, count_of, dim_of, dims_of, kept_shape, refuse
 from .op import (
     LINEAR,

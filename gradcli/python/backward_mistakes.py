@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from math import prod
@@ -33,7 +34,6 @@ from ..engine.modes import MODE
 from ..engine.raw import Host, Raw
 from ..engine.tensor import Tensor
 from ..numbers.namespace import setting
-from ..records import Values
 from ..verify.process.job import REFUTED
 from ..views.claims import Diagnosis
 from .checker import Checked
@@ -123,7 +123,8 @@ def _inside(checked: Checked) -> Diagnosis | None:
     return None
 
 
-class Seen(Values):
+@dataclass(frozen=True, slots=True)
+class Seen:
     """A mistake that the blocks of a Jacobian show.
 
     holds   a test of all pairs of true and given blocks together

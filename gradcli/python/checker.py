@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from math import floor, isfinite, log10
 from typing import Any, Final
@@ -29,7 +29,6 @@ from ..engine.record import call as call_of
 from ..engine.tensor import Tensor, ones_for
 from ..numbers.balls import text, to_float
 from ..numbers.system import NoMeaning
-from ..records import Values
 from ..verify.judge import DIGITS
 from ..verify.process.budget import Budget, OutOfTime, Stopwatch
 from ..verify.process.job import (
@@ -122,7 +121,8 @@ RECOMPUTE: Final = (
 HELD: Final = "what is detached, or made under no_grad(), is held constant"
 
 
-class Plan(Values):
+@dataclass(frozen=True, slots=True)
+class Plan:
     """The extent of a check.
 
     seconds  the time for the whole check

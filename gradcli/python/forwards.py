@@ -17,6 +17,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from types import FrameType
 from typing import Any, Final
@@ -40,7 +41,6 @@ from ..engine.modes import MODE, enable_grad
 from ..engine.node import Node
 from ..engine.record import call as call_of
 from ..engine.tensor import Tensor
-from ..records import Values
 from ..views.claims import Diagnosis
 from .checker import Checked
 from .function_call import Both, Call, matrices
@@ -55,14 +55,16 @@ SHOWN: Final = 3
 """Largest number of inputs' names that are all written out."""
 
 
-class Point(Values):
+@dataclass(frozen=True, slots=True)
+class Point:
     """A function at one point, with its Jacobian's blocks, given and true."""
 
     call: Call
     blocks: Mapping[str, Both]
 
 
-class Case(Values):
+@dataclass(frozen=True, slots=True)
+class Case:
     """A function with refuted gradients at several points.
 
     names  the inputs whose gradients are wrong

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
 from inspect import Parameter, signature
 from math import inf, isinf
@@ -36,7 +37,6 @@ from ..nn.utils.stateless import functional_call
 from ..numbers.namespace import ObjectArray, ObjectNamespace
 from ..numbers.system import NoMeaning, has_many_digits
 from ..numbers.tape import TapeNamespace
-from ..records import Values
 from ..verify.subject import objects
 
 Found = TypeVar("Found")
@@ -54,7 +54,8 @@ NOTHING: Final = (
 )
 
 
-class Slot(Values):
+@dataclass(frozen=True, slots=True)
+class Slot:
     """A tensor given to each run: an argument, by its position, or a tensor of a
     module, by its name."""
 
@@ -67,7 +68,8 @@ class Slot(Values):
         return self.given.requires_grad
 
 
-class Both(Values):
+@dataclass(frozen=True, slots=True)
+class Both:
     """A block of the Jacobian as backward gives it, and the true one; rows are the
     entries of all outputs."""
 

@@ -10,9 +10,9 @@ Invariant: a verdict claims no more than was done; what was not checked is named
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Final
 
-from ..records import Values, field
 from ..verify.process.job import REFUTED, UNKNOWN, is_weaker, lacked_time, weakest
 from ..views.claims import Diagnosis
 from ..views.fields import HIDDEN, Verdict, named
@@ -26,7 +26,8 @@ DIFFERENCES: Final = "differences"
 """Name of the method that uses forward's values: difference quotients in float64."""
 
 
-class OutputEntry(Values):
+@dataclass(frozen=True, slots=True)
+class OutputEntry:
     """An entry of one of a function's outputs.
 
     number  Which of several outputs.
@@ -37,7 +38,8 @@ class OutputEntry(Values):
     entry: Index
 
 
-class Counterexample(Values):
+@dataclass(frozen=True, slots=True)
+class Counterexample:
     """An entry of a derivative that is wrong.
 
     output  The entry that was differentiated; null of the contraction of all outputs
@@ -74,7 +76,8 @@ def brackets(at: Index) -> str:
     return f"[{','.join(map(str, at))}]" if at else ""
 
 
-class InputProof(Values):
+@dataclass(frozen=True, slots=True)
+class InputProof:
     """The verdict on the gradient by one input.
 
     note       Why nothing stronger was shown, or what is wrong.
@@ -92,7 +95,8 @@ class InputProof(Values):
     witness: Annotated[str, (BALLS, DIFFERENCES)] | None = BALLS
 
 
-class SecondOrder(Values):
+@dataclass(frozen=True, slots=True)
+class SecondOrder:
     """The verdict on the derivative of a backward itself.
 
     reason  Why it is wrong, where it is.
@@ -104,7 +108,8 @@ class SecondOrder(Values):
     repair: str | None = None
 
 
-class Fault(Values):
+@dataclass(frozen=True, slots=True)
+class Fault:
     """A pass through ``backward`` that fails or disagrees with another.
 
     kind  What it was run with, in one or two words.
@@ -114,7 +119,8 @@ class Fault(Values):
     text: str
 
 
-class FunctionProof(Values):
+@dataclass(frozen=True, slots=True)
+class FunctionProof:
     """The verdict on a function's gradients at its inputs.
 
     function         FILE.py:NAME as it was given, or the function's name.

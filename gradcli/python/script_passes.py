@@ -19,6 +19,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -35,14 +36,14 @@ from ..engine.versions import version
 from ..nn.module import Module
 from ..numbers.namespace import setting
 from ..numbers.system import NoMeaning
-from ..records import Values
 from .user_lines import caller, outside
 
 Line = tuple[str, int]
 """Type of a line: the name of its file, and its number."""
 
 
-class Pass(Values):
+@dataclass(frozen=True, slots=True)
+class Pass:
     """A backward pass that is about to run.
 
     root       the tensor that is differentiated
@@ -146,7 +147,8 @@ APPLY: Final = "apply"
 """Name of the method of custom functions that is recorded as one call."""
 
 
-class Step(Values):
+@dataclass(frozen=True, slots=True)
+class Step:
     """One recorded call, with the numbers of the values that it reads and makes."""
 
     run: Callable[..., object]

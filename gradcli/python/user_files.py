@@ -15,7 +15,7 @@ import builtins
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from inspect import Parameter
@@ -43,7 +43,6 @@ from ..lang.suggest import did_you_mean
 from ..nn.module import Module
 from ..nn.parameter import Parameter as ParameterTensor
 from ..ops.checks import EngineError
-from ..records import Values
 from .function_call import Call, Run, is_custom, parameters_of
 from .torch_names import as_torch, install_as_torch
 from .user_lines import words_of
@@ -57,7 +56,8 @@ NUMBERS: Final = (0.1, 1.0)
 WAY: Final = "write it as FILE.py:NAME, as in losses.py:Huber"
 
 
-class Target(Values):
+@dataclass(frozen=True, slots=True)
+class Target:
     """A function, custom `Function` or module in a file.
 
     parameters  the parameters of its forward, without ``ctx``
@@ -68,7 +68,8 @@ class Target(Values):
     parameters: Mapping[str, Parameter]
 
 
-class Arguments(Values):
+@dataclass(frozen=True, slots=True)
+class Arguments:
     """The arguments of a target, and the texts of those that were drawn, by
     name."""
 

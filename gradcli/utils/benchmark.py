@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import timeit
 from collections.abc import Callable
+from dataclasses import dataclass
 from statistics import fmean, median
 from textwrap import dedent
 from typing import Any
-
-from ..records import Values
 
 __all__ = ["Measurement", "Timer"]
 __dir__ = __all__.copy
@@ -22,7 +21,8 @@ UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 """Length of each unit of time, in seconds."""
 
 
-class Measurement(Values):
+@dataclass(frozen=True, slots=True)
+class Measurement:
     """The times of blocks of ``number_per_run`` runs of a statement, in seconds."""
 
     title: str

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from itertools import islice
 from math import inf, isfinite, nextafter
@@ -32,7 +32,6 @@ from ..numbers.balls import (
     working,
 )
 from ..numbers.boxes import BoxNamespace, BoxTerms, Enclosures, Unresolved, ways
-from ..records import Values
 from .process.budget import Budget, OutOfTime
 from .process.job import Job, words_of
 from .subject import Evaluate, on_terms
@@ -59,14 +58,16 @@ MAX_SHOWN_KINKS: Final = 6
 UNDECIDED: Final = "undecided"
 
 
-class Span(Values):
+@dataclass(frozen=True, slots=True)
+class Span:
     """An interval of an input: the lower and upper ends of its entries, in C order."""
 
     lower: tuple[float, ...]
     upper: tuple[float, ...]
 
 
-class Range(Values):
+@dataclass(frozen=True, slots=True)
+class Range:
     """Proven bounds of a number, and the range of it that was found at points.
 
     least, most  an upper bound of the smallest number found, a lower of the largest
@@ -82,14 +83,16 @@ class Range(Values):
     at: tuple[Mapping[str, float], ...] = ()
 
 
-class Place(Values):
+@dataclass(frozen=True, slots=True)
+class Place:
     """A part of the box where something is not smooth, or has no value."""
 
     what: str
     near: Mapping[str, tuple[float, float]]
 
 
-class Ranges(Values):
+@dataclass(frozen=True, slots=True)
+class Ranges:
     """Certified ranges of one program over one box, as far as work and time allowed.
 
     value      the ranges of the output's entries
@@ -116,7 +119,8 @@ Way = Any
 EVERYTHING: Final = (-inf, inf)
 
 
-class _Piece(Values):
+@dataclass(frozen=True, slots=True)
+class _Piece:
     """A piece of the box: its ends by entry, and what was found on it.
 
     bounds  the bounds of each output and gradient; None: the program has no value here
@@ -132,7 +136,7 @@ class _Piece(Values):
     kinks: tuple[str, ...] = ()
     hole: str | None = None
     only: Way | None = None
-    shares: Mapping[str, float] = {}
+    shares: Mapping[str, float] = field(default_factory=dict)
 
 
 def ranges(

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from math import isfinite
@@ -37,7 +37,6 @@ from ..numbers.namespace import ObjectNamespace
 from ..numbers.system import Number
 from ..numbers.terms import Term, Terms
 from ..ops import Op
-from ..records import Values
 from .formulas import shown
 from .process.job import Job
 from .subject import OnTerms, exact_output, on_terms
@@ -82,7 +81,8 @@ HALVING_RATIOS: Final = (0.45, 0.55)
 Location = dict[int, Ball]
 
 
-class Crossing(Values):
+@dataclass(frozen=True, slots=True)
+class Crossing:
     """Two terms such that something is decided differently where they meet.
 
     op    the row that decides; None: a comparison of the program's own
@@ -206,7 +206,8 @@ def conventions(job: Job) -> dict[frozenset[str | None], str]:
 # where two terms meet
 
 
-class Point(Values):
+@dataclass(frozen=True, slots=True)
+class Point:
     """A location, as a number for each entry, and its distance from the start."""
 
     moved: Mapping[int, Ball]

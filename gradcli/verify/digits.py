@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -36,7 +36,6 @@ from ..numbers.balls import (
 )
 from ..numbers.namespace import ObjectArray, ObjectNamespace
 from ..numbers.system import Balls, Number, has_many_digits
-from ..records import Values
 from .crossings import WIDE_BITS
 from .kinks import MAX_ENTRIES_AT_KINK, Field
 from .process.job import Job
@@ -53,7 +52,8 @@ _NUMBER: Final = re.compile(r"\s*[+-]?(\d[\d_]*\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 _LIST: Final = re.compile(r"\s*\[[-+0-9.eE,\[\]\s]*\]\s*")
 
 
-class Numerals(Values):
+@dataclass(frozen=True, slots=True)
+class Numerals:
     """Numbers as text, in C order; ``unsettled``: some have fewer digits than asked."""
 
     shape: tuple[int, ...]
@@ -61,7 +61,8 @@ class Numerals(Values):
     unsettled: bool
 
 
-class Precisely(Values):
+@dataclass(frozen=True, slots=True)
+class Precisely:
     """The output and the gradient by each input, or None if no gradient reaches it.
 
     doubtful  the constants that are known to only 17 digits
@@ -72,7 +73,7 @@ class Precisely(Values):
     output: Numerals
     gradients: Mapping[str, Numerals | None]
     doubtful: tuple[float, ...]
-    kinked: Mapping[str, str] = {}
+    kinked: Mapping[str, str] = field(default_factory=dict)
 
 
 def precise(

@@ -12,6 +12,7 @@ comes with the sum of the absolute values that were added up to it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Any, Final, Self
@@ -33,7 +34,6 @@ from ..numbers.expressions import (
 )
 from ..numbers.tape import Block, Column, Dots
 from ..ops.basis import ARITHMETIC
-from ..records import Values
 from .entries import NOTABLE_RELATIVE_ERROR, Entry, Report, at_most
 from .process.job import REFUTED
 from .subject import OnTape
@@ -156,7 +156,8 @@ class FloatPass:
 # how a claim differs from the pass
 
 
-class Gaps(Values):
+@dataclass(frozen=True, slots=True)
+class Gaps:
     """Distances of a claim's numbers from those of an independent pass in floats.
 
     relative  the distance divided by the number; infinite if that is not defined

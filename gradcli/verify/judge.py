@@ -37,7 +37,6 @@ from ..numbers.rounding import (
     Roundings,
     least_normal,
 )
-from ..records import Values
 from .process.job import CERTIFIED, REFUTED, ROUNDED, UNKNOWN
 
 DIGITS: Final = {"float64": 6, "float32": 3, "float16": 1}
@@ -64,7 +63,8 @@ START: Final = 96
 """Precision, in bits, of comparisons of balls with floats."""
 
 
-class Reference(Values):
+@dataclass(frozen=True, slots=True)
+class Reference:
     """A true number, and the number that the engine's rules give for it.
 
     rule  the ball that the rules give; None: they do not run on balls

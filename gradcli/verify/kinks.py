@@ -16,7 +16,7 @@ seed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import fsum, inf, isfinite, isnan, nan
 from random import Random
 from typing import Final
@@ -27,7 +27,6 @@ from ..numbers.balls import Ball, ball, text, to_float, working
 from ..numbers.namespace import ObjectArray, ObjectNamespace
 from ..numbers.rounding import unit_roundoff
 from ..numbers.system import Balls
-from ..records import Values
 from .crossings import WIDE_BITS, Crossing, Gap, Point, meeting, meetings, watched
 from .formulas import shown
 from .process.budget import Budget
@@ -68,7 +67,8 @@ DIVERGING_RATIO: Final = ball(1.2)
 MIN_DIVERGING_SLOPE: Final = ball(10)
 
 
-class Kink(Values):
+@dataclass(frozen=True, slots=True)
+class Kink:
     """A comparison or a row of the program that changes its decision at a point.
 
     more   the number of further entries at which the same text changes its decision
@@ -85,7 +85,8 @@ class Kink(Values):
     rule: str
 
 
-class Side(Values):
+@dataclass(frozen=True, slots=True)
+class Side:
     """The derivative by one entry from below and from above, and the engine's.
 
     below    The slope from below.
@@ -118,7 +119,8 @@ class Side(Values):
         return f"{self.entry}: {slopes}{', where the value jumps' * self.jumps}"
 
 
-class Place(Values):
+@dataclass(frozen=True, slots=True)
+class Place:
     """A point on kinks.
 
     here      Whether it is the point that was given.
@@ -132,7 +134,8 @@ class Place(Values):
     left_out: int
 
 
-class Report(Values):
+@dataclass(frozen=True, slots=True)
+class Report:
     """All kinks and the places they lie at, nearest first.
 
     left_out    the number of farther places that were not examined
@@ -146,7 +149,8 @@ class Report(Values):
     unsearched: int = 0
 
 
-class _Candidate(Values):
+@dataclass(frozen=True, slots=True)
+class _Candidate:
     """A crossing, a point that lies on it, its condition as text, and the positions of
     the entries that it depends on."""
 

@@ -5,10 +5,11 @@ Diagnosis("factor", "a factor 2 is missing", "multiply by 2").repair
 
 from __future__ import annotations
 
-from ..records import Values
+from dataclasses import dataclass
 
 
-class Diagnosis(Values):
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
     """A fault of a claim, with its repair.
 
     cause   the kind of slip, in one word
@@ -21,7 +22,8 @@ class Diagnosis(Values):
     repair: str
 
 
-class Piece(Values):
+@dataclass(frozen=True, slots=True)
+class Piece:
     """A formula of a derivative, and the conditions that it holds under."""
 
     formula: str

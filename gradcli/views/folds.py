@@ -10,12 +10,12 @@ drawn as one node, all of them at once, and the drawing has no cycle.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from ..records import Values
 from .graph import GraphView, NodeView
 
 MIN_TIMES: Final = 4
@@ -33,7 +33,8 @@ class Run(NamedTuple):
     times: int
 
 
-class Fold(Values):
+@dataclass(frozen=True, slots=True)
+class Fold:
     """Equal parts of a graph: the ids of their nodes, part by part, inputs first."""
 
     parts: tuple[tuple[int, ...], ...]

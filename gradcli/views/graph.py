@@ -13,7 +13,7 @@ frees what the nodes saved, because shapes and local gradients are read from the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from ..engine import AccumulateGrad, Node, Port, Tensor
@@ -21,7 +21,6 @@ from ..engine.custom import CustomNode
 from ..engine.node import ConstantNode, Edge, UnaryNode
 from ..ops.checks import KindError
 from ..ops.types import Array
-from ..records import Values, field
 from .fields import HIDDEN, ROWS, named
 from .numbers import Shown, shown
 from .places import Places, Span
@@ -62,7 +61,7 @@ class NodeView(NamedTuple):
     @classmethod
     def json_keys(cls) -> list[str]:
         """Return the fields that are keys of the node's object."""
-        return [name for name in cls._fields if name != "address"]
+        return [name for name in cls.__match_args__ if name != "address"]
 
     @property
     def is_leaf(self) -> bool:
@@ -70,7 +69,8 @@ class NodeView(NamedTuple):
         return self.name == "AccumulateGrad"
 
 
-class GraphView(Values):
+@dataclass(frozen=True, slots=True)
+class GraphView:
     """The answer of `gradcli graph`: the graph below one output.
 
     program    The program's text.

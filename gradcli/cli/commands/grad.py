@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from ...records import Values
 from ..checking import Check, needs_verdict, show_checked
 from ..forms import Forms, joined, program_of_gradients
 from ..limits import MAX_DIGITS, MAX_ORDER
@@ -29,7 +28,8 @@ if TYPE_CHECKING:
     from ..symbols import Symbols
 
 
-class Beside(Values):
+@dataclass(frozen=True, slots=True)
+class Beside:
     """A group of options: what else is computed at one point.
 
     --digits N: Show also N certified digits of value and gradients; a decimal is taken

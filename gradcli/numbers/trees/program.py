@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from itertools import chain, product
 from math import prod
 from typing import Any, Final
@@ -33,7 +34,6 @@ from ...lang.factory import CONSTRUCTORS, RANDOM, Draws, Factory
 from ...lang.parser import parse
 from ...lang.run import Run, computed
 from ...lang.tensor_library import TensorLibrary
-from ...records import Values
 from .entries import EntryArray, EntryNamespace, entries
 from .namespace import TreeNamespace
 from .tree import Names, TooLong, Tree, Unwritable
@@ -47,7 +47,8 @@ MADE: Final = (CONSTRUCTORS - {"tensor"}) | RANDOM
 TOO_MANY_STEPS: Final = f"the code would have more than {MAX_CODE_STEPS} steps"
 
 
-class Entrywise(Values):
+@dataclass(frozen=True, slots=True)
+class Entrywise:
     """Trees of the entries of a program's value and of its derivatives.
 
     inputs     what each input is called in the code, and its shape, in the run's order
@@ -65,7 +66,8 @@ class Entrywise(Values):
     pivoted: bool
 
 
-class Adjoint(Values):
+@dataclass(frozen=True, slots=True)
+class Adjoint:
     """Trees of a program's value and of its gradients.
 
     inputs     what each input is called in the code, in the run's order

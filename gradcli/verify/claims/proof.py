@@ -8,6 +8,7 @@ Invariant: a proof holds for the shapes of a visit, and under its conditions.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Final
 
@@ -16,7 +17,6 @@ import sympy
 from ...engine import Tensor
 from ...numbers.expressions import Expressions
 from ...numbers.terms import Term
-from ...records import Values
 from ..formulas import indifferent, side_conditions
 from ..process.budget import Budget
 from ..prove import simplifies_away, vanishes
@@ -29,7 +29,8 @@ MAX_CLAIM_PROOF_ENTRIES: Final = 64
 """Largest number of entries of a derivative that is proved."""
 
 
-class Proof(Values):
+@dataclass(frozen=True, slots=True)
+class Proof:
     """The outcome of a proof, with the reason for a failure if it is known."""
 
     done: bool

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import count, cycle, islice, product
 from math import prod
 from random import Random
@@ -28,7 +28,6 @@ from ...engine.raw import Host
 from ...lang.errors import ProgramError, Span
 from ...lang.parser import parse
 from ...lang.syntax import assigned_names, free_names
-from ...records import Values
 from ..process.job import UNKNOWN, Answer, Told
 
 _NAME: Final = r"[^\W\d²][^\W²]*"
@@ -72,7 +71,8 @@ _HINT: Final = (
 )
 
 
-class Claim(Values):
+@dataclass(frozen=True, slots=True)
+class Claim:
     """One equation to judge, as it was typed and in parts.
 
     output      the variable that is differentiated; None: the program's output
@@ -277,7 +277,8 @@ def read_index(text: str) -> Index:
     return tuple(keys)
 
 
-class Given(Values):
+@dataclass(frozen=True, slots=True)
+class Given:
     """An input: its shape, and its numbers in C order or None if none were given."""
 
     name: str
@@ -289,6 +290,7 @@ class Given(Values):
         return prod(self.shape)
 
 
+@dataclass(frozen=True, slots=True)
 class ClaimsTask(Told):
     """A program, its inputs, and what is claimed of it, or a second program, ``other``,
     that it is compared with at a number of random ``points``."""
@@ -308,7 +310,8 @@ class ClaimsTask(Told):
         return Judgement(tuple(Ruling() for _ in self.claims))
 
 
-class Counterexample(Values):
+@dataclass(frozen=True, slots=True)
+class Counterexample:
     """A point where a claim is false.
 
     inputs   the name, shape and numbers, in C order, of each input
@@ -323,7 +326,8 @@ class Counterexample(Values):
     true_shape: tuple[int, ...] = ()
 
 
-class Ruling(Values):
+@dataclass(frozen=True, slots=True)
+class Ruling:
     """A verdict on one claim, with its evidence.
 
     points  the number of points at which the claim was compared with the truth
@@ -336,6 +340,7 @@ class Ruling(Values):
     side_conditions: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
 class Judgement(Answer):
     """The rulings on all claims, in order."""
 

@@ -14,7 +14,7 @@ import json
 from array import array
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
-from dataclasses import asdict, is_dataclass, replace
+from dataclasses import asdict, dataclass, is_dataclass, replace
 from itertools import product
 from linecache import getline
 from math import prod
@@ -28,8 +28,6 @@ from typing import (
     get_origin,
     get_type_hints,
 )
-
-from ...records import Values
 
 MAX_FORM_CHARACTERS: Final = 60
 """Largest length, in characters, of a formula that is shown with a verdict."""
@@ -117,7 +115,8 @@ def lacked_time(note: str | None) -> bool:
     return any(words in (note or "") for words in (TIME_OUT, RAN_OUT))
 
 
-class Told(Values):
+@dataclass(frozen=True, slots=True)
+class Told:
     """Base of records that are written as JSON and read back."""
 
     def to_json(self) -> str:
@@ -147,7 +146,8 @@ def decoded(kind: object, value: Any) -> Any:
     return value
 
 
-class Block(Values):
+@dataclass(frozen=True, slots=True)
+class Block:
     """An array of numbers: its shape, and the numbers in C order.
 
     data    the numbers as bytes of float64
@@ -173,7 +173,8 @@ class Block(Values):
         return array("d", self.data).tolist()
 
 
-class Input(Values):
+@dataclass(frozen=True, slots=True)
+class Input:
     """One free name of the program.
 
     claim    the engine's numbers; None: its derivative is not asked for. For a gradient
@@ -198,6 +199,7 @@ def entry_name(name: str, index: Sequence[int]) -> str:
     return f"{name}[{','.join(map(str, index))}]" if index else name
 
 
+@dataclass(frozen=True, slots=True)
 class Job(Told):
     """A program, a point, and the engine's numbers to be checked there.
 
@@ -223,7 +225,8 @@ class Job(Told):
         return Verification.nothing(self, "")
 
 
-class InputVerdict(Values):
+@dataclass(frozen=True, slots=True)
+class InputVerdict:
     """A verdict on one input's derivative, with its evidence.
 
     max_error    the largest relative error of the engine's numbers; None: not known
@@ -256,6 +259,7 @@ class InputVerdict(Values):
         return bool(self.closed_form) or any(self.formulas)
 
 
+@dataclass(frozen=True, slots=True)
 class Answer(Told):
     """An answer of the checking process: parts with a verdict and a note each, the
     seconds spent, and whether it is done. ``PARTS`` names the field with the parts.
@@ -279,6 +283,7 @@ class Answer(Told):
         return replace(answer, **{self.PARTS: parts}, seconds=spent, done=True)  # type: ignore[no-any-return]
 
 
+@dataclass(frozen=True, slots=True)
 class Verification(Answer):
     """The verdicts on all inputs, their weakest, and the conditions they hold under."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from dataclasses import replace as with_fields
 from typing import Any
 
@@ -22,7 +23,6 @@ from gradcli.numbers.trees.namespace import TreeNamespace
 from gradcli.numbers.trees.program import rows_as_calls
 from gradcli.numbers.trees.tree import Names
 from gradcli.ops import OPS, Op
-from gradcli.records import replace
 from gradcli.render.code.dialect import LANGUAGE
 from gradcli.render.code.programs import Wanted, arranged
 from tests.grouped import by_row
