@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
 
 from . import anything_set, ending
 from .commands import COMMANDS
@@ -154,11 +153,6 @@ def _dispatch(argv: list[str]) -> int:
         from .completion import complete
 
         return complete(argv)
-    if argv and argv[0] in COMMANDS:
-        from .options import Unread, read
-
-        with suppress(Unread):
-            return read(argv)()
     from .group import application
 
     return application(argv or ["--help"])

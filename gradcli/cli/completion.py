@@ -12,10 +12,8 @@ unfinished line is no error.
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -37,14 +35,14 @@ from .problems import wrong
 VARIABLE: Final = "_GRADCLI_COMPLETE"
 """Variable by which a script asks: its value is `offers_` and the name of the shell."""
 
-SCRIPTS: Final = {"bash": "bash", "zsh": "zsh", "fish": "fish", "powershell": "ps1"}
-"""Suffixes of the scripts beside this file, by shell."""
-
-OTHERWISE: Final = {"pwsh": "powershell"}
-"""Shells with another name, and the name used here."""
+SHELLS: Final = ("bash", "zsh", "fish")
+"""Shells whose scripts lie beside this file; the name is the suffix."""
 
 _KEPT: Final = "@$"
 """Letters that bash breaks words at and keeps in the word."""
+
+ENDS: Final = "|&;("
+"""Signs outside quotes after which a new command begins."""
 
 FILES_OF: Final = ("verify", "run")
 """Commands whose words are files."""
@@ -295,37 +293,13 @@ class Begun(NamedTuple):
     quote: str
 
 
-class Quoting(NamedTuple):
-    """A shell's way of reading quotes, escapes and the ends of commands.
-
-    A new command begins after one of ``ends`` outside quotes. ``escape`` makes the next
-    letter literal, but not inside single quotes, and inside double ones only one of
-    ``escaped``; None: any. A ``doubled`` quote inside itself stands for itself. Where
-    the word is ``opened``, a completion replaces only what follows the open quote.
-    """
-
-    ends: str
-    escape: str
-    escaped: str | None = None
-    doubled: bool = False
-    opened: bool = False
-
-    def escapes(self, letter: str, quote: str, after: str) -> bool:
-        """Return True if a letter makes the one after it literal."""
-        if self.doubled and quote == letter == after:
-            return True
-        taken = not quote or self.escaped is None or after in self.escaped
-        return letter == self.escape and quote != "'" and taken
+def _escapes(letter: str, quote: str, after: str) -> bool:
+    """Return whether a letter makes the one after it literal: a backslash outside
+    quotes, and inside double ones before some letters."""
+    return letter == "\\" and (not quote or (quote == '"' and after in '"\\$`'))
 
 
-POSIX: Final = Quoting("|&;(", "\\", escaped='"\\$`', opened=True)
-"""Reading of a line by bash, zsh and fish."""
-
-POWERSHELLS: Final = Quoting("|&;(){}", "`", doubled=True)
-"""Reading of a line by PowerShell."""
-
-
-def begun(line: str, breaks: str = "", shell: Quoting = POSIX) -> Begun:
+def begun(line: str, breaks: str = "") -> Begun:
     """Return the words of a line up to the cursor, and the word at the cursor; outside
     quotes a shell completes a new part of a word after each of ``breaks``."""
     words: list[str] = []
@@ -335,7 +309,7 @@ def begun(line: str, breaks: str = "", shell: Quoting = POSIX) -> Begun:
     while at < len(line):
         letter, after = line[at], line[at + 1 : at + 2]
         at += 1
-        if shell.escapes(letter, quote, after):
+        if _escapes(letter, quote, after):
             text += after
             inside = True
             at += 1
@@ -343,16 +317,16 @@ def begun(line: str, breaks: str = "", shell: Quoting = POSIX) -> Begun:
             quote = ""
         elif quote:
             text += letter
-        elif letter.isspace() or letter in shell.ends:
+        elif letter.isspace() or letter in ENDS:
             if inside:
                 words.append(text)
-            if letter in shell.ends:
+            if letter in ENDS:
                 words.clear()
             text, inside, start = "", False, at
         else:
             inside = True
             if letter in "'\"":
-                quote, start = letter, at if shell.opened else start
+                quote, start = letter, at
             else:
                 text += letter
                 if letter in breaks:
@@ -370,9 +344,6 @@ def answer(asked: str, environment: Mapping[str, str]) -> str:
     line = environment.get("COMP_TEXT", "")
     if question != "offers":
         return ""
-    if OTHERWISE.get(shell, shell) == "powershell":
-        given = begun(line, shell=POWERSHELLS)
-        return "".join(_as_object(given, each) for each in _offered(given))
     given = begun(line, environment.get("COMP_BREAKS", "") if shell == "bash" else "")
     if "\0" in given.text or (shell == "fish" and "\t" in given.text):
         return ""
@@ -414,52 +385,22 @@ def continued(given: Begun, rest: str) -> str:
     return given.raw + rest
 
 
-def _as_object(given: Begun, each: CompletionItem) -> str:
-    """Return an offer as PowerShell's script reads it: a line of JSON."""
-    label = each.value.rpartition("\n")[2] or each.value
-    about = " ".join((each.help or "").split()) or label
-    found = {"text": _quoted(given, each), "label": label, "about": about}
-    return json.dumps(found) + "\n"
-
-
-def _quoted(given: Begun, each: CompletionItem) -> str:
-    """Return an offer as one word of PowerShell: in the quotes that are open, or in
-    those that it needs."""
-    plain = re.fullmatch(r"[\w%+=:./\\~-]*", each.value)
-    if not given.quote and given.raw[:1] not in ("'", '"') and plain:
-        return str(each.value)
-    quote = given.quote or "'"
-    text = each.value.replace(quote, quote * 2)
-    if quote == '"':
-        text = text.replace("`", "``").replace("$", "`$")
-    return f"{quote}{text}{'' if each.more else quote}"
-
-
 def print_script(shell: str) -> str:
     """Return the script of a shell."""
-    ending = SCRIPTS.get(OTHERWISE.get(shell, shell))
-    if ending is None:
-        hint = f"name one: {', '.join(SCRIPTS)}"
+    if shell not in SHELLS:
+        hint = f"name one: {', '.join(SHELLS)}"
         raise wrong("E595", f"no completion for the shell {shell!r}", hint)
-    path = Path(__file__).with_name(f"completion.{ending}")
+    path = Path(__file__).with_name(f"completion.{shell}")
     return path.read_text(encoding="utf-8").strip("\n")
 
 
 def install(shell: str) -> str:
     """Write a shell's script where the shell finds it; return the path."""
     script = print_script(shell)
-    own = OTHERWISE.get(shell, shell) == "powershell"
     try:
-        profile = _profile(shell) if own else None
-        if profile is not None:
-            path = profile.with_name("gradcli.ps1")
-            path.parent.mkdir(parents=True, exist_ok=True)
-        else:
-            _, path = _typers().install(shell, "gradcli", VARIABLE)
+        _, path = _typers().install(shell, "gradcli", VARIABLE)
         with replacing(str(path)) as file:
             file.write(f"{script}\n".encode())
-        if profile is not None:
-            _let_read(profile, path)
     except OSError as error:
         reason = error.strerror or str(error)
         hint = "gradcli --show-completion prints the script, to be put elsewhere"
@@ -474,29 +415,6 @@ def _typers() -> Any:
     return completion
 
 
-def _profile(shell: str) -> Path:
-    """Return the path of the user's profile of PowerShell; raise OSError if the shell
-    cannot be started."""
-    words = [shell, "-NoProfile", "-NonInteractive", "-Command", "$PROFILE"]
-    try:
-        done = subprocess.run(words, capture_output=True, text=True, check=True)
-    except FileNotFoundError:
-        raise OSError(f"there is no program {shell}") from None
-    except subprocess.CalledProcessError:
-        raise OSError(f"{shell} does not say where its profile is") from None
-    return Path(done.stdout.strip())
-
-
-def _let_read(profile: Path, script: Path) -> None:
-    """Add a line to a profile of PowerShell that reads a script, unless it is there."""
-    quoted = str(script).replace("'", "''")
-    line = f". '{quoted}'"
-    said = profile.read_text(encoding="utf-8-sig") if profile.exists() else ""
-    if line not in said.splitlines():
-        with profile.open("a", encoding="utf-8") as file:
-            file.write(("\n" if said and not said.endswith("\n") else "") + line + "\n")
-
-
 def complete(argv: list[str]) -> int:
     """Answer a shell's script; or install or show the script of a shell, if none is
     named, of this one."""
@@ -507,7 +425,7 @@ def complete(argv: list[str]) -> int:
     option, *words = argv
     shell = words[0] if words else own_shell()
     if not shell or len(words) > 1:
-        hint = f"name one: {option} {next(iter(SCRIPTS))}"
+        hint = f"name one: {option} {SHELLS[0]}"
         raise wrong("E590", f"{option} is for one shell", hint)
     if option == "--show-completion":
         print(print_script(shell))

@@ -7,7 +7,9 @@ made from the program and the point, without the engine's numbers.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
+
+from typer import Option
 
 from ..lang.errors import ProgramError
 from .output import form, note
@@ -32,19 +34,29 @@ MAX_SHOWN_ENTRIES: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """A group of options: the forms that are shown beside the numbers.
-
-    --symbolic: Show the derivatives as formulas, in full (with -q: only them).
-    --latex: Show the formulas as LaTeX (with -q: only them).
-    --code: Print only code for value and derivatives: a program of gradcli, a function
-        of NumPy, PyTorch or C, or equations in LaTeX.
-    """
+    """A group of options: the forms that are shown beside the numbers."""
 
     TITLE: ClassVar = "Formulas"
 
-    symbolic: bool = False
-    latex: bool = False
-    code: Literal["gradcli", "numpy", "torch", "c", "latex"] | None = None
+    symbolic: Annotated[
+        bool,
+        Option(
+            "--symbolic",
+            help="Show the derivatives as formulas, in full (with -q: only them).",
+        ),
+    ] = False
+    latex: Annotated[
+        bool,
+        Option("--latex", help="Show the formulas as LaTeX (with -q: only them)."),
+    ] = False
+    code: Annotated[
+        Literal["gradcli", "numpy", "torch", "c", "latex"] | None,
+        Option(
+            "--code",
+            help="Print only code for value and derivatives: a program of gradcli, a "
+            "function of NumPy, PyTorch or C, or equations in LaTeX.",
+        ),
+    ] = None
 
     @property
     def formulas(self) -> bool:

@@ -7,12 +7,12 @@ page of the group imports them all, a run imports one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from inspect import Parameter, Signature
+from collections.abc import Iterable
 from shutil import get_terminal_size
 from typing import Annotated, Any, Final
 
 import typer
+from typer import Option
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
@@ -25,11 +25,9 @@ from .options import (
     PANELS,
     SO_ANYWAY,
     WHOLE,
-    Declared,
     arrange,
-    as_options,
+    expand,
     module_of,
-    spelled,
 )
 from .problems import unknown_command, wrong
 
@@ -151,10 +149,8 @@ def _stacked(base: Any) -> Any:
 class ExpressionCommand(Page, TyperCommand):
     """A command whose arguments may begin with a minus."""
 
-    spelled: dict[str, tuple[Declared, bool]]
-
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        options, others = arrange(args, self.spelled)
+        options, others = arrange(args, self.params)
         words = [*options, "--", *others]
         if not ctx.resilient_parsing:
             stand_in(ctx, self, options)
@@ -185,41 +181,13 @@ def stand_in(ctx: typer.Context, command: TyperCommand, options: Iterable[str]) 
     ctx.default_map = for_command(ctx.info_name or "", typed, accepted_by(command))
 
 
-def read_by_typer(function: Callable[..., int]) -> Any:
-    """Return the function of a command in a form that typer reads."""
-    options, command = as_options(function)
-    hints = {option.name: for_typer(option) for option in options}
-    by_name = Parameter.KEYWORD_ONLY
-    made: Any = command
-    made.__signature__ = Signature(
-        [
-            Parameter(o.name, by_name, default=o.default, annotation=hints[o.name])
-            for o in options
-        ]
-    )
-    made.__annotations__ = hints
-    made.spelled = spelled(options)
-    return made
-
-
-def for_typer(option: Declared) -> Any:
-    """Return an option's type as typer reads it."""
-    if not option.facts:
-        return option.base
-    make: Any = typer.Option if option.spellings else typer.Argument
-    return Annotated[option.base, make(*option.spellings, **option.facts)]
-
-
 def command_of(name: str) -> Any:
     """Return the command of a name, with its options; its file is imported now."""
     module = module_of(name)
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
     kind = getattr(module, "COMMAND", ExpressionCommand)
-    main = read_by_typer(module.main)
-    single.command(name, cls=kind, context_settings=HELP_NAMES)(main)
-    command: Any = get_command(single)
-    command.spelled = main.spelled
-    return command
+    single.command(name, cls=kind, context_settings=HELP_NAMES)(expand(module.main))
+    return get_command(single)
 
 
 class Commands(Page, TyperGroup):
@@ -275,21 +243,34 @@ app = typer.Typer(
 
 
 def _options(
-    version: Annotated[bool, {"callback": _version, "is_eager": True}] = False,
-    install_completion: bool = False,
-    show_completion: bool = False,
+    version: Annotated[
+        bool,
+        Option(
+            "--version",
+            "-V",
+            callback=_version,
+            is_eager=True,
+            help="Show the version, and those of the libraries that were found.",
+        ),
+    ] = False,
+    install_completion: Annotated[
+        bool,
+        Option(
+            "--install-completion",
+            help="Complete words in this shell, or in the one that is named behind: "
+            "bash, zsh, fish.",
+        ),
+    ] = False,
+    show_completion: Annotated[
+        bool,
+        Option("--show-completion", help="Print the shell's script instead."),
+    ] = False,
 ) -> int:
-    """Declare the options of the group itself.
-
-    -V, --version: Show the version, and those of the libraries that were found.
-    --install-completion: Complete words in this shell, or in the one that is named
-        behind: bash, zsh, fish, powershell.
-    --show-completion: Print the shell's script instead.
-    """
+    """Declare the options of the group itself."""
     return 0
 
 
-app.callback(help=HELP)(read_by_typer(_options))
+app.callback(help=HELP)(expand(_options))
 
 
 def application(argv: list[str]) -> int:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
+from typer import Option
+
 from .options import Request, was_typed
 from .problems import typed, wrong
 from .sources import listed
@@ -19,39 +21,85 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """A group of options: where points come from, and where results go.
-
-    --table FILE: Compute at every row of a table, whose columns are the inputs without
-        a value (.csv, .tsv, .json, .jsonl, also packed as .csv.gz; .npy, .parquet; '-':
-        standard input). A unit behind a name, as in mass [kg], may be left out. Nothing
-        is verified without --require.
-    --columns NAMES: The names of the columns of a table without a header: x,y.
-    --keep NAMES: Columns of the table that are carried along to the results: id,name.
-    --rename OLD=NEW: Read the column OLD of the table as the input NEW; where NEW is no
-        input, call the column OLD of the results NEW: old=new,old2=new2.
-    --sweep NAME=START..STOP:COUNT: Compute at evenly spaced values of an input, such as
-        x=0..1:101; of two or more, at all combinations.
-    --out FILE: Write what is computed to a file, in the format that its name ends with:
-        rows to a table, also packed, as out.csv.gz; at one point gradients to a .npz or
-        .npy, a block of derivatives to a .npz (scipy.sparse), .mtx (Matrix Market) or
-        .npy. {} in the name stands for an input's, where there are several blocks.
-    --on-error: What becomes of a row that cannot be computed, or is nan: it is left
-        out, it ends the work, or its results are nan. By default what cannot be
-        computed is left out, and nan is written.
-    --cluster ADDRESS: Compute on the workers of a Dask cluster, or in N processes of
-        this machine: local:N.
-    """
+    """A group of options: where points come from, and where results go."""
 
     TITLE: ClassVar = "Many points"
 
-    table: str | None = None
-    columns: str | None = None
-    keep: str | None = None
-    rename: str | None = None
-    sweep: list[str] | None = None
-    out: str | None = None
-    on_error: Literal["skip", "stop", "nan"] | None = None
-    cluster: str | None = None
+    table: Annotated[
+        str | None,
+        Option(
+            "--table",
+            metavar="FILE",
+            help="Compute at every row of a table, whose columns are the inputs "
+            "without a value (.csv, .tsv, .json, .jsonl, also packed as .csv.gz; .npy, "
+            ".parquet; '-': standard input). A unit behind a name, as in mass "
+            "[kg], may be left out. Nothing is verified without --require.",
+        ),
+    ] = None
+    columns: Annotated[
+        str | None,
+        Option(
+            "--columns",
+            metavar="NAMES",
+            help="The names of the columns of a table without a header: x,y.",
+        ),
+    ] = None
+    keep: Annotated[
+        str | None,
+        Option(
+            "--keep",
+            metavar="NAMES",
+            help="Columns of the table that are carried along to the results: id,name.",
+        ),
+    ] = None
+    rename: Annotated[
+        str | None,
+        Option(
+            "--rename",
+            metavar="OLD=NEW",
+            help="Read the column OLD of the table as the input NEW; where NEW is no "
+            "input, call the column OLD of the results NEW: old=new,old2=new2.",
+        ),
+    ] = None
+    sweep: Annotated[
+        list[str] | None,
+        Option(
+            "--sweep",
+            metavar="NAME=START..STOP:COUNT",
+            help="Compute at evenly spaced values of an input, such as x=0..1:101; of "
+            "two or more, at all combinations.",
+        ),
+    ] = None
+    out: Annotated[
+        str | None,
+        Option(
+            "--out",
+            metavar="FILE",
+            help="Write what is computed to a file, in the format that its name ends "
+            "with: rows to a table, also packed, as out.csv.gz; at one point "
+            "gradients to a .npz or .npy, a block of derivatives to a .npz "
+            "(scipy.sparse), .mtx (Matrix Market) or .npy. {} in the name stands "
+            "for an input's, where there are several blocks.",
+        ),
+    ] = None
+    on_error: Annotated[
+        Literal["skip", "stop", "nan"] | None,
+        Option(
+            "--on-error",
+            help="What becomes of a row that cannot be computed, or is nan: it is left "
+            "out, it ends the work, or its results are nan. By default what cannot "
+            "be computed is left out, and nan is written.",
+        ),
+    ] = None
+    cluster: Annotated[
+        str | None,
+        Option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="Compute on the workers of a Dask cluster, or in N processes of this "
+            "machine: local:N.",
+        ),
+    ] = None
 
     def asked(self, *endings: str) -> bool:
         """Return whether many points were asked for; refuse options without effect, and
@@ -100,20 +148,30 @@ class Many:
 
 @dataclass(frozen=True, slots=True)
 class Matrices:
-    """A group of options: blocks with or without their zeros, and files of them.
-
-    --sparse: Show every block by the coordinates and values of its entries, as large
-        ones that are mostly zeros are shown anyway.
-    --dense: Show every block with all its zeros.
-    --spy: Show a picture of where the entries of each block are, and how many colours
-        its columns need.
-    """
+    """A group of options: blocks with or without their zeros, and files of them."""
 
     TITLE: ClassVar = "Blocks"
 
-    sparse: bool = False
-    dense: bool = False
-    spy: bool = False
+    sparse: Annotated[
+        bool,
+        Option(
+            "--sparse",
+            help="Show every block by the coordinates and values of its entries, as "
+            "large ones that are mostly zeros are shown anyway.",
+        ),
+    ] = False
+    dense: Annotated[
+        bool,
+        Option("--dense", help="Show every block with all its zeros."),
+    ] = False
+    spy: Annotated[
+        bool,
+        Option(
+            "--spy",
+            help="Show a picture of where the entries of each block are, and how many "
+            "colours its columns need.",
+        ),
+    ] = False
 
     @property
     def form(self) -> Form:
@@ -128,28 +186,61 @@ class Matrices:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A group of options: how to descend.
+    """A group of options: how to descend."""
 
-    --optimizer: The optimizer, as PyTorch has it.
-    --lr RATE: Learning rate; by default 0.1, for lbfgs 1, where its line search starts.
-    --momentum M: Momentum of sgd.
-    --steps N: Steps to take.
-    --tolerance LENGTH: Stop when the gradient's norm is at most this.
-    --batch NAMES:ROWS: Rows of inputs in each step, as in x,y:10. The last loss is that
-        of all rows.
-    --shuffle: Shuffle the rows of batches in each round.
-    --every N: Print every Nth step; by default none in a terminal, each in a pipe, but
-        1,000 lines at most.
-    """
-
-    optimizer: Literal["sgd", "adam", "lbfgs"] = "sgd"
-    lr: float | None = None
-    momentum: float | None = None
-    steps: Annotated[int, {"min": 0}] = 100
-    tolerance: Annotated[float | None, {"min": 0}] = None
-    batch: str | None = None
-    shuffle: bool = False
-    every: Annotated[int | None, {"min": 1}] = None
+    optimizer: Annotated[
+        Literal["sgd", "adam", "lbfgs"],
+        Option("--optimizer", help="The optimizer, as PyTorch has it."),
+    ] = "sgd"
+    lr: Annotated[
+        float | None,
+        Option(
+            "--lr",
+            metavar="RATE",
+            help="Learning rate; by default 0.1, for lbfgs 1, where its line search "
+            "starts.",
+        ),
+    ] = None
+    momentum: Annotated[
+        float | None,
+        Option("--momentum", metavar="M", help="Momentum of sgd."),
+    ] = None
+    steps: Annotated[
+        int,
+        Option("--steps", metavar="N", min=0, help="Steps to take."),
+    ] = 100
+    tolerance: Annotated[
+        float | None,
+        Option(
+            "--tolerance",
+            metavar="LENGTH",
+            min=0,
+            help="Stop when the gradient's norm is at most this.",
+        ),
+    ] = None
+    batch: Annotated[
+        str | None,
+        Option(
+            "--batch",
+            metavar="NAMES:ROWS",
+            help="Rows of inputs in each step, as in x,y:10. The last loss is that of "
+            "all rows.",
+        ),
+    ] = None
+    shuffle: Annotated[
+        bool,
+        Option("--shuffle", help="Shuffle the rows of batches in each round."),
+    ] = False
+    every: Annotated[
+        int | None,
+        Option(
+            "--every",
+            metavar="N",
+            min=1,
+            help="Print every Nth step; by default none in a terminal, each in a pipe, "
+            "but 1,000 lines at most.",
+        ),
+    ] = None
 
     def check(self) -> None:
         """Refuse options that do not fit the optimizer or each other."""

@@ -106,7 +106,7 @@ class _Compiler:
 
     def visit(self, node: Node, *given: object) -> Any:
         """Return the result, or its steps, of the method named after a node's class."""
-        return getattr(self, _method(type(node)))(node, *given)
+        return getattr(self, _method(type(node)))(node, *given)  # type: ignore[arg-type]
 
     def emit(
         self,

@@ -351,7 +351,7 @@ def _fields_of_nodes(kind: type[Node]) -> tuple[str, ...]:
 def children(node: Node) -> tuple[Node, ...]:
     """Return a node's children, in the order of its fields."""
     parts: list[Node] = []
-    for field in _fields_of_nodes(type(node)):
+    for field in _fields_of_nodes(type(node)):  # type: ignore[arg-type]
         value = getattr(node, field)
         if isinstance(value, tuple):
             parts.extend(value)
@@ -480,14 +480,15 @@ def renamed(
             return tuple(parts)
         if not isinstance(node, Node):
             return at if at and isinstance(node, Span) else node
-        values = {}
-        for field in type(node).__match_args__:
+        values: dict[str, Any] = {}
+        kind: Any = type(node)
+        for field in kind.__match_args__:
             value = getattr(node, field)
             own = field == "name" and isinstance(node, Name | Target)
             values[field] = names.get(value, value) if own else (yield steps(value))
         if at and isinstance(node, Literal):
             values["written"] = node.written or text[slice(*node.span)]
-        return type(node)(**values)
+        return kind(**values)
 
     return cast(Part, bounce(steps(root)))
 

@@ -22,7 +22,7 @@ from unittest.mock import patch
 
 from gradcli.cli.commands import COMMANDS
 from gradcli.cli.defaults import SETTINGS
-from gradcli.cli.options import Declared, as_options, module_of
+from gradcli.cli.group import command_of
 from gradcli.render.writer import prefer
 from tests.processes.here import checking_here
 
@@ -103,10 +103,11 @@ SKIPPED = frozenset({"tour", "repl"})
 
 
 @cache
-def declared(command: str) -> list[Declared]:
-    """The options of a command that have a value."""
-    options = as_options(module_of(command).main)[0]
-    return [each for each in options if each.spellings and each.base is not bool]
+def valued(command: str) -> list[str]:
+    """The options of a command that have a value, as they are typed."""
+    params = [each for each in command_of(command).params if not each.is_eager]
+    options = [each for each in params if each.param_type_name == "option"]
+    return [name for each in options if not each.is_flag for name in each.opts]
 
 
 def line(random: Random) -> tuple[list[str], dict[str, str]]:
@@ -115,9 +116,9 @@ def line(random: Random) -> tuple[list[str], dict[str, str]]:
     lines = LINES.get(command, ())
     words = [command, *random.choice(lines).split()] if lines else example(command)
     word, way = random.choice(WORDS), random.random()
-    options = declared(command)
+    options = valued(command)
     if way < 0.6 and options:
-        name = random.choice(random.choice(options).spellings).partition("/")[0]
+        name = random.choice(options)
         return [*words, *random.choice([[f"{name}={word}"], [name, word]])], {}
     if way < 0.75 and len(words) > 1:
         words[random.randrange(1, len(words))] = word

@@ -6,9 +6,6 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
-from contextlib import suppress
-from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +16,10 @@ import sympy
 from gradcli.autograd import blocks
 from gradcli.cli import checking
 from gradcli.cli.app import run
-from gradcli.cli.commands import COMMANDS
-from gradcli.cli.group import application
-from gradcli.cli.options import TYPED, Declared, Unread, as_options, module_of, read
-from gradcli.cli.output import form
 from gradcli.engine import Tensor
-from gradcli.lang.errors import ProgramError
 from tests.processes import HANGS
 
 from .conftest import Run
-from .examples import example
 from .test_terminal import in_terminal
 
 
@@ -214,41 +205,3 @@ def test_only_what_is_shown_or_asked_of_the_check_is_checked(
     for more in (["--require", "certified"], ["--json"]):
         assert run([command, "x^3", "x=2", "-q", *more, "--debug"]) == 70
         assert "a checking process was started" in capsys.readouterr().err
-
-
-def _words(option: Declared) -> list[list[str]]:
-    """Ways to give an option a value, right ones and wrong ones."""
-    names = [name for each in option.spellings for name in each.split("/")]
-    values = ["3", "-1", "x=2", "nan", "cpu", "torch", "skip", "float32", "proved"]
-    plain = [[name] for name in names]
-    return plain + [[name, value] for name in names[:1] for value in values]
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_words_are_read_as_typer_reads_them(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    module, seen = module_of(name), []
-
-    @wraps(module.main)
-    def main(**values: object) -> int:
-        seen.append((values, {**TYPED}, form.json, form.quiet))
-        return 0
-
-    def outcome(argv: list[str], run: Callable[[list[str]], object]) -> object:
-        try:
-            run(argv)
-        except ProgramError as error:
-            return str(error)
-        return seen.pop()
-
-    monkeypatch.setattr(module, "main", main)
-    options, _ = as_options(main)
-    count = 0
-    for words in [[], *(words for option in options for words in _words(option))]:
-        argv = [name, *words, *example(name)[1:], *words]
-        with suppress(Unread):
-            found = outcome(argv, lambda argv: read(argv)())
-            assert found == outcome(argv, application), argv
-            count += 1
-    assert count or hasattr(module, "typer") or hasattr(module, "COMMAND")

@@ -6,12 +6,9 @@ that of PowerShell is read, and what it would be answered.
 
 from __future__ import annotations
 
-import json
-import os
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -19,10 +16,7 @@ import pexpect
 import pytest
 
 from gradcli.cli.completion import (
-    POSIX,
-    POWERSHELLS,
     SCRIPTS,
-    Quoting,
     answer,
     begun,
     continued,
@@ -108,33 +102,24 @@ def test_files_are_offered_behind_an_at_and_where_a_file_belongs(
     assert [each.value for each in verify] == ["net.grad", "nets/"]
 
 
-LINES = {
-    POSIX: [
-        ("gradcli grad", ["gradcli"], "grad"),
-        ('gradcli grad "a; b', ["gradcli", "grad"], "a; b"),
-        ("gradcli grad 'it''s' ", ["gradcli", "grad", "its"], ""),
-        ('gradcli grad "a\\"b\\n" x', ["gradcli", "grad", 'a"b\\n'], "x"),
-        ("gradcli grad a\\ b", ["gradcli", "grad"], "a b"),
-        ("cat f | gradcli grad -f", ["gradcli", "grad"], "-f"),
-        ("", [], ""),
-    ],
-    POWERSHELLS: [
-        ("gradcli grad x*y x=@da", ["gradcli", "grad", "x*y"], "x=@da"),
-        ("gradcli grad 'it''s; y", ["gradcli", "grad"], "it's; y"),
-        ('gradcli grad "a""b`$c`"" ', ["gradcli", "grad", 'a"b$c"'], ""),
-        ("gradcli grad a` b", ["gradcli", "grad"], "a b"),
-        ("cat f | gradcli grad -f", ["gradcli", "grad"], "-f"),
-        ("gradcli grad 'a\nb", ["gradcli", "grad"], "a\nb"),
-    ],
-}
-"""Lines as each shell reads them: the words before the cursor, and the word there."""
+LINES = [
+    ("gradcli grad", ["gradcli"], "grad"),
+    ('gradcli grad "a; b', ["gradcli", "grad"], "a; b"),
+    ("gradcli grad 'it''s' ", ["gradcli", "grad", "its"], ""),
+    ('gradcli grad "a\\"b\\n" x', ["gradcli", "grad", 'a"b\\n'], "x"),
+    ("gradcli grad a\\ b", ["gradcli", "grad"], "a b"),
+    ("cat f | gradcli grad -f", ["gradcli", "grad"], "-f"),
+    ("", [], ""),
+]
+"""Lines as a shell reads them: the words before the cursor, and the word there."""
 
 
-@pytest.mark.parametrize("shell", LINES)
-def test_a_line_is_read_as_a_shell_reads_it(shell: Quoting) -> None:
-    for line, words, text in LINES[shell]:
-        given = begun(line, shell=shell)
-        assert (given.words, given.text) == (words, text), line
+@pytest.mark.parametrize(("line", "words", "text"), LINES)
+def test_a_line_is_read_as_a_shell_reads_it(
+    line: str, words: list[str], text: str
+) -> None:
+    given = begun(line)
+    assert (given.words, given.text) == (words, text)
 
 
 def test_what_follows_stands_in_the_same_quotes() -> None:
@@ -278,58 +263,3 @@ def test_a_script_is_installed_where_its_shell_looks(
     (path,) = [word for word in ended.err.split() if word.startswith(str(tmp_path))]
     shown = gradcli("--show-completion", name).out
     assert Path(path).read_text().strip() == shown.strip() == print_script(name)
-
-
-@pytest.mark.parametrize(
-    ("line", "put"),
-    [
-        ("gradcli jaco", "jacobian"),
-        ("gradcli grad tanhs", "tanhshrink"),
-        ("gradcli grad 2*tanhs", "'2*tanhshrink"),
-        ('gradcli grad "y = 2*x\n$z + tanhs', '"y = 2*x\n`$z + tanhshrink'),
-        ("gradcli grad 'a''s + tanhs", "'a''s + tanhshrink"),
-        ("gradcli grad 'alpha*y' --wrt y,al", "'y,alpha'"),
-        ("gradcli grad 'alpha*y' al", "alpha="),
-    ],
-)
-def test_powershell_is_told_whole_words(line: str, put: str) -> None:
-    (offer,) = map(json.loads, told("powershell", line).splitlines())
-    assert offer["text"] == put
-    assert offer["label"]
-    assert offer["about"]
-    read = partial(begun, shell=POWERSHELLS)
-    (word,) = read(f"{put} ").words[:1] or [read(put).text]
-    assert word.startswith(read(line).text)
-
-
-def test_the_script_of_powershell_asks_and_leaves_nothing_behind() -> None:
-    script = print_script("powershell")
-    assert "Register-ArgumentCompleter -Native -CommandName gradcli" in script
-    assert "param($wordToComplete, $commandAst, $cursorPosition)" in script
-    for name in ("COMP_TEXT", "_GRADCLI_COMPLETE"):
-        assert f"$env:{name} = " in script
-        assert f"Env:{name}" in script.split("finally")[1]
-    pairs = (script.count(opening) - script.count(closing)
-             for opening, closing in ("{}", "()", "[]"))  # fmt: skip
-    assert not any(pairs)
-
-
-def test_powershell_is_told_once_where_its_script_lies(
-    gradcli: Run, tmp_path: Path
-) -> None:
-    profile = tmp_path / "shell's" / "profile.ps1"
-    profile.parent.mkdir()
-    profile.write_text("# mine")
-    command = tmp_path / "pwsh"
-    command.write_text(f'#!/bin/sh\necho "{profile}"\n')
-    command.chmod(0o755)
-    env = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    for _ in range(2):
-        assert gradcli("--install-completion", "pwsh", env=env).status == 0
-    quoted = str(profile.with_name("gradcli.ps1")).replace("'", "''")
-    assert profile.read_text() == f"# mine\n. '{quoted}'\n"
-    written = profile.with_name("gradcli.ps1").read_text()
-    assert written.strip() == print_script("powershell")
-    ended = gradcli("--install-completion", "powershell", env=env)
-    assert ended.status == 74
-    assert "there is no program powershell" in ended.err

@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
+from typer import Option
+
 from ..checking import Check
 from ..options import DRAWS_NOTHING, IS_EXACT, Request, Requirement, without
 from ..output import MORE_TIME, note, show
@@ -18,9 +20,30 @@ _CLAIM = re.compile(r"(d\w*\s*/\s*d\w+ ?)\s*(.*?)\s*=\s*(.*)")
 @without(IS_EXACT, DRAWS_NOTHING)
 def main(
     request: Request,
-    claim: list[str] | None = None,
-    same: str | None = None,
-    points: Annotated[int, {"min": 1}] = 8,
+    claim: Annotated[
+        list[str] | None,
+        Option(
+            "--claim",
+            metavar="EQUATION",
+            help="A derivative worked out by hand: 'd/dw = EXPR', 'dL/dw[0] = EXPR', "
+            "'w.grad = EXPR' or 'd2L/dw dv = EXPR', in the program's inputs and "
+            "variables. Several may be given.",
+        ),
+    ] = None,
+    same: Annotated[
+        str | None,
+        Option(
+            "--same",
+            metavar="EXPR",
+            help="Another program, to be compared in values and gradients.",
+        ),
+    ] = None,
+    points: Annotated[
+        int,
+        Option(
+            "--points", metavar="K", min=1, help="Compare at this many random points."
+        ),
+    ] = 8,
     require: Requirement = None,
 ) -> int:
     """Claims about derivatives: proved, or refuted with the mistake.
@@ -30,12 +53,6 @@ def main(
     looked for, and what would repair the claim.
 
     Example: gradcli check "sin(x**2)" --claim "d/dx = cos(x**2)"
-
-    --claim EQUATION: A derivative worked out by hand: 'd/dw = EXPR', 'dL/dw[0] = EXPR',
-        'w.grad = EXPR' or 'd2L/dw dv = EXPR', in the program's inputs and variables.
-        Several may be given.
-    --same EXPR: Another program, to be compared in values and gradients.
-    --points K: Compare at this many random points.
     """
     _refuse(request, claim, same)
     from ...answers.check import check, claims_task

@@ -11,8 +11,10 @@ import re
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from typer import Argument, Option
 
 from .. import PREFIX, defaults, settings_path
+from ..options import Debug, Json
 from ..output import Printer, note
 from ..problems import Exit, put, wrong
 
@@ -33,12 +35,27 @@ def _choices(context: typer.Context, incomplete: str) -> list[str]:
 
 def main(
     key: Annotated[
-        str | None, {"autocompletion": lambda incomplete: list(defaults.BY_KEY)}
+        str | None,
+        Argument(
+            metavar="[KEY]",
+            autocompletion=lambda incomplete: list(defaults.BY_KEY),
+            help="A setting; without one, all are listed.",
+        ),
     ] = None,
-    value: Annotated[str | None, {"autocompletion": _choices}] = None,
-    unset: bool = False,
-    json: bool = False,
-    debug: bool = False,
+    value: Annotated[
+        str | None,
+        Argument(
+            metavar="[VALUE]",
+            autocompletion=_choices,
+            help="What it is from now on; without one, it is shown.",
+        ),
+    ] = None,
+    unset: Annotated[
+        bool,
+        Option("--unset", help="Take the setting out of the file."),
+    ] = False,
+    json: Json = False,
+    debug: Debug = False,
 ) -> int:
     """Defaults of options: show them, set them.
 
@@ -47,10 +64,6 @@ def main(
     $XDG_CONFIG_HOME, or else below ~/.config.
 
     Example: gradcli config verify-seconds 20
-
-    <key> [KEY]: A setting; without one, all are listed.
-    <value> [VALUE]: What it is from now on; without one, it is shown.
-    --unset: Take the setting out of the file.
     """
     if key is None and unset:
         raise wrong("E590", "--unset needs a setting", "gradcli config --unset KEY")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from ..options import VERIFIES_NOTHING, Request, without
+from typer import Option
+
+from ..options import VERIFIES_NOTHING, GradOutput, Request, without
 from ..output import Printer, form, show
 from ..problems import Exit, refuse_both, typed, wrong
 
@@ -17,11 +19,25 @@ if TYPE_CHECKING:
 @without(VERIFIES_NOTHING)
 def main(
     request: Request,
-    step: bool = False,
-    latex: bool = False,
-    markdown: bool = False,
-    html: bool = False,
-    grad_output: str | None = None,
+    step: Annotated[
+        bool,
+        Option("--step", help="Wait for a key after each step; q quits."),
+    ] = False,
+    latex: Annotated[
+        bool,
+        Option(
+            "--latex", help="Write the pass as equations in LaTeX, each with its rule."
+        ),
+    ] = False,
+    markdown: Annotated[
+        bool,
+        Option("--markdown", help="Write it as Markdown, with the rules."),
+    ] = False,
+    html: Annotated[
+        bool,
+        Option("--html", help="Write it as a page of HTML, with the rules."),
+    ] = False,
+    grad_output: GradOutput = None,
 ) -> int:
     """The backward pass as it happens, node by node.
 
@@ -31,11 +47,6 @@ def main(
     number.
 
     Example: gradcli explain "u = x*y; L = u + x" x=2 y=3
-
-    --step: Wait for a key after each step; q quits.
-    --latex: Write the pass as equations in LaTeX, each with its rule.
-    --markdown: Write it as Markdown, with the rules.
-    --html: Write it as a page of HTML, with the rules.
     """
     forms = {"latex": latex, "markdown": markdown, "html": html}
     written = next((name for name, asked in forms.items() if asked), None)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated
 
+from typer import Option
+
 from ..checking import Check, needs_verdict, show_checked
 from ..forms import Forms, joined, program_of_gradients
 from ..limits import MAX_DIGITS, MAX_ORDER
 from ..option_groups import Many
-from ..options import Request, Requirement
+from ..options import GradOutput, Request, Requirement
 from ..output import Printer, form, note, tell_trouble
 from ..problems import typed, wrong
 from ..sources import question_of
@@ -30,19 +32,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """A group of options: what else is computed at one point.
+    """A group of options: what else is computed at one point."""
 
-    --digits N: Show also N certified digits of value and gradients; a decimal is taken
-        exactly as it is typed.
-    --condition: Show how much an input's relative error is amplified.
-    --box NAME=A..B: Certified ranges for an input between two values: of value and
-        gradients, with the gradients' signs.
-    """
-
-    grad_output: str | None = None
-    digits: Annotated[int | None, {"min": 1, "max": MAX_DIGITS}] = None
-    condition: bool = False
-    box: list[str] | None = None
+    grad_output: GradOutput = None
+    digits: Annotated[
+        int | None,
+        Option(
+            "--digits",
+            metavar="N",
+            min=1,
+            max=MAX_DIGITS,
+            help="Show also N certified digits of value and gradients; a decimal is "
+            "taken exactly as it is typed.",
+        ),
+    ] = None
+    condition: Annotated[
+        bool,
+        Option(
+            "--condition", help="Show how much an input's relative error is amplified."
+        ),
+    ] = False
+    box: Annotated[
+        list[str] | None,
+        Option(
+            "--box",
+            metavar="NAME=A..B",
+            help="Certified ranges for an input between two values: of value and "
+            "gradients, with the gradients' signs.",
+        ),
+    ] = None
 
 
 def main(
@@ -50,17 +68,29 @@ def main(
     forms: Forms,
     many: Many,
     beside: Beside,
-    trace: bool = False,
-    order: Annotated[int, {"min": 1, "max": MAX_ORDER}] = 1,
+    trace: Annotated[
+        bool,
+        Option(
+            "--trace",
+            help="Tell on stderr what was computed part by part: which region of the "
+            "program on all cores, and why the rest was not.",
+        ),
+    ] = False,
+    order: Annotated[
+        int,
+        Option(
+            "--order",
+            metavar="N",
+            min=1,
+            max=MAX_ORDER,
+            help="The N-th derivative by each input; of numbers by numbers.",
+        ),
+    ] = 1,
     require: Requirement = None,
 ) -> int:
     """Gradients of a program by its inputs, checked; without values as formulas.
 
     Example: gradcli grad "y = x**3 + b" x=2 b=1
-
-    --trace: Tell on stderr what was computed part by part: which region of the program
-        on all cores, and why the rest was not.
-    --order N: The N-th derivative by each input; of numbers by numbers.
     """
     others = {**asdict(forms), **asdict(beside)}
     if many.asked(".npz", ".npy"):

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from typer import Option
+
 from ..checking import PAGE
-from ..options import PRINTS_NOTHING_SHORTER, VERIFIES_NOTHING, Request, refuse_idle
+from ..options import (
+    PRINTS_NOTHING_SHORTER,
+    VERIFIES_NOTHING,
+    GradOutput,
+    Request,
+    refuse_idle,
+)
 from ..output import show
 from ..problems import refuse_both, suffix_of, typed, wrong
 from ..sources import question_of
@@ -22,13 +30,43 @@ HEATED = (".svg", ".png")
 
 def main(
     request: Request,
-    tree: Annotated[bool, {"hidden": True}] = False,
-    dot: bool = False,
-    mermaid: bool = False,
-    out: str | None = None,
-    heat: bool = False,
-    unfold: bool = False,
-    grad_output: str | None = None,
+    tree: Annotated[
+        bool,
+        Option("--tree", hidden=True, help="Draw a tree, as without it."),
+    ] = False,
+    dot: Annotated[
+        bool,
+        Option("--dot", help="Write Graphviz."),
+    ] = False,
+    mermaid: Annotated[
+        bool,
+        Option("--mermaid", help="Write Mermaid."),
+    ] = False,
+    out: Annotated[
+        str | None,
+        Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Write a picture of the kind that the name ends with: .svg, .html (to "
+            "click through), .png, .dot, .mmd, .graphml, .json.",
+        ),
+    ] = None,
+    heat: Annotated[
+        bool,
+        Option(
+            "--heat",
+            help="In a picture (.svg, .png), colour each node by the size of its "
+            "gradient.",
+        ),
+    ] = False,
+    unfold: Annotated[
+        bool,
+        Option(
+            "--unfold", help="In a picture, draw every step of a loop instead of one."
+        ),
+    ] = False,
+    grad_output: GradOutput = None,
 ) -> int:
     """The autograd graph that a program records.
 
@@ -39,15 +77,6 @@ def main(
     Example: gradcli graph "u = sin(x); L = u*exp(u)" x=0.7
 
     Example: gradcli graph "sin(x)*exp(x)" x=0.7 -o g.html
-
-    --tree: Draw a tree, as without it.
-    --dot: Write Graphviz.
-    --mermaid: Write Mermaid.
-    -o, --out FILE: Write a picture of the kind that the name ends with: .svg, .html (to
-        click through), .png, .dot, .mmd, .graphml, .json.
-    --heat: In a picture (.svg, .png), colour each node by the size of its
-        gradient.
-    --unfold: In a picture, draw every step of a loop instead of one.
     """
     if out is None or not out.endswith(PAGE):
         hint = "only a page is checked: -o g.html; else leave it out"

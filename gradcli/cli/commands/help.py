@@ -13,12 +13,13 @@ from datetime import date
 from typing import Annotated, Any, Final
 
 import typer
+from typer import Argument, Option
 from typer.core import TyperGroup
 
 from .. import version
 from ..commands import COMMANDS
 from ..group import accepted_by, command_of
-from ..options import WHOLE
+from ..options import WHOLE, Debug, Json
 from ..output import Printer, note
 from ..problems import Exit, put, wrong
 from . import ops
@@ -52,20 +53,29 @@ def topics() -> dict[str, str]:
 def main(
     context: typer.Context,
     topic: Annotated[
-        str | None, {"autocompletion": lambda incomplete: list(topics())}
+        str | None,
+        Argument(
+            metavar="[TOPIC]",
+            autocompletion=lambda incomplete: list(topics()),
+            help="A page, a command, an error's code, a verdict or an operation; "
+            "without one, all pages are listed.",
+        ),
     ] = None,
-    man: str | None = None,
-    json: bool = False,
-    debug: bool = False,
+    man: Annotated[
+        str | None,
+        Option(
+            "--man",
+            metavar="FOLDER",
+            help="Write a manual page for every command into a folder: "
+            "~/.local/share/man/man1. Then: man gradcli-grad.",
+        ),
+    ] = None,
+    json: Json = False,
+    debug: Debug = False,
 ) -> int:
     """The documentation: a tutorial, the language, errors, verdicts.
 
     Example: gradcli help E101
-
-    <topic> [TOPIC]: A page, a command, an error's code, a verdict or an operation;
-        without one, all pages are listed.
-    --man FOLDER: Write a manual page for every command into a folder:
-        ~/.local/share/man/man1. Then: man gradcli-grad.
     """
     from ...render.jsons import answer
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..blocks import answer
 from ..forms import Forms
 from ..option_groups import Many, Matrices
-from ..options import Request, Requirement
+from ..options import Request, Requirement, Times
 
 
 def main(
@@ -13,7 +13,7 @@ def main(
     forms: Forms,
     many: Many,
     matrices: Matrices,
-    times: list[str] | None = None,
+    times: Times = None,
     require: Requirement = None,
 ) -> int:
     """The Hessian of a scalar, a block per pair of inputs.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Literal
+from typing import Annotated, Literal
+
+from typer import Option
 
 from ..blocks import answer
 from ..forms import Forms
 from ..option_groups import Many, Matrices
-from ..options import Request, Requirement
+from ..options import Request, Requirement, Times
 
 
 def main(
@@ -16,8 +18,14 @@ def main(
     forms: Forms,
     many: Many,
     matrices: Matrices,
-    mode: Literal["auto", "rev", "fwd"] = "auto",
-    times: list[str] | None = None,
+    mode: Annotated[
+        Literal["auto", "rev", "fwd"],
+        Option(
+            "--mode",
+            help="Use backward or forward passes; auto takes whichever are fewer.",
+        ),
+    ] = "auto",
+    times: Times = None,
     require: Requirement = None,
 ) -> int:
     """The Jacobian of a program, a block per input.
@@ -26,8 +34,6 @@ def main(
     zeros is shown by its structure, and its entries by their coordinates.
 
     Example: gradcli jacobian "tanh(A@x)" "A=[[1,2],[3,4]]" "x=[0.1,0.2]"
-
-    --mode: Use backward or forward passes; auto takes whichever are fewer.
     """
     from ...answers.derivatives import jacobian
 

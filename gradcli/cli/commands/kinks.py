@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from typer import Option
+
 from ..limits import allow
-from ..options import IS_A_CHECK, PRINTS_NOTHING_SHORTER, Request, without
+from ..options import IS_A_CHECK, PRINTS_NOTHING_SHORTER, GradOutput, Request, without
 from ..output import show, tell_trouble
 from ..sources import question_of
 
@@ -14,8 +16,16 @@ from ..sources import question_of
 @without(IS_A_CHECK, PRINTS_NOTHING_SHORTER)
 def main(
     request: Request,
-    radius: Annotated[float, {"min": 0}] = 0.0,
-    grad_output: str | None = None,
+    radius: Annotated[
+        float,
+        Option(
+            "--radius",
+            metavar="R",
+            min=0,
+            help="Look for kinks up to this Euclidean distance from the point.",
+        ),
+    ] = 0.0,
+    grad_output: GradOutput = None,
 ) -> int:
     """Where a program is not differentiable, at the point or near it.
 
@@ -25,8 +35,6 @@ def main(
     --verify-seconds bounds the search.
 
     Example: gradcli kinks "relu(x) - relu(-x)" x=0
-
-    --radius R: Look for kinks up to this Euclidean distance from the point.
     """
     from ...answers.gradients import gradients
     from ...answers.kinks import kinks

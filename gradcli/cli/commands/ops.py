@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from typer import Argument
+
+from ..options import Debug, Json
 from ..problems import Exit, wrong
 
 
@@ -17,15 +20,20 @@ def _names(incomplete: str) -> list[tuple[str, str]]:
 
 
 def main(
-    name: Annotated[str | None, {"autocompletion": _names}] = None,
-    json: bool = False,
-    debug: bool = False,
+    name: Annotated[
+        str | None,
+        Argument(
+            metavar="[NAME]",
+            autocompletion=_names,
+            help="A function; without a name, all are listed.",
+        ),
+    ] = None,
+    json: Json = False,
+    debug: Debug = False,
 ) -> int:
     """The operations: formulas, graph nodes, conventions.
 
     Example: gradcli ops maximum
-
-    <name> [NAME]: A function; without a name, all are listed.
     """
     from ...answers.catalog import catalog, find, known_names
     from ...render.catalog import listing, page

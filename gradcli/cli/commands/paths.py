@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 from unicodedata import normalize
 
-from ..options import VERIFIES_NOTHING, Request, without
+from typer import Option
+
+from ..options import VERIFIES_NOTHING, GradOutput, Request, without
 from ..output import form, show
 from ..problems import refuse_both, typed, wrong
 from ..sources import listed, question_of
@@ -14,22 +16,38 @@ from ..sources import listed, question_of
 @without(VERIFIES_NOTHING)
 def main(
     request: Request,
-    from_: str | None = None,
-    to: str | None = None,
-    most: Annotated[int, {"min": 1}] = 10,
-    latex: bool = False,
-    grad_output: str | None = None,
+    from_: Annotated[
+        str | None,
+        Option(
+            "--from", metavar="NAME", help="Where paths start (default: the output)."
+        ),
+    ] = None,
+    to: Annotated[
+        str | None,
+        Option(
+            "--to", metavar="NAMES", help="Where paths end: a,b (default: every input)."
+        ),
+    ] = None,
+    most: Annotated[
+        int,
+        Option(
+            "--most",
+            metavar="N",
+            min=1,
+            help="List only the N paths with the largest products.",
+        ),
+    ] = 10,
+    latex: Annotated[
+        bool,
+        Option("--latex", help="Write the paths as equations in LaTeX."),
+    ] = False,
+    grad_output: GradOutput = None,
 ) -> int:
     """The chain rule, path by path, with each path's product.
 
     The products add up to the gradient.
 
     Example: gradcli paths "b = w1*a; c = w2*a; L = b*c" a=2 w1=3 w2=1
-
-    --from NAME: Where paths start (default: the output).
-    --to NAMES: Where paths end: a,b (default: every input).
-    --most N: List only the N paths with the largest products.
-    --latex: Write the paths as equations in LaTeX.
     """
     if from_ is not None and request.of is not None:
         raise wrong("E590", "--from and --of exclude each other", "leave --of out")

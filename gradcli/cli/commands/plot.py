@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from math import nan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Option
 
 from ..option_groups import Many
 from ..options import (
@@ -28,17 +30,33 @@ ENDINGS = (".svg", ".png", ".json")
 
 
 @without(NEEDS_ALL_VALUES)
-def main(request: Request, out: str | None = None, log: str = "") -> int:
+def main(
+    request: Request,
+    out: Annotated[
+        str | None,
+        Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Write a picture: .svg, .png, or .json for the numbers.",
+        ),
+    ] = None,
+    log: Annotated[
+        str,
+        Option(
+            "--log",
+            metavar="AXES",
+            help="Make the axis x, y or both, xy, of a curve logarithmic. The value's "
+            "is so by itself where it grows over many powers of ten.",
+        ),
+    ] = "",
+) -> int:
     """Curves of a value and its derivative, over x=START..STOP.
 
     Kinks are marked. NAME=START..STOP:COUNT says how many points. With two ranges and
     -o FILE, lines of equal value are drawn, with arrows uphill.
 
     Example: gradcli plot "x^2*sin(x)" x=-3..3
-
-    -o, --out FILE: Write a picture: .svg, .png, or .json for the numbers.
-    --log AXES: Make the axis x, y or both, xy, of a curve logarithmic. The value's is
-        so by itself where it grows over many powers of ten.
     """
     if out is None:
         refuse_idle("gradcli plot", PRINTS_NOTHING_SHORTER)

@@ -9,13 +9,15 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack, nullcontext
 from os.path import isfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
+from typer import Argument, Option
 from typer.core import TyperCommand
 
 from .. import ending
 from ..group import Page, stand_in
-from ..options import Seconds
+from ..limits import MAX_SETTABLE_SECONDS
+from ..options import Debug
 from ..output import BREAKS, MORE_TIME, nobody_reads, note
 from ..problems import Exit, wrong
 
@@ -49,25 +51,43 @@ OWN: Final = frozenset({"--graph", "--explain", "--verify"})
 
 
 def main(
-    words: list[str],
-    graph: bool = False,
-    explain: bool = False,
-    verify: bool = False,
-    verify_seconds: Seconds = VERIFY_SECONDS,
-    debug: bool = False,
+    words: Annotated[
+        list[str],
+        Argument(
+            metavar="SCRIPT.py [ARGS]...", help="The script and its own arguments."
+        ),
+    ],
+    graph: Annotated[
+        bool,
+        Option("--graph", help="Draw the graph of each backward() on stderr."),
+    ] = False,
+    explain: Annotated[
+        bool,
+        Option("--explain", help="Write each backward() out, step by step."),
+    ] = False,
+    verify: Annotated[
+        bool,
+        Option("--verify", help="Prove or refute the gradients of each backward()."),
+    ] = False,
+    verify_seconds: Annotated[
+        float,
+        Option(
+            "--verify-seconds",
+            metavar="SECONDS",
+            min=0,
+            max=MAX_SETTABLE_SECONDS,
+            help="Limit of processor time for the check.",
+        ),
+    ] = VERIFY_SECONDS,
+    debug: Debug = False,
 ) -> int:
     """Run a PyTorch script unchanged, with gradcli as torch.
 
     This executes the file; it prints what it prints. With --graph, --explain or
-    <words> SCRIPT.py [ARGS]...: The script and its own arguments.
     --verify the first backward() of each line is reported on stderr, with file and
     line. Options stand before the script; what stands behind it is the script's.
 
     Example: gradcli run --verify train.py --epochs 3
-
-    --graph: Draw the graph of each backward() on stderr.
-    --explain: Write each backward() out, step by step.
-    --verify: Prove or refute the gradients of each backward().
     """
     path = Path(words[0])
     if not isfile(path):

@@ -5,25 +5,77 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
+from typer import Argument, Option
+
 from .. import ending
-from ..options import Requirement, Seconds
+from ..limits import MAX_SETTABLE_SECONDS
+from ..options import Debug, Json, Requirement
 from ..output import MORE_TIME, Printer, note
 from ..problems import Exit, wrong
 from ..sources import listed
 
 
 def main(
-    words: list[str],
-    whole: str = "",
-    wrt: str = "",
-    seed: Annotated[int, {"min": 0}] = 0,
-    once: bool = False,
-    order: Annotated[int, {"min": 1, "max": 2}] = 1,
+    words: Annotated[
+        list[str],
+        Argument(
+            metavar="FILE.py:NAME [NAME=VALUE]...",
+            help="The function, Function or module, and a value for each of its "
+            "parameters, as x=randn(3,4), x=[1,2] or x=@data.npy; a number that is "
+            "written out, as delta=0.7, stays a number. Without a value, an "
+            "annotation counts (x: 'randn(3, 4)'), then a default, then a number "
+            "for a float, else randn(3).",
+        ),
+    ],
+    whole: Annotated[
+        str,
+        Option("--whole", metavar="NAMES", help="These parameters hold integers: i,j."),
+    ] = "",
+    wrt: Annotated[
+        str,
+        Option(
+            "--wrt",
+            metavar="NAMES",
+            help="Look at the gradients by these parameters alone: x,weight. Without "
+            "it, at all but those that a Function's backward returns None for.",
+        ),
+    ] = "",
+    seed: Annotated[
+        int,
+        Option("--seed", metavar="N", min=0, help="Seed of what is drawn."),
+    ] = 0,
+    once: Annotated[
+        bool,
+        Option("--once", help="Do not look at gradients of gradients."),
+    ] = False,
+    order: Annotated[
+        int,
+        Option(
+            "--order",
+            metavar="N",
+            min=1,
+            max=2,
+            help="With 2, gradients of gradients have to be right as well: they count "
+            "for the exit status and --require.",
+        ),
+    ] = 1,
     require: Requirement = None,
-    verify_seconds: Seconds = 30.0,
-    json: bool = False,
-    quiet: bool = False,
-    debug: bool = False,
+    verify_seconds: Annotated[
+        float,
+        Option(
+            "--verify-seconds",
+            metavar="SECONDS",
+            min=0,
+            max=MAX_SETTABLE_SECONDS,
+            help="Limit of processor time for the check.",
+        ),
+    ] = 30.0,
+    json: Json = False,
+    quiet: Annotated[
+        bool,
+        Option("--quiet", "-q", help="Print the verdict only."),
+    ] = False,
+    debug: Debug = False,
 ) -> int:
     """Prove or refute the gradients of functions in a file.
 
@@ -33,20 +85,6 @@ def main(
     not, is held against that, entry by entry, and a wrong one is diagnosed.
 
     Example: gradcli verify losses.py:Huber 'x=randn(5)' delta=0.7
-
-    <words> FILE.py:NAME [NAME=VALUE]...: The function, Function or module, and a value
-        for each of its parameters, as x=randn(3,4), x=[1,2] or x=@data.npy; a number
-        that is written out, as delta=0.7, stays a number. Without a value, an
-        annotation counts (x: 'randn(3, 4)'), then a default, then a number for a float,
-        else randn(3).
-    --whole NAMES: These parameters hold integers: i,j.
-    --wrt NAMES: Look at the gradients by these parameters alone: x,weight. Without it,
-        at all but those that a Function's backward returns None for.
-    --seed N: Seed of what is drawn.
-    --once: Do not look at gradients of gradients.
-    --order N: With 2, gradients of gradients have to be right as well: they count for
-        the exit status and --require.
-    -q, --quiet: Print the verdict only.
     """
     from ...python.user_files import (
         arguments_of,
