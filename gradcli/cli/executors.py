@@ -1,4 +1,5 @@
-"""Blocks of points computed side by side: by threads, by processes, on a Dask cluster.
+"""Blocks of points computed side by side: by threads, or by the workers of a Dask
+cluster.
 
 A task and its results can be sent between processes; the results of a block depend on
 that block alone.
@@ -15,23 +16,20 @@ progress at any time, so that memory does not grow with the table.
 from __future__ import annotations
 
 import re
-import signal as signals
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import (
-    BrokenExecutor,
     CancelledError,
     Executor,
     Future,
     ThreadPoolExecutor,
 )
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from itertools import zip_longest
-from os import getpid
-from signal import SIG_DFL, SIG_IGN, SIGINT, signal
+from signal import SIG_IGN, SIGINT, signal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,12 +37,10 @@ import numpy as np
 from ..engine.parts import cores
 from ..lang.compiled import Compiled
 from ..lang.errors import ProgramError
-from ..lang.process import end_with
 from ..lang.rows import Ways
 from ..lang.run import no_gradient
 from ..lang.text_tables import BadRow, Block, Points
 from ..render.columns import KINDS, Sparse
-from .ending import ENDING
 from .limits import rows
 from .problems import wrong
 from .required import Required
@@ -52,14 +48,8 @@ from .required import Required
 LOCAL = "local:"
 """Beginning of an address that asks for workers on this machine."""
 
-BLOCKS_PER_PROCESS = 2
-"""Number of blocks in progress for each process of this machine."""
-
 BLOCKS_PER_WORKER = 3
 """Number of blocks in progress for each worker of a cluster."""
-
-MAX_DEATHS = 8
-"""Largest number of processes of this machine that may die before that is an error."""
 
 MAX_PROCESSES = 1000
 """Largest number of processes of this machine that may be asked for."""
@@ -260,8 +250,6 @@ class Workers(NamedTuple):
                 return future.result(LOOK_SECONDS)
             except ProgramError:
                 raise
-            except BrokenExecutor:
-                future = self.submit(item)
             except Exception as error:
                 lost = self.lost(error)
                 if lost is not None:
@@ -269,21 +257,6 @@ class Workers(NamedTuple):
                 # Otherwise the result was waited for in vain, and is waited for again.
                 if future.done() and future.exception() is error:
                     raise
-
-
-_task: Callable[[object], object]
-"""Function that a process of this machine applies to its items."""
-
-
-def _begin(task: Callable[[Any], Any], parent: int) -> None:
-    global _task
-    _task = task
-    # Ctrl-C in a terminal reaches all processes: the parent tells of it and ends them.
-    for name in ENDING:
-        if hasattr(signals, name):
-            signal(getattr(signals, name), SIG_DFL)
-    signal(SIGINT, SIG_IGN)
-    end_with(parent)
 
 
 def _read_ahead(threads: Executor, blocks: Iterable[Block]) -> Iterator[Block]:
@@ -300,17 +273,13 @@ def _read_ahead(threads: Executor, blocks: Iterable[Block]) -> Iterator[Block]:
     yield from begun
 
 
-def _apply(item: object) -> object:
-    return _task(item)
-
-
 @contextmanager
 def workers(
     address: str | None, task: Task, held_back: bool = True
 ) -> Iterator[Workers]:
-    """Yield workers that do a task: those of the scheduler at an address, for
-    ``local:N`` N processes of this machine, for None this process, whose threads encode
-    what it computes; they may hold results back until the next block."""
+    """Yield workers that do a task: those of a Dask cluster at an address or, for None,
+    this process, whose threads encode what it computes; they may hold results back
+    until the next block."""
     if address is None:
         ahead = cores() if held_back else 0
         threads = ThreadPoolExecutor(max(1, ahead))
@@ -324,62 +293,9 @@ def workers(
         finally:
             # After Ctrl-C or an error, a thread may wait for a pipe for ever.
             threads.shutdown(waited, cancel_futures=not waited)
-    elif address.startswith(LOCAL):
-        digits = address.removeprefix(LOCAL)
-        number = int(digits) if re.fullmatch("[0-9]{1,9}", digits) else 0
-        if not 1 <= number <= MAX_PROCESSES:
-            hint = "as in --cluster local:4"
-            message = f"--cluster {address}: not local:N, N from 1 to {MAX_PROCESSES}"
-            raise wrong("E595", message, hint)
-        with processes(task, number) as found:
-            yield found
     else:
         with _client(address) as client:
             yield cluster(task, client)
-
-
-@contextmanager
-def processes(task: Callable[[Any], Any], number: int) -> Iterator[Workers]:
-    """Yield processes of this machine, which are started again when one of them dies:
-    what they had is computed again."""
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import active_children, get_all_start_methods, get_context
-
-    # A forked process has the imported libraries already.
-    copied = "fork" in get_all_start_methods()
-    context = get_context("fork" if copied else "spawn")
-
-    def started() -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(number, context, _begin, (task, getpid()))
-
-    own, deaths = started(), 0
-
-    def submit(item: object) -> Future[Any]:
-        nonlocal own, deaths
-        while True:
-            try:
-                return own.submit(_apply, item)
-            except BrokenExecutor:
-                if deaths == MAX_DEATHS:
-                    message = f"--cluster: {deaths + 1} processes have died"
-                    hint = "is there enough memory? ask for fewer processes"
-                    raise ProgramError("E403", message, hint=hint) from None
-                deaths += 1
-                own.shutdown()
-                own = started()
-
-    waited = True
-    try:
-        yield Workers(submit, lambda: BLOCKS_PER_PROCESS * number)
-    except KeyboardInterrupt:
-        # What they still compute is not waited for: one may end in the middle of what
-        # it sends, and the pool would wait for the rest of it.
-        waited = False
-        for each in active_children():
-            each.kill()
-        raise
-    finally:
-        own.shutdown(waited, cancel_futures=True)
 
 
 def cluster(task: Callable[[Any], Any], client: Any) -> Workers:
@@ -407,20 +323,48 @@ def cluster(task: Callable[[Any], Any], client: Any) -> Workers:
     return Workers(lambda item: executor.submit(task, item), ahead, lost)
 
 
-def _client(address: str) -> Any:
+@contextmanager
+def _client(address: str) -> Iterator[Any]:
+    """Yield a client of the scheduler at an address, or of N new processes of this
+    machine for ``local:N``."""
     if find_spec("distributed") is None:
-        hint = "pip install '.[cluster]' in a clone of gradcli, or --cluster local:N"
+        hint = "pip install '.[cluster]' in a clone of gradcli"
         raise wrong("E590", "--cluster: Dask is not installed", hint)
-    from logging import ERROR, getLogger
+    number = _number_of_processes(address) if address.startswith(LOCAL) else None
+    from logging import CRITICAL, ERROR, getLogger
 
     try:
-        from distributed import Client
+        from distributed import Client, LocalCluster
 
         # A lost result is computed again, so users need no message about it.
         getLogger("distributed.client").setLevel(ERROR)
-        return Client(address, timeout=CONNECT_SECONDS)
+        with ExitStack() as ended:
+            if number is not None:
+                settings = {"dashboard_address": None, "silence_logs": CRITICAL}
+                # Ctrl-C in a terminal reaches all processes, and this one ends them.
+                interrupted = signal(SIGINT, SIG_IGN)
+                try:
+                    own = LocalCluster(number, threads_per_worker=1, **settings)
+                finally:
+                    signal(SIGINT, interrupted)
+                ended.enter_context(own)
+                address = own.scheduler_address
+            client = Client(address, timeout=CONNECT_SECONDS)
+            ended.enter_context(client)
+            ended = ended.pop_all()
     except Exception as error:
         # Each protocol has errors of its own, such as a library that is missing.
         hint = "give the scheduler's address, as in tcp://10.0.0.1:8786, or local:N"
         message = f"--cluster {address}: no cluster answers: {error}"
         raise wrong("E595", message, hint) from None
+    with ended:
+        yield client
+
+
+def _number_of_processes(address: str) -> int:
+    digits = address.removeprefix(LOCAL)
+    number = int(digits) if re.fullmatch("[0-9]{1,9}", digits) else 0
+    if not 1 <= number <= MAX_PROCESSES:
+        message = f"--cluster {address}: not local:N, N from 1 to {MAX_PROCESSES}"
+        raise wrong("E595", message, "as in --cluster local:4")
+    return number
