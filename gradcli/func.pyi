@@ -1,4 +1,4 @@
-"""Written by ``python -m gradcli.stubs``."""
+"""Written by ``python -m tests.tools.stubs``."""
 
 from .autograd.transforms import grad as grad
 from .autograd.transforms import grad_and_value as grad_and_value

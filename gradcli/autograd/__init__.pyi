@@ -1,4 +1,4 @@
-"""Written by ``python -m gradcli.stubs``."""
+"""Written by ``python -m tests.tools.stubs``."""
 
 from . import anomaly_mode as anomaly_mode
 from . import forward_ad as forward_ad
