@@ -29,7 +29,6 @@ from .recurrent import RNN as RNN
 from .recurrent import RNNBase as RNNBase
 from .recurrent import RNNCell as RNNCell
 from .recurrent import RNNCellBase as RNNCellBase
-from .shaping import MaxUnpool2d as MaxUnpool2d
 from .shaping import Unflatten as Unflatten
 from .shaping import Upsample as Upsample
 from .shaping import UpsamplingBilinear2d as UpsamplingBilinear2d

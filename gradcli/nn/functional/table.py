@@ -53,11 +53,11 @@ cosine_similarity = of_row("cosine_similarity", "x1 x2")
 # Windows
 
 _offer("conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d")
-_offer("max_pool1d max_pool2d max_pool3d max_unpool2d")
+_offer("max_pool1d max_pool2d max_pool3d")
 _offer("adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d")
 _offer("adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d")
 _offer("avg_pool2d avg_pool3d", out=True)
-_offer("interpolate pixel_shuffle pixel_unshuffle affine_grid grid_sample")
+_offer("interpolate pixel_shuffle pixel_unshuffle")
 avg_pool1d = of_row("avg_pool1d", hidden="divisor_override")
 unfold = of_row("im2col", called="unfold")
 fold = of_row("col2im", called="fold")
