@@ -139,9 +139,6 @@ from .utils.files import (
     save as save,
     load as load,
 )
-from .autograd.anomaly_mode import (
-    is_anomaly_enabled as is_anomaly_enabled,
-)
 from .autograd.vmap import (
     vmap as vmap,
 )

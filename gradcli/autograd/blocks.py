@@ -33,7 +33,7 @@ from ..engine.jacobian import (
 from ..engine.modes import no_grad
 from ..engine.record import call
 from ..engine.support import column_of, has_nan, row_of
-from ..engine.tensor import Tensor, ones_for, unrecorded, zeros_for
+from ..engine.tensor import Tensor, ones_for, zeros_for
 
 Mode: TypeAlias = Literal["auto", "rev", "fwd"]
 
@@ -179,7 +179,7 @@ def own_copy(x: Tensor, recorded: bool = True) -> Tensor:
     if recorded and x.edge is not None:
         found: Tensor = call("alias", x)
         return found
-    return unrecorded(x).requires_grad_(True)
+    return x.detach().requires_grad_(True)
 
 
 def blocks_of(

@@ -16,7 +16,7 @@ from typing import Any
 from ..engine.errors import EngineError, GradError
 from ..engine.forward import jvp as push
 from ..engine.modes import MODE, enable_grad, following
-from ..engine.tensor import Tensor, ones_for, unrecorded, zeros_for
+from ..engine.tensor import Tensor, ones_for, zeros_for
 from ..engine.walk import reaches
 from .blocks import blocks_of, filled, pull
 from .entry import naming
@@ -267,7 +267,7 @@ class _Run(Trace):
     def _settled(self, value: object) -> object:
         if self.create_graph or not isinstance(value, Tensor):
             return value
-        return unrecorded(value)
+        return value.detach()
 
     def demand_all(
         self, found: Sequence[Tensor | None], missing: str, what: str

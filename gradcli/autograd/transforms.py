@@ -18,7 +18,7 @@ from ..engine.errors import EngineError, GradError
 from ..engine.forward import jvp as push
 from ..engine.modes import MODE, enable_grad, following, renewing
 from ..engine.node import AccumulateGrad
-from ..engine.tensor import Tensor, note_sharer, ones_for, unrecorded, with_edge
+from ..engine.tensor import Tensor, note_sharer, ones_for, with_edge
 from ..engine.walk import reaches_leaf
 from .blocks import blocks_of, filled, own_copy, pull
 from .vmap import flatten
@@ -95,7 +95,7 @@ class Trace:
             if leaf.is_leaf and leaf.edge not in own:
                 return leaf
             recorded = MODE.enabled and reaches_leaf([leaf.edge], own)
-            return leaf if recorded else unrecorded(leaf)
+            return leaf if recorded else leaf.detach()
 
         leaves, shape = flatten(value)
         return shape.fill(map(settled, leaves))

@@ -50,7 +50,7 @@ LEFT_OUT: dict[str, str] = {
     NOT_WRITTEN: "empty empty_like empty_permuted empty_strided new_empty "
     "new_empty_strided",
     UNUSED: "addbmm addmv addr aminmax argwhere bucketize cholesky_inverse "
-    "frexp linalg.multi_dot msort sgn nn.functional.max_unpool1d "
+    "resize_ resize_as_ frexp linalg.multi_dot msort sgn nn.functional.max_unpool1d "
     "nn.functional.max_unpool2d nn.functional.max_unpool3d "
     "nn.functional.grid_sample grid_sampler_2d grid_sampler_3d "
     "special.chebyshev_polynomial_v special.chebyshev_polynomial_w "
@@ -195,7 +195,7 @@ VARIANTS: dict[tuple[str, str], Callable[[Callable[..., Any]], Callable[..., Any
     ("linalg.pinv", "singular"): lambda f: lambda a, b: f(a @ b.mT),
 }
 """What PyTorch's samples call in place of the function itself."""
-METHODS = ("item", "resize_", "resize_as_", "zero_")
+METHODS = ("item", "zero_")
 """Methods that PyTorch's samples call by a function of their own."""
 
 ATTRIBUTES = ("T", "H", "mT")
