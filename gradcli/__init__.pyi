@@ -139,7 +139,7 @@ from .utils.files import (
     save as save,
     load as load,
 )
-from .autograd.vmap import (
+from .autograd.transforms import (
     vmap as vmap,
 )
 from .lang.compiled import (

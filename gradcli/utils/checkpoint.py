@@ -146,7 +146,7 @@ class _Region:
 
         args = [x() if isinstance(x, Keeper) else x for x in self._args]
         try:
-            with self._from_start(), enable_grad(), Packing(pack, _itself):
+            with self._from_start(), enable_grad(), Packing(pack, lambda t: t):
                 self._function(*args, **self._kwargs)
         except _Finished:
             pass
@@ -164,7 +164,3 @@ class _Region:
             if self.start is not None:
                 set_rng_state(self.start)
             yield
-
-
-def _itself(kept: Tensor) -> Tensor:
-    return kept
