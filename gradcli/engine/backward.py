@@ -61,15 +61,11 @@ PASSES = _Passes()
 
 
 class Pass:
-    """A reverse pass, which lasts as long as its ``with`` block.
+    """A reverse pass, which lasts as long as its ``with`` block."""
 
-    ``whole`` says that the pass adds to all leaves, not to chosen ones.
-    """
+    __slots__ = ("__weakref__", "depth", "outer")
 
-    __slots__ = ("__weakref__", "depth", "outer", "whole")
-
-    def __init__(self, whole: bool) -> None:
-        self.whole = whole
+    def __init__(self) -> None:
         self.outer = PASSES.running
         self.depth: int = 0 if self.outer is None else self.outer.depth + 1
 
@@ -229,12 +225,11 @@ def _run(
         g = cotangent if create_graph else cotangent.raw
         edge = output.edge
         arrived[edge] = arrived[edge] + g if edge in arrived else g
-    with Pass(whole=captured is None and only is None) as running:
-        _visit(running, arrived, retain_graph, create_graph, captured, only)
+    with Pass():
+        _visit(arrived, retain_graph, create_graph, captured, only)
 
 
 def _visit(
-    running: Pass,
     arrived: Arrived,
     retain_graph: bool,
     create_graph: bool,

@@ -480,13 +480,12 @@ def orthogonal(name: str, doc: str, formula: str, first: First, above: Next) -> 
 
 
 # DLMF 18.9.1 and 18.9.2.
-for _kind, _which, _formula, _factor in (
-        ("t", "first kind", "cos(n*acos(x))", 1),
-        ("u", "second kind", "sin((n + 1)*acos(x))/sin(acos(x))", 2)):
-    orthogonal(f"chebyshev_polynomial_{_kind}", f"Chebyshev polynomial of the {_which}",
-               _formula, lambda x, factor=_factor: factor * x,
-               lambda x, k, here, below: 2 * x * here - below)
-
+orthogonal("chebyshev_polynomial_t", "Chebyshev polynomial of the first kind",
+           "cos(n*acos(x))", lambda x: 1 * x,
+           lambda x, k, here, below: 2 * x * here - below)
+orthogonal("chebyshev_polynomial_u", "Chebyshev polynomial of the second kind",
+           "sin((n + 1)*acos(x))/sin(acos(x))", lambda x: 2 * x,
+           lambda x, k, here, below: 2 * x * here - below)
 orthogonal("hermite_polynomial_h", "Hermite polynomial of physics",
            "(-1)**n * e**(x**2) * the n-th derivative of e**(-x**2)", lambda x: 2 * x,
            lambda x, k, here, below: 2 * x * here - 2 * k * below)
