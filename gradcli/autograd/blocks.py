@@ -343,7 +343,7 @@ def _together(
     outputs: Sequence[Tensor], inputs: Sequence[Tensor], forward: bool
 ) -> bool:
     """Return whether all rows, or columns, may be computed in one pass: of arrays,
-    and not where anomaly mode, tangents or (in reverse mode) hooks watch it."""
+    and not where anomaly mode or (in reverse mode) hooks watch it."""
     looked_at = outputs, () if forward else inputs
     return nobody_looks(*looked_at) and not any(y.xp.symbolic for y in outputs)
 
