@@ -601,7 +601,8 @@ def _product(name: str, what: str, second: bool, forward: bool) -> Func:
     Raises:
         GradError: ``v`` does not fit.
     """
-    return naming(named(product, name, doc))
+    found: Func = naming(named(product, name, doc))
+    return found
 
 
 vjp_at = _product("vjp", "the product of ``v`` with the Jacobian", False, False)
