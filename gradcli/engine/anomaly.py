@@ -39,18 +39,19 @@ def _turn(mode: bool, check_nan: bool) -> None:
 
 
 def _remember(node: Any) -> None:
-    frames = StackSummary.extract(walk_stack(None), lookup_lines=False)[::-1]
+    frames = StackSummary.extract(walk_stack(None), limit=50, lookup_lines=False)[::-1]
     ours = __file__.rpartition("engine")[0]
-    theirs = [f for f in frames if ours not in f.filename]
-    ANOMALY.lines[node] = StackSummary(theirs[-20:])
+    ANOMALY.lines[node] = StackSummary([f for f in frames if ours not in f.filename])
 
 
 def check(node: Any, pulled: tuple[Any, ...]) -> None:
     """Raise an error that names the node if one of its cotangents holds a NaN."""
     for nr, raw in enumerate(map(raw_of, pulled)):
         if "float" in str(getattr(raw, "dtype", "")) and (raw != raw).any():
-            words = f"returned nan values in its {nr}th output."
-            raise GradError(f"Function '{node.name()}' {words}")
+            last = [*ANOMALY.lines.get(node, ())][-1:]
+            at = "".join(f" It was recorded in {f.filename}:{f.lineno}." for f in last)
+            name = f"Function '{node.name()}'"
+            raise GradError(f"{name} returned nan values in its {nr}th output.{at}")
 
 
 def blame(node: Any, error: Exception) -> None:

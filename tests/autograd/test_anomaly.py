@@ -39,9 +39,12 @@ def said(f: Any, x: torch.Tensor) -> tuple[str, str]:
 
 def test_a_nan_is_traced_to_its_forward_line() -> None:
     error, note = said(root, leaf(-1.0))
-    assert error == "Function 'SqrtBackward0' returned nan values in its 0th output."
     assert note.startswith("Error detected in SqrtBackward0, which was recorded at:")
     number = line_of(root, "doubled.sqrt()")
+    assert error == (
+        "Function 'SqrtBackward0' returned nan values in its 0th output. It was "
+        f"recorded in {__file__}:{number}."
+    )
     assert f'File "{__file__}", line {number}, in root' in note
     assert "return doubled.sqrt() + 1" in note
 
