@@ -39,8 +39,7 @@ _HOMES = {
     "searchsorted bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift "
     "bitwise_right_shift gcd lcm",
     "utils.files": "save load",
-    "autograd.anomaly_mode": "is_anomaly_enabled",
-    "autograd.vmap": "vmap",
+    "autograd.transforms": "vmap",
     "lang.compiled": "compile",
     "render.graphs.shown": "graph",
     "python.torch_names": "install_as_torch dropout GradScaler amp autocast "

@@ -12,8 +12,7 @@ from .engine.absent import offer
 
 _HOMES = {
     ".autograd.transforms": "grad grad_and_value hessian jacfwd jacrev jvp linearize "
-    "vjp",
-    ".autograd.vmap": "vmap",
+    "vjp vmap",
     ".nn.utils.stateless": "functional_call stack_module_state",
 }
 _MODULES = ()

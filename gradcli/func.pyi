@@ -1,4 +1,4 @@
-"""Written by ``python -m gradcli.stubs``."""
+"""Written by ``python -m tests.tools.stubs``."""
 
 from .autograd.transforms import grad as grad
 from .autograd.transforms import grad_and_value as grad_and_value
@@ -8,7 +8,7 @@ from .autograd.transforms import jacrev as jacrev
 from .autograd.transforms import jvp as jvp
 from .autograd.transforms import linearize as linearize
 from .autograd.transforms import vjp as vjp
-from .autograd.vmap import vmap as vmap
+from .autograd.transforms import vmap as vmap
 from .nn.utils.stateless import functional_call as functional_call
 from .nn.utils.stateless import stack_module_state as stack_module_state
 

@@ -1,4 +1,4 @@
-"""Written by ``python -m gradcli.stubs``."""
+"""Written by ``python -m tests.tools.stubs``."""
 
 from .engine.draws import default_generator as default_generator
 from .engine.draws import fork_rng as fork_rng

@@ -11,8 +11,8 @@ line, which needs one of them, pays for one.
 from ..engine.absent import offer
 
 _HOMES = {
+    "..engine.anomaly": "detect_anomaly set_detect_anomaly",
     "..engine.modes": "enable_grad inference_mode is_grad_enabled",
-    ".anomaly_mode": "detect_anomaly is_anomaly_enabled set_detect_anomaly",
     ".checks": "GradcheckError gradcheck gradgradcheck",
     ".entry": "backward grad",
     ".function": "Function",
@@ -20,7 +20,5 @@ _HOMES = {
     ".variable": "Variable",
     "..python.verify_function": "verify",
 }
-_MODULES = (
-    "anomaly_mode", "forward_ad", "function", "functional", "grad_mode", "graph",
-)  # fmt: skip
+_MODULES = ("function", "functional", "grad_mode", "graph")
 offer(__name__, homes=_HOMES, modules=_MODULES)

@@ -1,18 +1,15 @@
-"""Written by ``python -m gradcli.stubs``."""
+"""Written by ``python -m tests.tools.stubs``."""
 
-from . import anomaly_mode as anomaly_mode
-from . import forward_ad as forward_ad
 from . import function as function
 from . import functional as functional
 from . import grad_mode as grad_mode
 from . import graph as graph
+from ..engine.anomaly import detect_anomaly as detect_anomaly
+from ..engine.anomaly import set_detect_anomaly as set_detect_anomaly
 from ..engine.modes import enable_grad as enable_grad
 from ..engine.modes import inference_mode as inference_mode
 from ..engine.modes import is_grad_enabled as is_grad_enabled
 from ..python.verify_function import verify as verify
-from .anomaly_mode import detect_anomaly as detect_anomaly
-from .anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
-from .anomaly_mode import set_detect_anomaly as set_detect_anomaly
 from .checks import GradcheckError as GradcheckError
 from .checks import gradcheck as gradcheck
 from .checks import gradgradcheck as gradgradcheck

@@ -33,7 +33,7 @@ from ..engine.jacobian import (
 from ..engine.modes import no_grad
 from ..engine.record import call
 from ..engine.support import column_of, has_nan, row_of
-from ..engine.tensor import Tensor, ones_for, unrecorded, zeros_for
+from ..engine.tensor import Tensor, ones_for, zeros_for
 
 Mode: TypeAlias = Literal["auto", "rev", "fwd"]
 
@@ -179,7 +179,7 @@ def own_copy(x: Tensor, recorded: bool = True) -> Tensor:
     if recorded and x.edge is not None:
         found: Tensor = call("alias", x)
         return found
-    return unrecorded(x).requires_grad_(True)
+    return x.detach().requires_grad_(True)
 
 
 def blocks_of(
@@ -343,7 +343,7 @@ def _together(
     outputs: Sequence[Tensor], inputs: Sequence[Tensor], forward: bool
 ) -> bool:
     """Return whether all rows, or columns, may be computed in one pass: of arrays,
-    and not where anomaly mode, tangents or (in reverse mode) hooks watch it."""
+    and not where anomaly mode or (in reverse mode) hooks watch it."""
     looked_at = outputs, () if forward else inputs
     return nobody_looks(*looked_at) and not any(y.xp.symbolic for y in outputs)
 

@@ -15,12 +15,11 @@ from typing import Any, TypeAlias, TypeVar, cast
 from ..engine.absent import instead
 from ..engine.backward import backward as _backward
 from ..engine.backward import grad as _grad
-from ..engine.edges import GradientEdge, Target, like_of
 from ..engine.errors import NO_GRAD_FN, GradError
 from ..engine.record import call
 from ..engine.tensor import Tensor
 
-One: TypeAlias = "Target | Sequence[Target]"
+One: TypeAlias = "Tensor | Sequence[Tensor]"
 Cotangents: TypeAlias = "Tensor | Sequence[Tensor | None] | None"
 
 UNUSED = (
@@ -118,11 +117,9 @@ def grad(
     if not targets:
         raise GradError(EMPTY_INPUTS.format("grad"))
     for index, root in enumerate(roots):
-        if isinstance(root, Tensor) and root.edge is None:
+        if root.edge is None:
             raise GradError(NO_GRAD_FN.format(index))
     _demand_grad(targets)
-    if materialize_grads and any(isinstance(x, GradientEdge) for x in targets):
-        raise GradError("an edge tells no shape, which materialize_grads needs")
     cotangents = _cotangents(grad_outputs, len(roots))
     retain = create_graph if retain_graph is None else retain_graph
     run = _batched if is_grads_batched else _grad
@@ -140,15 +137,15 @@ def grad(
 
 
 def _batched(
-    outputs: Sequence[Target],
-    inputs: Sequence[Target],
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
     batches: Sequence[Tensor | None],
     retain_graph: bool,
     create_graph: bool,
 ) -> list[Tensor | None]:
     """Run a pass per entry of the batches, and stack the gradients."""
     for index, (output, batch) in enumerate(zip(outputs, batches, strict=True)):
-        shape = like_of(output).shape
+        shape = output.shape
         if batch is not None and batch.shape[1:] != shape:
             raise GradError(
                 f"with is_grads_batched, grad_output[{index}] is a batch of tensors of "
@@ -178,12 +175,11 @@ def _batched(
     return [call("stack", gs, 0) if gs else None for gs in found]
 
 
-def _targets(value: Any) -> list[Any]:
-    """Return tensors, or edges in their place, as a list."""
-    alone = isinstance(value, Tensor | GradientEdge)
-    found = [value] if alone else list(value)
+def _targets(value: Any) -> list[Tensor]:
+    """Return one tensor, or several, as a list."""
+    found = [value] if isinstance(value, Tensor) else list(value)
     for x in found:
-        if not isinstance(x, Tensor | GradientEdge):
+        if not isinstance(x, Tensor):
             raise TypeError(f"expected tensors, got {type(x).__name__}")
     return found
 
@@ -198,7 +194,7 @@ def _cotangents(value: Cotangents, count: int) -> list[Tensor | None]:
     return given
 
 
-def _demand_grad(targets: Sequence[Target]) -> None:
+def _demand_grad(targets: Sequence[Tensor]) -> None:
     for x in targets:
-        if isinstance(x, Tensor) and x.edge is None:
+        if x.edge is None:
             raise GradError("One of the differentiated Tensors does not require grad")

@@ -33,7 +33,6 @@ from ..engine.changes import demand_changeable, rebase
 from ..engine.convert import in_type, in_types_of
 from ..engine.custom import CustomNode, Refusal, heard
 from ..engine.devices import NUMPY
-from ..engine.edges import like_of
 from ..engine.errors import FREED as FREED_MESSAGE
 from ..engine.errors import GradError
 from ..engine.forward import demand_fit
@@ -42,10 +41,9 @@ from ..engine.node import FREED, AccumulateGrad, Edge, Node, Port, output_at
 from ..engine.raw import Run
 from ..engine.record import RECORDING
 from ..engine.rules import sum_to
-from ..engine.saved import active_hooks, demand_version
-from ..engine.tensor import Tensor, tangent_of, with_edge, zeros_for
+from ..engine.saved import demand_version
+from ..engine.tensor import Tensor, with_edge, zeros_for
 from ..engine.versions import touch, version
-from . import forward_ad
 
 if TYPE_CHECKING:
     from ..engine.raw import Raw
@@ -143,7 +141,7 @@ def edge_of(node: Node | None, number: int | None) -> Edge:
 
 
 class Keeper:
-    """A saved value, held itself or packed by hooks; a call gives it back.
+    """A saved value, held itself or packed; a call gives it back.
 
     What is no output of the node comes back as the same object, where nobody packed it.
     An output would keep its node alive, and comes back anew.
@@ -164,9 +162,8 @@ class Keeper:
         self._xp, self._raw = tensor.xp, tensor.raw
         self._version = version(tensor.raw)
         self._unpack: Callable[[], Raw] | None = None
-        hooks = active_hooks()
-        if hooks is not None:
-            self._unpack = hooks.pack(tensor)
+        if MODE.packing:
+            self._unpack = MODE.packing[-1].pack(tensor)
             self._raw = self._itself = None
 
     def __call__(self) -> Tensor:
@@ -353,7 +350,9 @@ class FunctionNode(CustomNode):
 
 def _like(x: object) -> Tensor | None:
     """Return the shape and type of a tensor, to make zeros of; else None."""
-    return like_of(x) if isinstance(x, Tensor) else None
+    if not isinstance(x, Tensor):
+        return None
+    return Tensor(x.xp.expand(x.xp.new_full(x.raw, (), 0), tuple(x.shape)), x.xp)
 
 
 def _or_zeros(t: Tensor | None, like: Tensor | None) -> Tensor | None:
@@ -532,7 +531,7 @@ class Function:
         if MODE.enabled and any(x.edge is not None for x in tensors):
             node = cls.node_class(ctx, args)
         xp = next((x.xp for x in tensors if x.xp.symbolic), NUMPY)
-        with no_grad(), forward_ad.suspended(), xp.followed():
+        with no_grad(), xp.followed():
             if has_setup:
                 output = cls.forward(*args, **kwargs)
                 cls.setup_context(ctx, args, output)
@@ -540,14 +539,6 @@ class Function:
                 output = cls.forward(ctx, *args, **kwargs)
         with xp.followed():
             result = attach(node, ctx, args, output)
-        tangents = [tangent_of(x) for x in tensors]
-        if any(t is not None for t in tangents):
-            passing = cls.node_class(ctx, args)
-            passing.note_outputs(output)
-            passing.asked = tuple(t is not None for t in tangents)
-            forward_ad.push_node(passing, tensors, tangents, result)
-            for t in ctx.dirty_tensors:
-                forward_ad.follow(t, t)
         if node is not None:
             for look in MODE.on_node:
                 look(node)

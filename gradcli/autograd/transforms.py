@@ -1,8 +1,15 @@
-"""The transforms behind `gradcli.func`.
+"""Transforms of functions: `gradcli.func`, `vmap` and `gradcli.autograd.functional`.
 
-Invariant: `Trace` runs a function on tensors of its own. A result is recorded if
-recording is on where it is asked for, and the function's graph leads to anything but
-those tensors; otherwise it is taken out of the graph.
+Invariant: `Trace` runs a function on tensors of its own. A result of `gradcli.func` is
+recorded if recording is on where it is asked for, and the function's graph leads to
+anything but those tensors; otherwise it is taken out of the graph. One of
+`gradcli.autograd.functional` is recorded with ``create_graph``, and not without it.
+A function under `vmap` runs once per sample, and results are stacked: all that works
+for one sample works for a batch, is differentiable, and is no faster than a loop.
+
+    grad(lambda x: x**3)(torch.tensor(2.0))                # tensor(12.)
+    vmap(torch.dot, in_dims=(0, None))(rows, w)
+    jacobian(lambda x: x**2, torch.tensor([1.0, 2.0]))     # diag(2 * x)
 """
 
 from __future__ import annotations
@@ -12,16 +19,19 @@ from contextlib import ExitStack
 from functools import wraps
 from typing import Any
 
-from ..engine.changes import DERIVATIVE, apart_from
+from ..engine.changes import DERIVATIVE, SAMPLES, apart_from
 from ..engine.draws import Samples
 from ..engine.errors import EngineError, GradError
 from ..engine.forward import jvp as push
+from ..engine.methods import named
 from ..engine.modes import MODE, enable_grad, following, renewing
 from ..engine.node import AccumulateGrad
-from ..engine.tensor import Tensor, note_sharer, ones_for, unrecorded, with_edge
-from ..engine.walk import reaches_leaf
+from ..engine.record import call
+from ..engine.tensor import Tensor, note_sharer, ones_for, with_edge, zeros_for
+from ..engine.walk import reaches, reaches_leaf
 from .blocks import blocks_of, filled, own_copy, pull
-from .vmap import flatten
+from .entry import naming
+from .nested import Shape, flatten
 
 Func = Callable[..., Any]
 Argnums = int | tuple[int, ...]
@@ -30,13 +40,14 @@ Argnums = int | tuple[int, ...]
 class Trace:
     """A function run on fresh copies of the arguments that are differentiated by.
 
-    ``forward`` says that tangents will be pushed: the function may then change its
-    arguments in place.
+    ``forward`` says that tangents will be pushed: in a ``transform``, one of
+    `gradcli.func`, the function may then change its arguments in place.
     """
 
     def __init__(
         self, func: Func, args: tuple[object, ...], kwargs: dict[str, object],
         argnums: Argnums, has_aux: bool = False, forward: bool = False,
+        transform: bool = True,
     ) -> None:  # fmt: skip
         several = isinstance(argnums, tuple)
         indices = _counted(argnums, len(args))
@@ -49,11 +60,21 @@ class Trace:
             self.edges = frozenset(x.edge for x in self.inputs)
             replaced = self.shape.fill(fresh)
             full = list(args)
-            own = replaced if several else (replaced,)
-            for index, value in zip(indices, own, strict=True):
+            values = replaced if several else (replaced,)
+            for index, value in zip(indices, values, strict=True):
                 full[index] = value
             with ExitStack() as around:
-                self._enter(around, fresh, (args, kwargs), forward)
+                around.enter_context(following(self.edges, transform, forward))
+                if transform:
+                    own = (*fresh, *flatten((args, kwargs))[0])
+                    around.enter_context(apart_from(own, DERIVATIVE))
+                if transform and forward:
+                    around.enter_context(renewing())
+                    # The function may change them, and with them the caller's.
+                    for leaf, x in zip(self.given, fresh, strict=True):
+                        if isinstance(x.edge, AccumulateGrad):
+                            x.edge.changeable = True
+                            note_sharer(leaf, x)
                 result = func(*full, **kwargs)
         self.aux = None
         if has_aux:
@@ -64,21 +85,6 @@ class Trace:
         self.reaches_out = any(x.edge is not None for x in self.given) or reaches_leaf(
             [y.edge for y in self.outputs if isinstance(y, Tensor)], self.edges
         )
-
-    def _enter(
-        self, around: ExitStack, fresh: list[Tensor], args: object, forward: bool
-    ) -> None:
-        """Enter the blocks in which the function runs on ``fresh`` inputs."""
-        around.enter_context(following(self.edges, forward=forward))
-        own = (*fresh, *flatten(args)[0])
-        around.enter_context(apart_from(own, DERIVATIVE))
-        if forward:
-            around.enter_context(renewing())
-            # The function may change them, and with them the caller's, in place.
-            for leaf, x in zip(self.given, fresh, strict=True):
-                if isinstance(x.edge, AccumulateGrad):
-                    x.edge.changeable = True
-                    note_sharer(leaf, x)
 
     @property
     def recorded(self) -> bool:
@@ -95,7 +101,7 @@ class Trace:
             if leaf.is_leaf and leaf.edge not in own:
                 return leaf
             recorded = MODE.enabled and reaches_leaf([leaf.edge], own)
-            return leaf if recorded else unrecorded(leaf)
+            return leaf if recorded else leaf.detach()
 
         leaves, shape = flatten(value)
         return shape.fill(map(settled, leaves))
@@ -117,6 +123,14 @@ class Trace:
             recorded = self.recorded
         found = pull(self.outputs, self.inputs, cotangents, recorded)
         return filled(found, self.inputs)
+
+    def blocks(
+        self, outputs: Sequence[Tensor], shape: Shape, recorded: bool, forward: bool
+    ) -> Any:
+        """Return the Jacobian of ``outputs``, nested as these, then as the inputs."""
+        with enable_grad():
+            rows = blocks_of(outputs, self.inputs, recorded, forward)
+        return shape.fill([self.shape.fill(row) for row in rows])
 
     def push(self, tangents: tuple[object, ...]) -> Any:
         """Return the outputs' tangents, nested as the outputs are."""
@@ -311,9 +325,7 @@ def _jacobian(func: Func, argnums: Argnums, has_aux: bool, forward: bool) -> Fun
     def jacobian(*args: object, **kwargs: object) -> object:
         trace = Trace(func, args, kwargs, argnums, has_aux, forward)
         recorded, outputs = trace.recorded, demand_tensors(trace.outputs)
-        with enable_grad():
-            rows = blocks_of(outputs, trace.inputs, recorded, forward)
-        nested = trace.output_shape.fill([trace.shape.fill(row) for row in rows])
+        nested = trace.blocks(outputs, trace.output_shape, recorded, forward)
         found = trace.settle(nested)
         _, aux = trace.finish()
         return (found, aux) if has_aux else found
@@ -354,3 +366,328 @@ def _counted(argnums: Any, count: int) -> list[int]:
             f"{argnums!r}"
         )
     return found
+
+
+# Batches.
+
+RANDOMNESS = ("error", "different", "same")
+
+
+def vmap(
+    func: Func,
+    in_dims: object = 0,
+    out_dims: object = 0,
+    randomness: str = "error",
+    *,
+    chunk_size: int | None = None,
+) -> Func:
+    """Return the function that runs ``func`` on each sample of its arguments' batches.
+
+    Args:
+        func: takes and gives tensors, which may be nested in tuples, lists and dicts.
+        in_dims: the dimension of each argument along which samples lie; None for an
+            argument that all samples share. One number, or a tuple, nested as far as
+            the arguments are.
+        out_dims: where the samples' dimension is put in each output.
+        randomness: whether samples may draw random numbers: ``error``, they may not;
+            ``different``, each draws its own; ``same``, all draw those of the first.
+        chunk_size: accepted; samples are run one by one.
+
+    Raises:
+        ValueError: the batches differ in size, or dimensions do not fit.
+    """
+    if randomness not in RANDOMNESS:
+        raise RuntimeError(
+            "Only allowed values for randomness are 'error', 'different', or 'same'. "
+            f"Got {randomness}"
+        )
+
+    @wraps(func)
+    def mapped(*args: object, **kwargs: object) -> object:
+        leaves, shape = flatten(args)
+        named, named_shape = flatten(kwargs)
+        dims = _in_dims(leaves, shape, in_dims)
+        dims += [0 if isinstance(x, Tensor) else None for x in named]
+        pairs = list(zip(leaves + named, dims, strict=True))
+        sizes = [x.shape[dim] for x, dim in pairs if dim is not None]
+        if len(set(sizes)) > 1:
+            raise ValueError(f"vmap: batches are of one size, got sizes {sizes}")
+        samples, size = Samples(randomness), int(sizes[0])
+        per_sample: list[list[object]] = []
+        nested = Shape()
+        for nr in range(max(size, 1)):
+            own = [_sample(x, dim, nr, size) for x, dim in pairs]
+            mapped_over = [
+                x for x, dim in zip(own, dims, strict=True) if dim is not None
+            ]
+            with samples.one(nr), apart_from(mapped_over, SAMPLES):
+                result = func(
+                    *shape.fill(own[: len(leaves)]),
+                    **named_shape.fill(own[len(leaves) :]),
+                )
+                outputs, nested = flatten(result)
+                per_sample.append(outputs)
+        return _batched(per_sample, nested, size, out_dims)
+
+    return mapped
+
+
+def _in_dims(leaves: Sequence[Any], shape: Shape, in_dims: object) -> list[int | None]:
+    """Return the batch dimension of each leaf, counted from the front; None: shared."""
+    spread = shape.spread(tuple(in_dims) if isinstance(in_dims, list) else in_dims)
+    if spread is None or all(dim is None for dim in spread):
+        raise ValueError(
+            f"vmap: in_dims={in_dims} is not compatible with the inputs: it is a "
+            "number, or numbers and None nested as the inputs are, not all of them None"
+        )
+    found: list[int | None] = []
+    for x, dim in zip(leaves, spread, strict=True):
+        if dim is None:
+            found.append(None)
+            continue
+        known = isinstance(dim, int) and isinstance(x, Tensor)
+        if not known or not -x.dim() <= dim < x.dim():
+            what = f"a tensor of {x.dim()} dimensions" if known else f"{type(x)}"
+            raise ValueError(f"vmap: in_dim={dim} is no dimension of {what}")
+        found.append(dim % x.dim())
+    return found
+
+
+def _sample(x: Any, dim: int | None, nr: int, size: int) -> Any:
+    """Return one sample of a batch; of an empty one, zeros."""
+    if dim is None:
+        return x
+    if size:
+        return call("select", x, dim, nr)
+    return zeros_for(x, (*x.shape[:dim], *x.shape[dim + 1 :]))
+
+
+def _batched(
+    per_sample: Sequence[Sequence[Any]], nested: Shape, size: int, out_dims: object
+) -> object:
+    """Stack the samples' outputs, nested as one sample's are."""
+    spread = nested.spread(out_dims)
+    if spread is None:
+        raise ValueError(
+            f"vmap: out_dims={out_dims} is not compatible with the outputs"
+        )
+    stacked = []
+    for parts, dim in zip(zip(*per_sample, strict=True), spread, strict=True):
+        y = parts[0]
+        if dim is None:
+            stacked.append(y)
+        elif not all(isinstance(part, Tensor) for part in parts):
+            raise ValueError(
+                f"vmap: a function must only return Tensors, got type {type(y)}: it "
+                "needs None in out_dims"
+            )
+        elif size:
+            stacked.append(call("stack", list(parts), dim))
+        else:
+            at = dim % (y.dim() + 1)
+            stacked.append(zeros_for(y, (*y.shape[:at], 0, *y.shape[at:])))
+    return nested.fill(stacked)
+
+
+# The names of `gradcli.autograd.functional`.
+
+MODES = {"reverse-mode": False, "forward-mode": True}
+"""Whether a mode pushes tangents, by its name."""
+
+FOLLOWED = (
+    "autograd.functional.* without create_graph=True gives results outside the graph, "
+    "and is called inside of a function being transformed, whose derivative would lose "
+    "them. Pass create_graph=True, or use the transforms of gradcli.func (grad, vjp, "
+    "jacrev, jacfwd, hessian); detach() the inputs if they are meant to be constant."
+)
+INDEPENDENT = (
+    "With strict=True every output has to depend on every input by a recorded graph: "
+    "output {} does not depend on {}."
+)
+LONE = "The function given to {} should return a single Tensor"
+SINGLE = (
+    "The Tensor returned by the function given to {} should contain a single element"
+)
+APART = "`strict=True` and `{}` are not supported together: set `strict=False` or `{}`"
+
+
+@naming
+def jacobian(
+    func: Func,
+    inputs: object,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any:
+    """Return the derivative of every output entry by every input entry.
+
+    Args:
+        func: takes tensors, gives a tensor or a tuple of tensors.
+        inputs: a tensor or a tuple of tensors.
+        create_graph: make the result differentiable by the inputs.
+        strict: raise where an output does not depend on an input.
+        vectorize: accepted; it changes no result.
+        strategy: "reverse-mode" or "forward-mode".
+
+    Returns:
+        A block of shape ``output.shape + input.shape``, nested as those are.
+    """
+    forward = _pushes(strategy, strict, vectorize)
+    trace = _at(func, inputs, create_graph, forward)
+    if strict:
+        _demand_dependence([[y] for y in trace.outputs], trace, create_graph)
+    shape = trace.output_shape
+    return _given(
+        trace.blocks(trace.outputs, shape, create_graph, forward), create_graph
+    )
+
+
+@naming
+def hessian_at(
+    func: Func,
+    inputs: object,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:
+    """Return the second derivatives of a function with one scalar output, as blocks
+    of shape ``input.shape + input.shape``; the arguments are those of `jacobian`."""
+    forward = _pushes(outer_jacobian_strategy, strict, vectorize)
+    trace = _at(func, inputs, create_graph, forward)
+    gradient = _gradient(trace, "hessian")
+    if strict:
+        _demand_dependence([[g] for g in gradient], trace, create_graph)
+    return _given(
+        trace.blocks(gradient, trace.shape, create_graph, forward), create_graph
+    )
+
+
+def _product(name: str, what: str, second: bool, forward: bool) -> Func:
+    """Return a function that gives a function's outputs and a product of a vector with
+    its Jacobian or, if ``second``, that of its gradient."""
+
+    def product(
+        func: Func,
+        inputs: object,
+        v: object = None,
+        create_graph: bool = False,
+        strict: bool = False,
+    ) -> tuple[Any, Any]:
+        trace = _at(func, inputs, create_graph)
+        outputs = _gradient(trace, name) if second else trace.outputs
+        if forward or second:
+            vector = _vector(v, trace.inputs, "input to the user-provided function is")
+        else:
+            vector = _vector(v, outputs, "user-provided function returns")
+        if strict:
+            _demand_dependence([outputs], trace, create_graph)
+        given = outputs, trace.inputs, vector, create_graph
+        with enable_grad():
+            found = push(*given) if forward else filled(pull(*given), trace.inputs)
+        shape = trace.output_shape if forward and not second else trace.shape
+        value = trace.output_shape.fill(trace.outputs)
+        return _given(value, create_graph), _given(shape.fill(found), create_graph)
+
+    doc = f"""Return the outputs, and {what}.
+
+    Args:
+        func, inputs, create_graph: those of `jacobian`.
+        v: a tensor for each that it is multiplied with, of its shape; may be left out
+            where there is one, with one entry.
+        strict: raise where no output depends on an input.
+
+    Raises:
+        GradError: ``v`` does not fit.
+    """
+    found: Func = naming(named(product, name, doc))
+    return found
+
+
+vjp_at = _product("vjp", "the product of ``v`` with the Jacobian", False, False)
+jvp_at = _product("jvp", "the product of the Jacobian with ``v``", False, True)
+vhp = _product("vhp", "``v`` times the Hessian of the one scalar output", True, False)
+hvp = _product("hvp", "the Hessian of the one scalar output times ``v``", True, True)
+
+
+def _at(func: Func, inputs: object, create_graph: bool, forward: bool = False) -> Trace:
+    """Return the trace of a function at its inputs, to which results belong if they
+    are recorded."""
+    several = isinstance(inputs, tuple)
+    args: Any = inputs if several else (inputs,)
+    every = tuple(range(len(args))) if several else 0
+    trace = Trace(func, args, {}, every, forward=forward, transform=False)
+    outputs = demand_tensors(trace.outputs)
+    followed = frozenset().union(*MODE.traced)
+    edges = [x.edge for x in (*trace.given, *outputs)]
+    if followed and not create_graph and reaches(edges, followed):
+        raise EngineError(FOLLOWED)
+    return trace
+
+
+def _given(value: object, create_graph: bool) -> Any:
+    """Return a nested result, outside the graph unless it is to be recorded."""
+    if create_graph:
+        return value
+    leaves, shape = flatten(value)
+    return shape.fill([x.detach() for x in leaves])
+
+
+def _gradient(trace: Trace, name: str) -> list[Tensor]:
+    """Return the recorded gradient of the one scalar output, which the function
+    ``name`` asks for."""
+    single = len(trace.outputs) == 1
+    if not single or trace.outputs[0].numel() != 1:
+        raise GradError((SINGLE if single else LONE).format(name))
+    with enable_grad():
+        ones = [ones_for(trace.outputs[0])]
+        return filled(pull(trace.outputs, trace.inputs, ones, True), trace.inputs)
+
+
+def _demand_dependence(
+    groups: Sequence[Sequence[Tensor]], trace: Trace, recorded: bool
+) -> None:
+    """Raise an error unless the outputs of each group together depend on every input,
+    by derivatives that depend on it too if they are to be ``recorded``."""
+    for nr, y in enumerate(trace.outputs):
+        if y.edge is None:
+            raise GradError(INDEPENDENT.format(nr, "any input"))
+    for nr, outputs in enumerate(groups):
+        with enable_grad():
+            ones = [ones_for(y) for y in outputs]
+            found = pull(outputs, trace.inputs, ones, recorded)
+        for at, g in enumerate(found):
+            if g is None or (recorded and g.edge is None):
+                raise GradError(INDEPENDENT.format(nr, f"input {at}"))
+
+
+def _pushes(strategy: str, strict: bool, vectorize: bool) -> bool:
+    """Return whether a strategy is that of forward mode, which is never strict."""
+    if strategy not in MODES:
+        raise AssertionError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode".'
+        )
+    for option, other, on in (
+        ('strategy="forward-mode"', 'strategy="reverse-mode"', MODES[strategy]),
+        ("vectorize=True", "vectorize=False", vectorize),
+    ):
+        if strict and on:
+            raise EngineError(APART.format(option, other))
+    return MODES[strategy]
+
+
+def _vector(v: object, like: Sequence[Tensor], where: str) -> list[Tensor]:
+    """Return the vector as tensors that fit ``like``; one where it may be left out."""
+    if v is None:
+        if len(like) != 1 or like[0].numel() != 1:
+            raise GradError(
+                f"The vector v can only be None if the {where} a single Tensor with a "
+                "single element."
+            )
+        return [ones_for(like[0])]
+    given = demand_tensors(flatten(v)[0])
+    sizes, wanted = ([tuple(t.shape) for t in ts] for ts in (given, like))
+    if sizes != wanted:
+        raise GradError(f"v has to have the sizes {wanted}, not {sizes}")
+    return given

@@ -1,4 +1,4 @@
-"""Written by ``python -m gradcli.stubs``."""
+"""Written by ``python -m tests.tools.stubs``."""
 
 from . import constraints as constraints
 from .kinds import Bernoulli as Bernoulli

@@ -1,157 +1,60 @@
-"""Anomaly mode: it shows which program line made a node that fails in a backward pass.
+"""Anomaly mode: a node that fails in a reverse pass, or gives a NaN, is traced."""
 
-Invariant: while the mode is on, each node that is recorded remembers the lines of the
-program that led to it; a node whose run fails, or gives a NaN, is named by a warning
-that shows them. While it is off, nothing is remembered and nothing checked.
-
-    with detect_anomaly():
-        (-x).sqrt().sum().backward()
-    # UserWarning: Error detected in SqrtBackward0. Traceback of forward call that ...
-    # RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output.
-"""
-
-from __future__ import annotations
-
-import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from traceback import FrameSummary, format_list
-from types import FrameType
+from traceback import StackSummary, walk_stack
+from types import SimpleNamespace
+from typing import Any
 from weakref import WeakKeyDictionary
 
-from ..ops.types import Array
-from .devices import namespace_of
 from .errors import GradError
 from .modes import MODE
-from .node import Edge, Node, output_at
 from .tensor import raw_of
 
-PACKAGE = __name__.partition(".")[0]
-DETECTED = "Error detected in {}. "
-TRACE = "Traceback of forward call that caused the error:"
-UNSEEN = (
-    "No forward pass information available. Enable detect anomaly during forward pass "
-    "for more information."
-)
-INDUCED = "\n\nPrevious calculation was induced by {}. "
-TRACE_OF_CAUSE = "Traceback of forward call that induced the previous calculation:"
+ANOMALY = SimpleNamespace(enabled=False, check_values=True, lines=WeakKeyDictionary())
 
 
-MAX_LINES_OF_A_NODE = 20
-"""Most lines of the program, the innermost ones, that anomaly mode keeps for a node."""
+class set_detect_anomaly:
+    """Turn anomaly mode on or off, at once or for a ``with`` block."""
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        self._before = ANOMALY.enabled, ANOMALY.check_values
+        _turn(mode, check_nan)
+
+    def __enter__(self) -> None:
+        """Keep the mode as it was turned."""
+
+    def __exit__(self, *problem: object) -> None:
+        _turn(*self._before)
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a node was recorded: running lines of the program, the innermost last.
-
-    ``cause`` is the name and the origin of the node whose backward pass recorded it, if
-    one did.
-    """
-
-    lines: tuple[FrameSummary, ...]
-    cause: tuple[str, Origin | None] | None = None
+def detect_anomaly(check_nan: bool = True) -> set_detect_anomaly:
+    """Return a ``with`` block of anomaly mode."""
+    warnings.warn("Anomaly Detection has been enabled. It is slow.", stacklevel=2)
+    return set_detect_anomaly(True, check_nan)
 
 
-class Anomaly:
-    """The state of anomaly mode; its only instance is `ANOMALY`."""
-
-    def __init__(self) -> None:
-        self.enabled, self.check_values = False, True
-        self.origins: WeakKeyDictionary[Node, Origin] = WeakKeyDictionary()
-        self._running: Node | None = None
-
-    def set(self, enabled: bool, check_values: bool = True) -> None:
-        """Turn the mode on or off."""
-        self.enabled, self.check_values = enabled, check_values
-        MODE.observe("on_node", self._remember, enabled)
-
-    @contextmanager
-    def inside(self, node: Node) -> Iterator[None]:
-        """Note, while the block runs, that what is recorded is caused by ``node``."""
-        before, self._running = self._running, node
-        try:
-            yield
-        finally:
-            self._running = before
-
-    def check(self, node: Node, pulled: tuple[Array | None, ...]) -> None:
-        """Raise an error that names the node if one of its cotangents is NaN."""
-        if not self.check_values:
-            return
-        for nr, value in enumerate(pulled):
-            if _holds_nan(value):
-                raise GradError(
-                    f"Function '{node.name()}' returned nan values in its {nr}th "
-                    "output."
-                )
-
-    def blame(self, edge: Edge, error: Exception) -> None:
-        """Warn that a node failed, and show where the program recorded it.
-
-        If warnings are errors, the text is added to ``error`` as a note instead.
-        """
-        for text in self._account(output_at(edge)[0]):
-            try:
-                warnings.warn(text, UserWarning, stacklevel=_way_out())
-            except UserWarning:
-                error.add_note(text)
-
-    def _account(self, node: Node) -> Iterator[str]:
-        """Yield texts on where a node was recorded, and each node that caused it."""
-        origin = self.origins.get(node)
-        head = DETECTED.format(node.name())
-        yield _traced(head, TRACE, origin)
-        while origin is not None and origin.cause is not None:
-            name, origin = origin.cause
-            yield _traced(INDUCED.format(name), TRACE_OF_CAUSE, origin)
-
-    def _remember(self, node: Node) -> None:
-        running = self._running
-        cause = None if running is None else (running.name(), self.origins.get(running))
-        self.origins[node] = Origin(_lines(), cause=cause)
+def _turn(mode: bool, check_nan: bool) -> None:
+    ANOMALY.enabled, ANOMALY.check_values = mode, check_nan
+    MODE.observe("on_node", _remember, mode)
 
 
-ANOMALY = Anomaly()
+def _remember(node: Any) -> None:
+    frames = StackSummary.extract(walk_stack(None), limit=50, lookup_lines=False)[::-1]
+    ours = __file__.rpartition("engine")[0]
+    ANOMALY.lines[node] = StackSummary([f for f in frames if ours not in f.filename])
 
 
-def _traced(head: str, heading: str, origin: Origin | None) -> str:
-    if origin is None:
-        return head + UNSEEN
-    return f"{head}{heading}\n{''.join(format_list(origin.lines))}".rstrip("\n")
+def check(node: Any, pulled: tuple[Any, ...]) -> None:
+    """Raise an error that names the node if one of its cotangents holds a NaN."""
+    for nr, raw in enumerate(map(raw_of, pulled)):
+        if "float" in str(getattr(raw, "dtype", "")) and (raw != raw).any():
+            last = [*ANOMALY.lines.get(node, ())][-1:]
+            at = "".join(f" It was recorded in {f.filename}:{f.lineno}." for f in last)
+            name = f"Function '{node.name()}'"
+            raise GradError(f"{name} returned nan values in its {nr}th output.{at}")
 
 
-def _is_ours(frame: FrameType) -> bool:
-    name = str(frame.f_globals.get("__name__"))
-    return name.partition(".")[0] == PACKAGE
-
-
-def _lines() -> tuple[FrameSummary, ...]:
-    """Return the running lines of the user's program, the innermost last."""
-    lines: list[FrameSummary] = []
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and len(lines) < MAX_LINES_OF_A_NODE:
-        if not _is_ours(frame):
-            code = frame.f_code
-            where = code.co_filename, frame.f_lineno, code.co_name
-            lines.append(FrameSummary(*where, lookup_line=False))
-        frame = frame.f_back
-    return tuple(reversed(lines))
-
-
-def _way_out() -> int:
-    """Return how many frames above `blame` the user's innermost line is."""
-    count, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and _is_ours(frame):
-        count, frame = count + 1, frame.f_back
-    return count
-
-
-def _holds_nan(value: object) -> bool:
-    raw = raw_of(value)
-    if getattr(getattr(raw, "dtype", None), "kind", "") != "f":
-        return False
-    xp = namespace_of(raw)
-    return bool(xp.any(xp.isnan(raw)))
+def blame(node: Any, error: Exception) -> None:
+    """Add to an error, as a note, the lines that recorded the node that failed."""
+    lines = "".join(ANOMALY.lines.get(node, StackSummary()).format())
+    error.add_note(f"Error detected in {node.name()}, which was recorded at:\n{lines}")

@@ -5,13 +5,13 @@ a node are added; saved values are freed as they are used unless the graph is re
 where gradients of given tensors are asked for, only the nodes between them and the
 outputs run; nothing recurses, so that a chain of a million nodes works.
 
-The same loop runs on raw arrays, or on tensors. It runs on tensors if the pass itself
-is recorded (`create_graph`), or if tangents are computed along with its cotangents.
+The same loop runs on raw arrays, or on tensors if the pass itself is recorded
+(`create_graph`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import copy_context
 from functools import cache
 from sys import getrefcount
@@ -22,10 +22,9 @@ from ..locks import forkable
 from ..ops.op import RESULT, Rule
 from ..ops.types import Array
 from . import hooks
-from .anomaly import ANOMALY
+from .anomaly import ANOMALY, blame, check
 from .convert import in_type, in_types_of
 from .custom import CustomNode
-from .edges import GradientEdge, Target, edge_of, like_of
 from .errors import FREED as FREED_GRAPH
 from .errors import NO_GRAD_FN, NOT_SCALAR, EngineError, GradError, ShapeError
 from .hooks import HOOKS
@@ -62,17 +61,11 @@ PASSES = _Passes()
 
 
 class Pass:
-    """A reverse pass, which lasts as long as its ``with`` block.
+    """A reverse pass, which lasts as long as its ``with`` block."""
 
-    ``whole`` says that the pass adds to all leaves, not to chosen ones; ``nodes`` holds
-    the nodes that it will run.
-    """
+    __slots__ = ("__weakref__", "depth", "outer")
 
-    __slots__ = ("__weakref__", "depth", "nodes", "outer", "whole")
-
-    def __init__(self, whole: bool) -> None:
-        self.whole = whole
-        self.nodes: Container[object] = ()
+    def __init__(self) -> None:
         self.outer = PASSES.running
         self.depth: int = 0 if self.outer is None else self.outer.depth + 1
 
@@ -111,11 +104,11 @@ INSIDE = (
 
 
 def backward(
-    outputs: Sequence[Target],
+    outputs: Sequence[Tensor],
     gradients: Sequence[Tensor | None],
     retain_graph: bool,
     create_graph: bool,
-    inputs: Sequence[Target] | None = None,
+    inputs: Sequence[Tensor] | None = None,
 ) -> None:
     """Accumulate the gradients of ``outputs`` into their leaves, or into ``inputs``."""
     if MODE.traces:
@@ -125,10 +118,8 @@ def backward(
         _run(outputs, cotangents, retain_graph, create_graph)
         return
     for x in inputs:
-        if isinstance(x, Tensor):
-            x.retain_grad()
-    edges = [edge_of(x) for x in inputs]
-    only = {output_at(edge)[0] for edge in edges}
+        x.retain_grad()
+    only = {output_at(x.edge)[0] for x in inputs}
     _run(outputs, cotangents, retain_graph, create_graph, None, only)
 
 
@@ -146,21 +137,20 @@ def backward_of(
             has one entry.
         retain_graph: keep saved values for another pass; None: as ``create_graph``.
         create_graph: record the pass itself, for second derivatives.
-        inputs: the tensors, or edges, to reach; None: all leaves.
+        inputs: the tensors to reach; None: all leaves.
     """
     if retain_graph is None:
         retain_graph = create_graph
     if inputs is not None:
-        alone = isinstance(inputs, Tensor | GradientEdge)
-        inputs = [inputs] if alone else list(inputs)
+        inputs = [inputs] if isinstance(inputs, Tensor) else list(inputs)
         if not inputs:
             raise EngineError("`inputs` argument to `backward` cannot be empty.")
     backward([self], [gradient], retain_graph, create_graph, inputs)
 
 
 def grad(
-    outputs: Sequence[Target],
-    inputs: Sequence[Target],
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
     grad_outputs: Sequence[Tensor | None] | None = None,
     retain_graph: bool = False,
     create_graph: bool = False,
@@ -175,7 +165,7 @@ def grad(
             saved values that were freed.
     """
     cotangents = _cotangents(outputs, grad_outputs or [None] * len(outputs))
-    edges = [edge_of(t) for t in inputs]
+    edges = [t.edge for t in inputs]
     captured: Arrived = {edge: None for edge in edges if edge is not None}
     _run(outputs, cotangents, retain_graph or create_graph, create_graph, captured)
     return [
@@ -184,24 +174,23 @@ def grad(
     ]
 
 
-def _gradient_of(t: Target, edge: Edge, g: Array | None) -> Tensor | None:
+def _gradient_of(t: Tensor, edge: Edge, g: Array | None) -> Tensor | None:
     """Return the cotangent that arrived at ``t`` as a tensor of its type, or None."""
     if g is None:
         return None
-    found: Tensor = lifted(g, output_at(edge)[0].xp)
-    return in_type(found, t.raw.dtype) if isinstance(t, Tensor) else found
+    found: Tensor = in_type(lifted(g, output_at(edge)[0].xp), t.raw.dtype)
+    return found
 
 
 def _cotangents(
-    outputs: Sequence[Target], given: Sequence[Tensor | None]
+    outputs: Sequence[Tensor], given: Sequence[Tensor | None]
 ) -> list[Tensor]:
     pairs = zip(outputs, given, strict=True)
     return [_cotangent(output, g, nr) for nr, (output, g) in enumerate(pairs)]
 
 
-def _cotangent(root: Target, given: Tensor | None, nr: int) -> Tensor:
-    output = root if isinstance(root, Tensor) else like_of(root)
-    if output is root and output.edge is None:
+def _cotangent(output: Tensor, given: Tensor | None, nr: int) -> Tensor:
+    if output.edge is None:
         raise GradError(NO_GRAD_FN.format(nr))
     if given is None:
         if output.numel() != 1:
@@ -217,7 +206,7 @@ def _cotangent(root: Target, given: Tensor | None, nr: int) -> Tensor:
 
 
 def _run(
-    outputs: Sequence[Target],
+    outputs: Sequence[Tensor],
     cotangents: Sequence[Tensor],
     retain_graph: bool,
     create_graph: bool,
@@ -232,17 +221,15 @@ def _run(
         _in_a_thread(lambda: _run(outputs, cotangents, *options))
         return
     arrived: Arrived = {}
-    on_tensors = create_graph or MODE.rebuild is not None
     for output, cotangent in zip(outputs, cotangents, strict=True):
-        g = cotangent if on_tensors else cotangent.raw
-        edge = edge_of(output)
+        g = cotangent if create_graph else cotangent.raw
+        edge = output.edge
         arrived[edge] = arrived[edge] + g if edge in arrived else g
-    with Pass(whole=captured is None and only is None) as running:
-        _visit(running, arrived, retain_graph, create_graph, captured, only)
+    with Pass():
+        _visit(arrived, retain_graph, create_graph, captured, only)
 
 
 def _visit(
-    running: Pass,
     arrived: Arrived,
     retain_graph: bool,
     create_graph: bool,
@@ -260,10 +247,8 @@ def _visit(
     if pruned:
         waiting, ends = _between(arrived, captured if only is None else only)
         arrived = {edge: g for edge, g in arrived.items() if edge in waiting}
-    running.nodes = waiting
     ready: list[object] = [edge for edge in arrived if not waiting[edge]]
-    on_tensors = create_graph or MODE.rebuild is not None
-    special = on_tensors or ANOMALY.enabled or HOOKS.used
+    special = create_graph or ANOMALY.enabled or HOOKS.used
     plain = not (special or pruned)
     watched = captured is not None or HOOKS.used
     frees = not retain_graph
@@ -315,7 +300,7 @@ def _visit(
             elif g is None and not isinstance(node, CustomNode):
                 pulled = (None,) * len(edges)
             elif special:
-                pulled = _pull_with_care(node, g, on_tensors, some)
+                pulled = _pull_with_care(node, g, create_graph, some)
             else:
                 pulled = _pull_some(
                     node, g if type(g) is not list else materialise(node, g), some
@@ -349,7 +334,7 @@ def _visit(
                     carried_on = gi
     except Exception as error:
         if ANOMALY.enabled and node is not None:
-            ANOMALY.blame(node, error)
+            blame(output_at(node)[0], error)
         raise
     finally:
         MODE.enabled = before
@@ -428,22 +413,19 @@ def _pull_some(node: Node, g: Array, some: Sequence[Edge] | None) -> Pulled:
 
 
 def _pull_with_care(
-    node: Node, g: Any, on_tensors: bool, some: Sequence[Edge] | None
+    node: Node, g: Any, create_graph: bool, some: Sequence[Edge] | None
 ) -> tuple[object, ...]:
     """Return the cotangents of a node's inputs in a pass that runs on tensors, calls
     hooks or looks for anomalies."""
-    run = _pull_recorded if on_tensors else _pull_some
+    run = _pull_recorded if create_graph else _pull_some
     shown = hooks.before(node, tuple(g) if type(g) is list else g)
     parts = shown if isinstance(shown, tuple) else (shown,)
     if all(part is None for part in parts) and not isinstance(node, CustomNode):
         return (None,) * len(node.edges)
     g = materialise(node, list(parts)) if type(g) is list else shown
-    if ANOMALY.enabled:
-        with ANOMALY.inside(node):
-            pulled = run(node, g, some)
-        ANOMALY.check(node, pulled)
-    else:
-        pulled = run(node, g, some)
+    pulled = run(node, g, some)
+    if ANOMALY.enabled and ANOMALY.check_values:
+        check(node, pulled)
     found: tuple[object, ...] = hooks.after(node, pulled, shown)
     return found
 
@@ -571,8 +553,6 @@ def rebuilt(node: Node) -> tuple[tuple[Any, ...], Any]:
         )
     else:
         outputs = rebuild(y, node.xp, node)
-    if MODE.rebuild is not None:
-        MODE.rebuild(node, inputs, outputs)
     return inputs, outputs
 
 

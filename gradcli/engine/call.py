@@ -301,9 +301,7 @@ class Named(tuple[Any, ...]):
 
 def _again(name: str, parts: tuple[object, ...]) -> Named:
     """Return the named result of a class given by its name, for pickling."""
-    written = name.endswith(OUT) and name not in classes()
-    kind = classes()[name.removesuffix(OUT) if written else name]
-    return (written_class(kind) if written else kind)(parts)
+    return classes()[name](parts)
 
 
 def _field(index: int) -> property:
@@ -340,12 +338,3 @@ def classes() -> dict[str, type[Named]]:
         class_of(name) for name, e in FUNCTIONS.items() if isinstance(e, Composite)
     ]
     return {kind.__name__: kind for kind in made if kind is not None}
-
-
-OUT = "_out"
-"""Ending of the names of classes of results that are written into given tensors."""
-
-
-def written_class(kind: type[Named]) -> type[Named]:
-    """Return the class of the same results when written into given tensors."""
-    return _class(kind.__name__ + OUT, kind.fields)

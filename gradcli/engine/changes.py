@@ -35,7 +35,6 @@ from .tensor import (
     LostView,
     Tensor,
     base_of,
-    carry_on,
     demand_sturdy,
     live_views,
     sharers,
@@ -111,7 +110,7 @@ def change(t: Tensor, compute: Callable[[Tensor], Tensor]) -> Tensor:
     demand_changeable(t)
     # ``compute`` reads a copy where a node may save what it reads.
     raw = t.raw.copy() if MODE.enabled and not MODE.renews else t.raw
-    result = compute(carry_on(t, with_edge(raw, t.xp, t.edge)))
+    result = compute(with_edge(raw, t.xp, t.edge))
     _demand_fit(t, result)
     write(t, (), result.raw)
     if MODE.enabled and (result.edge is not None or t.edge is not None):
@@ -123,8 +122,6 @@ def change(t: Tensor, compute: Callable[[Tensor], Tensor]) -> Tensor:
         rebase(t, edge)
     elif not MODE.enabled:
         renew_views(t)
-    for look in MODE.on_change:
-        look(t, result)
     return t
 
 
@@ -381,14 +378,6 @@ class Made:
         """Raise an error if the memory of an array is not known."""
         if id(owner(raw)) not in self.known:
             raise EngineError(self.refusal)
-
-    def demand_own(self, raw: Raw) -> None:
-        """Raise an error if samples would write results to memory that they share.
-
-        Other transforms allow it, since no graph leads to a tensor given as ``out``.
-        """
-        if self.refusal is SAMPLES:
-            self.demand(raw)
 
 
 @contextmanager

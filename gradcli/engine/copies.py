@@ -10,7 +10,6 @@ The result is a leaf; the graph is not copied.
 from __future__ import annotations
 
 import copy
-from math import prod
 from typing import Any, cast
 
 import numpy as np
@@ -109,15 +108,6 @@ def _location(raw: Raw) -> Location:
         return (raw,)
     start = raw.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
     return memory, start, raw.shape, raw.strides, raw.dtype.str
-
-
-def reshaped_memory(raw: Raw, shape: tuple[int, ...]) -> Raw | None:
-    """Return an array of a shape that begins at the first entry of ``raw``, in the same
-    memory; None if that memory is too small."""
-    memory, *where = _location(raw)
-    if not where or memory.nbytes - where[0] < prod(shape) * raw.itemsize:
-        return None
-    return _at((memory, where[0], shape, None, raw.dtype))
 
 
 def _at(location: Location) -> Raw:

@@ -32,7 +32,6 @@ from .methods import named
 from .modes import MODE
 from .namespace import Namespace
 from .promote import fitting, promoted, type_of
-from .public import refuse_gradients, written
 from .raw import Host, Params, Raw
 from .record import call
 from .tensor import Tensor, note_view, raw_of
@@ -41,11 +40,10 @@ Build = Callable[..., Any]
 """A function that makes a NumPy array of the type asked for, or None, and arguments."""
 
 OPTIONS: Params = {
-    "out": None, "dtype": None, "layout": strided, "device": None,
+    "dtype": None, "layout": strided, "device": None,
     "requires_grad": False, "pin_memory": False,
 }  # fmt: skip
-"""Keyword arguments of a constructor, with their defaults; ``out`` is not one of those
-that follow a tensor."""
+"""Keyword arguments of a constructor, with their defaults."""
 
 
 def made(
@@ -69,15 +67,11 @@ def at_home(raw: Raw, xp: Namespace) -> tuple[Raw, Namespace]:
     return xp.array(raw), xp
 
 
-def constructor(
-    build: Build, like: bool = False, fills: bool = False
-) -> Callable[..., Tensor]:
+def constructor(build: Build, like: bool = False) -> Callable[..., Tensor]:
     """Return the public constructor of the tensors whose arrays ``build`` makes.
 
     Args:
         like: they are of the type and on the device of a tensor, the first argument.
-        fills: they are lines of numbers; an ``out`` of another shape is filled in order
-            if it has as many entries.
     """
     name = build.__name__
     takes_sizes = bool(build.__code__.co_flags & 0x04)
@@ -86,7 +80,6 @@ def constructor(
     @wraps(build)
     def make(
         *args: Any,
-        out: Tensor | None = None,
         dtype: object = None,
         layout: layout = strided,
         device: DeviceLike = None,
@@ -106,17 +99,10 @@ def constructor(
             args = (*args, named.pop("size"))
         elif takes_sizes and len(args) == like:
             raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
-        if out is None:
-            raw = build(type_, *args, **named)
-            if keeps_order:
-                raw = in_memory_order(raw, args[0].raw)
-            return made(raw, requires_grad, xp=xp)
-        refuse_gradients(name, (out,))
-        raw = build(type_ or out.dtype, *args, **named)
-        if fills and raw.size == out.numel():
-            raw = raw.reshape(tuple(out.shape))
-        result: Tensor = written(name, out, made(raw, False, xp=xp))
-        return result
+        raw = build(type_, *args, **named)
+        if keeps_order:
+            raw = in_memory_order(raw, args[0].raw)
+        return made(raw, requires_grad, xp=xp)
 
     own = list(signature(build).parameters.values())[1:]
     shown: Any = make
@@ -127,16 +113,12 @@ def constructor(
             *[
                 Parameter(option, Parameter.KEYWORD_ONLY, default=value, annotation=Any)
                 for option, value in OPTIONS.items()
-                if not (like and option == "out")
             ],
         ],
         return_annotation="Tensor",
     )
     return make
 
-
-filling = partial(constructor, fills=True)
-"""Decorator of the constructors of lines of numbers."""
 
 alike = partial(constructor, like=True)
 """Decorator of the constructors of tensors in the type of their first argument."""
@@ -337,7 +319,7 @@ def triu_indices(type_: dtype | None, row: int, col: int, offset: int = 0) -> Ho
 # Lines of numbers.
 
 
-@filling
+@constructor
 def arange(
     type_: dtype | None,
     start: object | None = None,
@@ -362,7 +344,7 @@ def arange(
     return _counted(first, step, count, whole, type_)
 
 
-@filling
+@constructor
 def range(type_: dtype | None, start: object, end: object, step: float = 1) -> Host:
     """Return the floats from ``start`` to ``end``; use `arange` in new code."""
     warnings.warn(
@@ -421,7 +403,7 @@ def _between(type_: dtype | None, start: object, end: object, steps: object) -> 
     return np.linspace(first, last, count)
 
 
-@filling
+@constructor
 def linspace(type_: dtype | None, start: object, end: object, steps: int) -> Host:
     """Return ``steps`` numbers at equal distances, both ends among them.
 
@@ -434,7 +416,7 @@ def linspace(type_: dtype | None, start: object, end: object, steps: int) -> Hos
     return _between(type_, start, end, steps).astype((type_ or DEFAULT.dtype).name)
 
 
-@filling
+@constructor
 def logspace(
     type_: dtype | None, start: object, end: object, steps: int, base: float = 10.0
 ) -> Host:

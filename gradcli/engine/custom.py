@@ -15,7 +15,7 @@ from .errors import KindError
 from .modes import MODE
 from .node import FREED, Edge, Node
 from .raw import Pulled
-from .tensor import Tensor, lifted, raw_of, tangent_of, with_edge
+from .tensor import Tensor, lifted, raw_of, with_edge
 
 
 class CustomNode(Node):
@@ -103,11 +103,6 @@ Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 UNKNOWN = "the derivative for '{}' is not implemented."
-UNKNOWN_TANGENT = (
-    "Trying to use forward AD with {} that does not support it because {}; detach() "
-    "its operands if they are meant to be constant"
-)
-NOT_KNOWN = "no derivative of it is known"
 
 
 class Refusal(CustomNode):
@@ -153,7 +148,6 @@ def without_derivative(
         def refusing(*args: Given.args, **kwargs: Given.kwargs) -> Result:
             result = run(*args, **kwargs)
             given = list(tensors_in((args, tuple(kwargs.values()))))
-            refuse_tangents(called, given)
             edges = [t.edge for t in given if t.edge is not None]
             if edges and MODE.enabled:
                 for y in tensors_in((result,)):
@@ -169,14 +163,6 @@ def refuse(y: Tensor, edges: Sequence[Edge], node: str, called: str) -> None:
     """Give a tensor of floats a node at which every derivative by ``edges`` fails."""
     if y.raw.dtype.kind in "fO":
         y.edge = _kind(node)(edges, y, KindError(UNKNOWN.format(called)))
-
-
-def refuse_tangents(
-    called: str, values: Iterable[object], why: str = NOT_KNOWN
-) -> None:
-    """Raise an error if a call would lose a tangent of forward mode."""
-    if any(tangent_of(t) is not None for t in tensors_in(values)):
-        raise KindError(UNKNOWN_TANGENT.format(called, why))
 
 
 def tensors_in(values: Iterable[Any]) -> Iterator[Tensor]:

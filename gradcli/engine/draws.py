@@ -26,7 +26,6 @@ from .errors import EngineError, ShapeError
 from .memory_order import in_memory_order
 from .methods import named
 from .modes import MODE
-from .public import with_out
 from .raw import Host, Run
 from .tensor import Tensor
 
@@ -409,7 +408,6 @@ def _normal(
     return np.asarray(drawn, name)
 
 
-@with_out
 def bernoulli(input: Tensor, *, generator: Source = None) -> Tensor:
     """Return ones, drawn with the probabilities in ``input``, and zeros elsewhere.
 
@@ -477,8 +475,6 @@ def _overwritten(self: Tensor, values: Host) -> Tensor:
     write(self, (), self.xp.array(np.asarray(values, self.raw.dtype.name)))
     if MODE.enabled and self.edge is not None:
         rebase(self, edge_of("fill_.Scalar", (self,), (self.edge,), value=0))
-    for look in MODE.on_change:
-        look(self, Tensor(self.raw, self.xp))
     return self
 
 

@@ -28,8 +28,6 @@ from .tensor import Tensor, lifted, raw_of, zeros_for
 from .versions import CLOCK
 from .walk import inputs_first
 
-NESTED = "Nested forward mode AD is not supported at the moment"
-
 
 def jvp(
     outputs: Sequence[Tensor],
@@ -50,11 +48,8 @@ def jvp(
 
     Raises:
         ShapeError: a tangent is not of its input's shape.
-        GradError: an input is outside every graph, saved values were freed, or a
-            level of forward mode is open, whose tangents would be lost.
+        GradError: an input is outside every graph, or saved values were freed.
     """
-    if MODE.rebuild is not None:
-        raise GradError(NESTED)
     known: dict[object, Any] = {}
     for x, t in zip(inputs, tangents, strict=True):
         if x.edge is None:
@@ -175,7 +170,7 @@ def _transposed(
     given = tuple(outputs) if isinstance(y, tuple) else outputs[0]
     zeros = [zeros_for(like, part.shape) for part in outputs[: op.carries]]
     alone = {} if recorded else UNOBSERVED
-    with MODE.having(enabled=True, inference=False, rebuild=None, **alone):
+    with MODE.having(enabled=True, inference=False, **alone):
         cotangents = [Tensor(zero.raw, xp, True) for zero in zeros]
         g = cotangents[0] if op.carries == 1 else tuple(cotangents)
         rules = reverse_rules(op)
@@ -193,7 +188,7 @@ def _transposed(
     return result[0] if op.carries == 1 else tuple(result)
 
 
-UNOBSERVED: dict[str, Any] = dict.fromkeys(("on_node", "on_call", "on_change"), ()) | {
+UNOBSERVED: dict[str, Any] = dict.fromkeys(("on_node", "on_call"), ()) | {
     "packing": (), "made": None, "muffled": False,
 }  # fmt: skip
 """Attributes of `MODE` under which nobody sees what is recorded."""

@@ -31,18 +31,16 @@ from .changes import (
 )
 from .convert import to
 from .creation import array_of
-from .custom import refuse, refuse_tangents
-from .dtypes import sizes_of
 from .errors import EngineError, ShapeError
 from .fast import guarded
 from .methods import named
 from .modes import MODE
 from .node import Node, turned_class
 from .promote import fitting
-from .public import found, resize
+from .public import found
 from .raw import Run
 from .record import call
-from .tensor import Tensor, carry_on, tangent_of
+from .tensor import Tensor
 from .versions import touch
 
 
@@ -97,7 +95,7 @@ def _is_unheard(t: Tensor) -> bool:
     return (
         t.edge is None
         and MODE.fast
-        and not (MODE.renews or MODE.on_change or MODE.before_change)
+        and not (MODE.renews or MODE.before_change)
         and type(raw) is np.ndarray
         and t.xp.plain
         and t.view_of is None
@@ -237,7 +235,6 @@ def _reshaping(name: str) -> Callable[..., Tensor]:
         demand_changeable(self)
         before, held = self.edge, self.raw
         seen = apply(self, *args, **kwargs)
-        carry_on(seen, self)
         if MODE.enabled:
             self.raw, self.edge = seen.raw, seen.edge
         else:
@@ -253,41 +250,8 @@ def _reshaping(name: str) -> Callable[..., Tensor]:
     return made
 
 
-def resize_(self: Tensor, *sizes: object, memory_format: object = None) -> Tensor:
-    """Give the tensor another shape; as many entries as fit stay, in order.
-
-    Raises:
-        EngineError: the tensor requires a gradient.
-    """
-    if self.requires_grad:
-        raise EngineError("cannot resize variables that require grad")
-    if tangent_of(self) is not None:
-        raise EngineError("cannot resize variables that has a forward grad")
-    resize(self, sizes_of(sizes, "resize_"))
-    return self
-
-
-def resize_as_(
-    self: Tensor, the_template: Tensor, memory_format: object = None
-) -> Tensor:
-    """Give the tensor the shape of another."""
-    return resize_(self, the_template.shape)
-
-
 squeeze_, unsqueeze_ = _reshaping("squeeze"), _reshaping("unsqueeze")
 transpose_ = _reshaping("transpose")
-
-
-def set_(self: Tensor, source: Tensor) -> Tensor:
-    """Make this tensor share the memory and the shape of another."""
-    demand_changeable(self)
-    refuse_tangents("set_", (self, source))
-    edges = [t.edge for t in (self, source) if t.edge is not None]
-    self.data = source
-    if edges and MODE.enabled:
-        refuse(self, edges, "NotImplemented", "set_")
-    self.__dict__["_changes_before"] += 1
-    return self
 
 
 def __setitem__(self: Tensor, index: Index, value: object) -> None:
@@ -312,11 +276,6 @@ def __setitem__(self: Tensor, index: Index, value: object) -> None:
         return
     demand_changeable(self, part=not arrays)
     name = "index_put.positions" if arrays else "copy_slices.positions"
-    if MODE.on_change:
-        numbers = numbers_at(self, at)
-        given = _without_leading_ones(given, numbers.ndim)
-        change(self, lambda old: call(name, old, given, numbers))
-        return
     recorded = MODE.enabled and not (self.edge is None and given.edge is None)
     if recorded and is_expanded(self.raw):
         raise EngineError(OVERLAPPING)

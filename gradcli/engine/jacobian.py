@@ -25,7 +25,7 @@ from .devices import host, scipy
 from .errors import EngineError
 from .forward import push, push_through
 from .hooks import HOOKS, is_hooked
-from .modes import MODE, no_grad
+from .modes import no_grad
 from .node import AccumulateGrad, Edge, Node, Port
 from .saved import demand_unchanged
 from .tensor import Tensor
@@ -96,9 +96,9 @@ class Block:
 
 
 def nobody_looks(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> bool:
-    """Return whether cotangents may be batched: anomaly mode is off, no tensors are
-    rebuilt with tangents, and no node between inputs and outputs has a hook."""
-    if ANOMALY.enabled or MODE.rebuild is not None:
+    """Return whether cotangents may be batched: anomaly mode is off, and no node
+    between inputs and outputs has a hook."""
+    if ANOMALY.enabled:
         return False
     if not HOOKS.used:
         return True

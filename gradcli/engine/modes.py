@@ -26,32 +26,27 @@ class _Mode(local):
     """The switch of recording, and the observers of what is recorded.
 
     ``on_node`` are called with each new node; ``on_call`` with each operation: its row,
-    inputs, parameters, the raw inputs and the outputs; ``on_change`` after each change
-    in place: the tensor, and a tensor that carries what it now holds. ``packing`` are
-    the hooks on saved tensors that are entered, ``samples`` the batches of which a
-    sample runs; the last of each is the innermost. ``traces`` are the edges that the
-    transforms of functions (`gradcli.func`) which are running one differentiate by,
-    ``traced`` these and those of `gradcli.autograd.functional`. ``before_change`` is
-    called with an array whose memory is about to be changed in place. While there is a
-    ``rebuild``, reverse passes run on tensors; it is called with a node and its saved
-    inputs and output, made tensors again. ``home`` is the namespace that new floats are
-    of; None: that of the device they are asked for. ``made`` tells what was made since
-    the innermost transform that runs has begun; ``pushes`` says that a transform runs
-    that pushes tangents; ``muffled`` that what is recorded is for these alone, as no
-    gradient goes through it.
+    inputs, parameters, the raw inputs and the outputs. ``packing`` are the packings of
+    saved tensors that are entered, ``samples`` the batches of which a sample runs; the
+    last of each is the innermost. ``traces`` are the edges that the transforms of
+    functions (`gradcli.func`) which are running one differentiate by, ``traced`` these
+    and those of `gradcli.autograd.functional`. ``before_change`` is called with an
+    array whose memory is about to be changed in place. ``home`` is the namespace that
+    new floats are of; None: that of the device they are asked for. ``made`` tells what
+    was made since the innermost transform that runs has begun; ``pushes`` says that a
+    transform runs that pushes tangents; ``muffled`` that what is recorded is for these
+    alone, as no gradient goes through it.
     """
 
     enabled = fast = True
     inference = looked_at = renews = pushes = muffled = False
     on_node: tuple[Callable[..., None], ...] = ()
     on_call: tuple[Callable[..., None], ...] = ()
-    on_change: tuple[Callable[..., None], ...] = ()
     packing: tuple[Any, ...] = ()
     samples: tuple[Any, ...] = ()
     traces: tuple[frozenset[Any], ...] = ()
     traced: tuple[frozenset[Any], ...] = ()
     before_change: Callable[[Raw], None] | None = None
-    rebuild: Callable[..., None] | None = None
     home: Any = None
     made: Any = None
 
@@ -78,7 +73,7 @@ class _Mode(local):
         """Let one observer look from now on, last of all, or no longer.
 
         Args:
-            which: the attribute of such observers: on_node, on_call or on_change.
+            which: the attribute of such observers: on_node or on_call.
         """
         others = tuple([each for each in getattr(self, which) if each != look])
         setattr(self, which, (*others, look) if wanted else others)

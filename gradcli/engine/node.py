@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
-from types import SimpleNamespace
 from typing import Any, ClassVar, TypeAlias
 from weakref import ref
 
 from ..ops import TRANSPOSED, Op
 from ..ops.types import Array, ArrayRule, Outputs, Partial
+from ..records import Record
 from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
 from .methods import NodeMethods
@@ -65,14 +65,12 @@ class Inspectable(NodeMethods):
         return f"<{type(self).__name__} object at {id(self):#x}>"
 
 
-class Packed(SimpleNamespace):
-    """A node's saved values, packed by hooks; it takes the place of ``y``.
+class Packed(Record):
+    """A node's saved values, packed; it takes the place of ``y``.
 
-    ``inputs`` and ``outputs`` give the raw values, one call each; ``parts`` are those
-    that the reverse rules read, ``hooked`` those that somebody's hooks give, and
-    ``order`` is that of the inputs that are read, as they are unpacked. ``shapes`` are
-    the outputs' where there are several; ``alone`` says that ``saved`` is the only
-    input itself.
+    ``inputs`` and ``outputs`` give the raw values, one call each; ``shapes`` are the
+    outputs' where there are several; ``alone`` says that ``saved`` is the only input
+    itself; ``parts`` are those that the reverse rules read.
     """
 
     inputs: list[Give]
@@ -80,16 +78,10 @@ class Packed(SimpleNamespace):
     shapes: list[tuple[int, ...]]
     alone: bool
     parts: Parts
-    order: tuple[int, ...]
-    hooked: set[tuple[str, int]]
 
     def unpack(self) -> tuple[object, object]:
         """Return the inputs' arrays, as in ``saved``, and the output's."""
-        read = {slot: self.inputs[slot]() for slot in self.order}
-        saved = tuple(
-            read[slot] if slot in read else give()
-            for slot, give in enumerate(self.inputs)
-        )
+        saved = tuple([give() for give in self.inputs])
         y = tuple([give() for give in self.outputs])
         return saved[0] if self.alone else saved, y if self.shapes else y[0]
 

@@ -206,7 +206,7 @@ ELSEWHERE = {
     "operators": "where",
     "queries": "equal allclose nonzero unique conj is_complex bitwise_and bitwise_or "
     "bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift gcd lcm",
-    "inplace": "zero_ fill_ copy_ fill_diagonal_ resize_ resize_as_ set_ squeeze_ "
+    "inplace": "zero_ fill_ copy_ fill_diagonal_ squeeze_ "
     "unsqueeze_ transpose_ __setitem__ __iadd__ "
     "__isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __iand__ __ior__ "
     "__ixor__ __ilshift__ __irshift__",

@@ -15,7 +15,6 @@ from .dtypes import named as named_type
 from .errors import EngineError
 from .methods import named
 from .promote import promoted, result_of
-from .public import with_out
 from .record import function
 from .tensor import Tensor, constant, raw_of
 
@@ -55,7 +54,6 @@ def allclose(
     return bool(close.raw.all())
 
 
-@with_out
 def where(condition: Tensor, input: object = None, other: object = None) -> Any:
     """Return the entries of two tensors by a condition, or where a lone one is true."""
     if input is None and other is None:
@@ -63,7 +61,6 @@ def where(condition: Tensor, input: object = None, other: object = None) -> Any:
     return function("where")(condition, input, other)
 
 
-@with_out
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """Return the positions of the entries that are not 0.
 
@@ -111,7 +108,6 @@ def unique(
     return tensors if len(tensors) > 1 else tensors[0]
 
 
-@with_out
 def isin(
     elements: Any,
     test_elements: Any,
@@ -137,7 +133,6 @@ def isin(
     return Tensor(xp.np.asarray(xp.np.isin(asked, known, invert=invert)), xp)
 
 
-@with_out
 def searchsorted(
     sorted_sequence: Tensor,
     input: Any,
@@ -311,7 +306,7 @@ def _of_two(name: str) -> Callable[..., Tensor]:
     def run(input: Operand, other: Operand) -> Tensor:
         return _combined(name, ufunc, input, other)
 
-    made: Callable[..., Tensor] = with_out(named(run, name, f"Return {what}."))
+    made: Callable[..., Tensor] = named(run, name, f"Return {what}.")
     return made
 
 
@@ -345,7 +340,6 @@ gcd = _of_two("gcd")
 lcm = _of_two("lcm")
 
 
-@with_out
 def bitwise_not(input: Tensor) -> Tensor:
     """Return integers with every bit inverted; truth values are negated."""
     if input.raw.dtype.kind == "f":

@@ -370,9 +370,6 @@ def _leading(a: Tensor, b: Tensor) -> Tensor:
     )
 
 
-Outermost = Callable[[str, Run], Run]
-"""A function from a public function's name and the function to its wrapper."""
-
 RECORDERS: dict[str, Recorder] = {}
 FUNCTIONS_ON_TENSORS: dict[str, Run] = {}
 
@@ -413,7 +410,7 @@ def function(name: str) -> Run:
     """Return the public function ``name`` on tensors; KeyError if there is none."""
     found = FUNCTIONS_ON_TENSORS.get(name)
     if found is None:
-        found = FUNCTIONS_ON_TENSORS[name] = made(name, lambda _, run: run)
+        found = FUNCTIONS_ON_TENSORS[name] = _made(name)
     return found
 
 
@@ -423,16 +420,15 @@ def replace(name: str, wrapped: Callable[[Run], object]) -> None:
     FUNCTIONS_ON_TENSORS[name] = named(run, name, function(name).__doc__ or "")
 
 
-def made(name: str, outermost: Outermost) -> Run:
-    """Return a public function on tensors, wrapped by ``outermost(name, run)``."""
+def _made(name: str) -> Run:
+    """Return a public function on tensors."""
     entry = FUNCTIONS[name]
-    make: Any = _composite if isinstance(entry, Composite) else _row
-    run = make(entry, outermost)
+    run = _composite(entry) if isinstance(entry, Composite) else _row(entry)
     found: Run = named(run, name, entry.doc or entry.formula)
     return found
 
 
-def _row(op: Op, outermost: Outermost) -> Run:
+def _row(op: Op) -> Run:
     record = recorder(op)
     bind = record.bind
 
@@ -444,9 +440,8 @@ def _row(op: Op, outermost: Outermost) -> Run:
             raise error.with_traceback(None) from None
         return record(*given)
 
-    run: Run = outermost(op.name, bound)
     if not record.is_plain:
-        return run
+        return bound
     alone = record.of_two is None
     count = 1 if alone else 2
     fast: Any = unary(record) if alone else record.of_two
@@ -455,12 +450,12 @@ def _row(op: Op, outermost: Outermost) -> Run:
         fits = len(args) == count and not kwargs and isinstance(args[0], Tensor)
         if fits and (alone or isinstance(args[1], Tensor | int | float)):
             return fast(*args)
-        return run(*args, **kwargs)
+        return bound(*args, **kwargs)
 
     return run_plain
 
 
-def _composite(entry: Composite, outermost: Outermost) -> Run:
+def _composite(entry: Composite) -> Run:
     arguments, build = Signature(entry).arguments, entry.build
 
     def run(*args: object, **kwargs: object) -> Any:
@@ -472,8 +467,8 @@ def _composite(entry: Composite, outermost: Outermost) -> Run:
 
     kind = class_of(entry.name)
     if kind is None:
-        return outermost(entry.name, run)
-    return outermost(entry.name, lambda *args, **kwargs: kind(run(*args, **kwargs)))
+        return run
+    return lambda *args, **kwargs: kind(run(*args, **kwargs))
 
 
 def moved(t: Tensor, type_: str | None, target: object, back: object = None) -> Tensor:

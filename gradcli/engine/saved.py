@@ -1,12 +1,9 @@
-"""What nodes save: whether it is unchanged, hooks that pack it, and PyTorch's names.
+"""What nodes save: whether it is unchanged, how it is packed, and PyTorch's names.
 
-Invariant: only values that the reverse rules read count as saved. Hooks are given them
-as the tensors that they were, inputs by the names under which PyTorch saves them, then
-outputs, and nothing is recorded inside hooks. Hooks of the innermost block apply to new
-nodes; hooks of one saved value can be set once.
+Invariant: only values that the reverse rules read count as saved. A packing is given
+them as the tensors that they were, inputs, then outputs, and nothing is recorded inside
+it. That of the innermost block applies to new nodes.
 
-    raw = (x * y).grad_fn._raw_saved_self
-    raw.register_hooks(pack, unpack)     # pack(x) is kept, unpack(pack(x)) is used
     (x ** 3).grad_fn._saved_exponent     # 3
 """
 
@@ -113,186 +110,85 @@ def _edge_of_output(node: Node, nr: int) -> Edge:
     return Port(node, nr) if y is None or nr < carried(node.op, y) else None
 
 
-# Hooks on saved values.
-
-Pack: TypeAlias = Callable[[Tensor], Any]
-Unpack: TypeAlias = Callable[[Any], Tensor]
-UNNAMED = "~"
-"""Name for an input that PyTorch has no name for; it sorts behind all others."""
-
 INPUT, OUTPUT, PARAMETER = "input", "output", "parameter"
 """Kinds of the values that a node keeps."""
 
 Which: TypeAlias = tuple[str, Any]
 """Place of a value in its node: its kind, and its slot, number or name there."""
 
-CHANGES_ITS_INPUT = (
-    "A saved tensor pack hook is modifying its input in place. Tensors provided as "
-    "input to pack hook cannot be modified by in-place operations as this can lead to "
-    "unexpected side-effects."
-)
-SET_ALREADY = (
-    "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: "
-    "only one pair of hooks is allowed at a time."
-)
-FREED_ALREADY = (
-    "Calling register_hooks on a saved tensor after it has been freed. "
-    f"{FREED_MESSAGE.partition('. ')[2]}"
-)
-NOTHING_THERE = "Calling register_hooks on a saved tensor with value None is forbidden"
 
+class Packing:
+    """A ``with`` block in which nodes save what ``pack`` gives for each tensor in the
+    tensor's place; ``unpack`` of it gives the tensor back."""
 
-class Hooks:
-    """A pair of hooks: one packs a saved tensor, the other unpacks it."""
-
-    def __init__(self, pack_hook: Pack, unpack_hook: Unpack) -> None:
-        self.pack_hook = pack_hook
-        self.unpack_hook = unpack_hook
+    def __init__(
+        self, pack: Callable[[Tensor], Any], unpack: Callable[[Any], Tensor]
+    ) -> None:
+        self._pack, self._unpack = pack, unpack
 
     def pack(self, tensor: Tensor) -> Give:
         """Pack a saved tensor; return a function that returns its array, unpacked."""
-        raw, before = tensor.raw, version(tensor.raw)
         with no_grad():
-            kept = self.pack_hook(tensor)
-        if version(raw) != before:
-            raise GradError(CHANGES_ITS_INPUT)
-        return lambda: self._unpack(kept).raw
+            packed = self._pack(tensor)
 
-    def _unpack(self, kept: object) -> Tensor:
-        with no_grad():
-            tensor = self.unpack_hook(kept)
-        if not isinstance(tensor, Tensor):
-            raise TypeError(
-                "Output of saved tensor unpack_hook expected to be a Tensor but got "
-                f"result of type {type(tensor).__name__}"
-            )
-        return tensor
+        def give() -> object:
+            with no_grad():
+                return self._unpack(packed).raw
 
+        return give
 
-def active_hooks() -> Hooks | None:
-    """Return the hooks that apply to values saved now; None if there are none."""
-    return MODE.packing[-1] if MODE.packing else None
+    def __enter__(self) -> None:
+        _use((*MODE.packing, self))
+
+    def __exit__(self, *exception: object) -> None:
+        _use(MODE.packing[:-1])
 
 
-def apply_hooks(packing: tuple[object, ...]) -> None:
-    """Replace the stack of hooks on saved tensors, of which the last applies."""
+def _use(packing: tuple[Packing, ...]) -> None:
+    """Replace the stack of packings, of which the last applies."""
     MODE.packing = packing
     MODE.observe("on_node", pack_node, bool(packing))
 
 
 def pack_node(node: Node) -> None:
-    """Pack the saved values of a new node with the active hooks."""
+    """Pack the saved values of a new node."""
     if isinstance(node, CustomNode):
         return
     parts = used_parts(node)
     if not (parts.inputs or parts.output):
         return
-    packed = _unhooked(node, parts)
-    edges = input_edges(node)
-    for slot in packed.order:
-        _hook(node, packed, (INPUT, slot), MODE.packing[-1], edges.get(slot))
-    for nr in range(len(packed.outputs)):
-        if parts.reads(nr):
-            edge = _edge_of_output(node, nr)
-            _hook(node, packed, (OUTPUT, nr), MODE.packing[-1], edge)
-    node.y, node.saved = packed, FREED
-
-
-def hook_one(node: Node, which: Which, hooks: Hooks) -> None:
-    """Pack one saved value of a node; the hooks are given it without its graph."""
-    packed = node.y if isinstance(node.y, Packed) else None
-    if packed is not None and which in packed.hooked:
-        raise GradError(SET_ALREADY)
-    if packed is None and node.saved is FREED:
-        raise GradError(FREED_ALREADY)
-    parts = used_parts(node)
-    kind, number = which
-    if not (number in parts.inputs if kind == INPUT else parts.reads(number)):
-        raise GradError(NOTHING_THERE)
-    packed = packed or _unhooked(node, parts)
-    _hook(node, packed, which, hooks, None)
-    node.y, node.saved = packed, FREED
-
-
-def _hook(node: Node, packed: Packed, which: Which, hooks: Hooks, edge: Edge) -> None:
-    kind, number = which
-    gives = packed.inputs if kind == INPUT else packed.outputs
-    gives[number] = hooks.pack(rebuild(gives[number](), node.xp, edge))
-    packed.hooked.add(which)
-
-
-def _unhooked(node: Node, parts: Parts) -> Packed:
-    """Return a node's values as `Packed`, each as a function that returns it."""
     raw, y = node.restored()
     several = isinstance(y, tuple)
     edges = input_edges(node)
     inputs = [
-        _kept(node, value, slot in parts.inputs, edges.get(slot))
+        _packed(node, value, slot in parts.inputs, edges.get(slot))
         for slot, value in enumerate(raw)
     ]
     outputs = [
-        _kept(node, value, parts.reads(nr), None)
+        _packed(node, value, parts.reads(nr), _edge_of_output(node, nr))
         for nr, value in enumerate(y if several else (y,))
     ]
-    order = parts.inputs
-    if not node.op.variadic and len(order) > 1:
-        names = dict(enumerate(inputs_of(node.op.name, max(order) + 1)))
-        order = tuple(sorted(order, key=lambda slot: names.get(slot, UNNAMED)))
-    return Packed(
-        inputs=inputs,
-        outputs=outputs,
-        shapes=node.y_shapes() if several else [],
-        alone=isinstance(node, UnaryNode),
-        parts=parts,
-        order=order,
-        hooked=set(),
-    )
+    shapes = node.y_shapes() if several else []
+    alone = isinstance(node, UnaryNode)
+    node.y, node.saved = Packed(inputs, outputs, shapes, alone, parts), FREED
 
 
-def _kept(node: Node, value: Any, is_read: bool, edge: Edge) -> Give:
-    """Return a function that gives a value, or its shape if no rule reads more."""
+def _packed(node: Node, value: Any, is_read: bool, edge: Edge) -> Give:
+    """Return a function that gives a value, which is packed, or its shape if no rule
+    reads more."""
     if not hasattr(value, "dtype"):
         return lambda: value
-    if not is_read:
-        shape_is_enough = node.op.partials is not None and node.op.vjp is None
-        kept = Shaped(value.shape) if shape_is_enough else value
-        return lambda: kept
-    then = version_at(value, node.born)
-
-    def give() -> object:
-        demand_version(value, then, edge)
-        return value
-
-    return give
-
-
-class SavedTensor:
-    """A handle of a value that a node saved, on which hooks can be set."""
-
-    __slots__ = ("_node", "_which")
-
-    def __init__(self, node: Node, which: Which) -> None:
-        self._node, self._which = node, which
-
-    @property
-    def data(self) -> Tensor | None:
-        """Return the saved tensor; None if none is saved."""
-        found: Tensor | None = _value(self._node, self._which)
-        return found
-
-    def register_hooks(self, pack_hook: Pack, unpack_hook: Unpack) -> None:
-        """Keep the result of ``pack_hook`` in the value's place; ``unpack_hook`` undoes
-        it.
-
-        Raises:
-            GradError: hooks are set already, or the value was freed.
-        """
-        hook_one(self._node, self._which, Hooks(pack_hook, unpack_hook))
+    if is_read:
+        packing: Packing = MODE.packing[-1]
+        return packing.pack(rebuild(value, node.xp, edge))
+    shape_is_enough = node.op.partials is not None and node.op.vjp is None
+    rest = Shaped(value.shape) if shape_is_enough else value
+    return lambda: rest
 
 
 # Names of saved values, as attributes of a node.
 
-SAVED, RAW = "_saved_", "_raw_saved_"
+SAVED = "_saved_"
 
 
 def saved_by_name(node: Any, name: str) -> Any:
@@ -301,19 +197,12 @@ def saved_by_name(node: Any, name: str) -> Any:
         which = saved_keys(node).get(name.removeprefix(SAVED))
         if which is not None:
             return _value(node, which)
-    elif name.startswith(RAW):
-        which = saved_keys(node).get(name.removeprefix(RAW))
-        if which is not None and which[0] != PARAMETER:
-            return SavedTensor(node, which)
     raise AttributeError(f"{type(node).__name__!r} object has no attribute {name!r}")
 
 
 def names_shown(node: object) -> list[str]:
     """Return the names of a node's attributes, with those of its saved values."""
-    known = saved_keys(node)
-    tensors = [name for name, (kind, _) in known.items() if kind != PARAMETER]
-    found = [SAVED + name for name in known] + [RAW + name for name in tensors]
-    return [*object.__dir__(node), *found]
+    return [*object.__dir__(node), *[SAVED + name for name in saved_keys(node)]]
 
 
 def saved_keys(node: Any) -> dict[str, Which]:

@@ -15,7 +15,7 @@ import numpy as np
 from . import devices
 from .dtypes import DEFAULT
 from .raw import Raw
-from .tensor import TANGENT, LostView, Tensor
+from .tensor import LostView, Tensor
 
 OPENING = "tensor("
 
@@ -140,7 +140,4 @@ def _graph(t: Tensor) -> list[str]:
     facts = ["requires_grad=True"] if made is None and t.requires_grad else []
     if made is not None:
         facts = [f"grad_fn=<{type(made).__name__}>"]
-    dual = t.__dict__.get(TANGENT)
-    if dual is not None and dual.level.open:
-        facts.append(f"tangent={show(dual.tangent)}")
     return facts

@@ -29,7 +29,6 @@ MEANING = {
     "dim": "A dimension, or several; negative ones count from the last.",
     "keepdim": "Keep what is reduced as a dimension of size 1.",
     "dtype": "The type that the operand is converted to first.",
-    "out": "Takes the result; no gradient passes.",
     "reduction": '``"mean"``, ``"sum"`` or ``"none"``.',
 }
 

@@ -77,9 +77,6 @@ GRAD_OF_NON_LEAF = (
     "access the leaf Tensor instead."
 )
 
-TANGENT = "_dual"
-"""Key of a tensor's forward-mode tangent in its ``__dict__``."""
-
 
 class Tensor(Methods):
     """An array whose operations are recorded, so that gradients can be computed.
@@ -219,8 +216,8 @@ class Tensor(Methods):
 
     @property
     def _is_followed(self) -> bool:
-        """Return whether the tensor has a place in a graph, or a tangent."""
-        return self.edge is not None or tangent_of(self) is not None
+        """Return whether the tensor has a place in a graph."""
+        return self.edge is not None
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Make the tensor a leaf that gradients are accumulated for, or no longer."""
@@ -442,27 +439,6 @@ def constant(value: object) -> Tensor:
         return Tensor(home.array(value), home)
     raw, xp = devices.as_raw(value)
     return Tensor(raw, xp)
-
-
-def tangent_of(value: object) -> Tensor | None:
-    """Return a value's tangent in the open level; None if it has none."""
-    dual = value.__dict__.get(TANGENT) if isinstance(value, Tensor) else None
-    if dual is None or not dual.level.open:
-        return None
-    found: Tensor | None = dual.tangent
-    return found
-
-
-def carry_on(source: Tensor, to: Tensor) -> Tensor:
-    """Give the tensor ``to`` the tangent of ``source``, if any, and return ``to``."""
-    if TANGENT in source.__dict__:
-        to.__dict__[TANGENT] = source.__dict__[TANGENT]
-    return to
-
-
-def unrecorded(t: Tensor) -> Tensor:
-    """Return a tensor on the same memory outside the graph, with its tangent."""
-    return carry_on(t, t.detach())
 
 
 def with_edge(raw: Raw, xp: Namespace, edge: Edge) -> Tensor:

@@ -1,4 +1,4 @@
-"""Written by ``python -m gradcli.stubs``."""
+"""Written by ``python -m tests.tools.stubs``."""
 
 from . import functional as functional
 from . import init as init
@@ -29,7 +29,6 @@ from .recurrent import RNN as RNN
 from .recurrent import RNNBase as RNNBase
 from .recurrent import RNNCell as RNNCell
 from .recurrent import RNNCellBase as RNNCellBase
-from .shaping import MaxUnpool2d as MaxUnpool2d
 from .shaping import Unflatten as Unflatten
 from .shaping import Upsample as Upsample
 from .shaping import UpsamplingBilinear2d as UpsamplingBilinear2d

@@ -1,8 +1,6 @@
-"""Layers that change the shape alone, add a border, or undo a pooling.
+"""Layers that change the shape alone or add a border.
 
 Invariant: widths of a border come in pairs, the last dimension's first.
-
-    MaxUnpool2d(2)(*MaxPool2d(2, return_indices=True)(x))
 """
 
 from __future__ import annotations
@@ -122,28 +120,3 @@ class _ConstantPadNd(_PadNd):
         self.value = value
 
     extra_repr = saying("padding={padding}, value={value}")
-
-
-class MaxUnpool2d(Module):
-    """The largest entries back where they were found, zeros beside them.
-
-    Args:
-        kernel_size, stride, padding: those of the pooling.
-    """
-
-    @head()
-    def __init__(
-        self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0
-    ) -> None:
-        self.kernel_size = each(kernel_size, 2)
-        self.stride = self.kernel_size if stride is None else each(stride, 2)
-        self.padding = each(padding, 2)
-
-    def forward(
-        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
-    ) -> Tensor:
-        return F.max_unpool2d(
-            input, indices, self.kernel_size, self.stride, self.padding, output_size
-        )
-
-    extra_repr = saying("kernel_size={kernel_size}, stride={stride}, padding={padding}")

@@ -108,14 +108,6 @@ def growth(row: str) -> Callable[..., Said]:
     return public(row, "interpolate", 1, further)
 
 
-def unpooled(x: Array, indices: Array, output_size: Shape) -> Said:
-    """Return the call with the longest windows that fit ``output_size``, at least 1."""
-    sizes = zip(output_size, x.shape[-2:], strict=True)
-    kernel = one([max(1, n // max(count, 1)) for n, count in sizes])
-    how: dict[str, object] = {"output_size": tuple(output_size)}
-    return "max_unpool2d", (x, indices, kernel), how
-
-
 CALLS: Final[Mapping[str, Callable[..., Said | None]]] = {
     "convolution.default": public("convolution.default", "conv{}d", 3),
     "convolution.transposed": public(
@@ -125,7 +117,6 @@ CALLS: Final[Mapping[str, Callable[..., Said | None]]] = {
         further=lambda **_: {"return_indices": True})
        for name in ("max_pool", "adaptive_max_pool") for n in (2, 3)},
     **{f"avg_pool{n}d.default": mean(n) for n in (2, 3)},
-    "max_unpool2d.default": unpooled,
     **{f"adaptive_avg_pool{n}d.default": public(
         f"adaptive_avg_pool{n}d.default", f"adaptive_avg_pool{n}d") for n in (2, 3)},
     **{f"reflection_pad{n}d.default": border("reflect") for n in (1, 2, 3)},

@@ -25,7 +25,8 @@ all rows ``base.overload``. A name ends in ``_`` if it has an in-place form, in 
 it has no dot and users are not offered it. A family that is part of a module stands
 behind a point: ``normalise.grouped``.
 
-``python -m gradcli.stubs`` writes the names; that of a new family is entered by hand.
+``python -m tests.tools.stubs`` writes the names; that of a new family is entered by
+hand.
 """
 
 with open(INDEX, encoding="utf-8") as _file:

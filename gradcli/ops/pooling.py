@@ -3,11 +3,9 @@
 Invariant: of equal largest entries the first counts, and it alone gets the cotangent; a
 mean depends on its window's entries alone (see `Line`). Rows exist for pictures and
 volumes; as in PyTorch, a sequence is pooled as a picture of one row. A position is the
-number of an entry in the flattened spatial dimensions; unpooling reads what pooling
-returns.
+number of an entry in the flattened spatial dimensions.
 
     y, at = max_pool2d(x, 2, return_indices=True)   # MaxPool2DWithIndicesBackward0
-    max_unpool2d(y, at, 2)          # MaxUnpool2DBackward0: y where it came from, else 0
     adaptive_avg_pool2d(x, 3)       # AdaptiveAvgPool2DBackward0
 """
 
@@ -20,23 +18,17 @@ from typing import Any
 
 from .checks import (
     LISTED,
-    ShapeError,
     ValueRangeError,
-    as_sizes,
     check_size,
-    demand_rank,
-    demand_shape,
     each_dim,
     refuse,
 )
-from .index import check_positions, surviving
 from .op import (
     HALF,
     LINEAR,
     PACKED,
     TRUTHS,
     WHOLE,
-    Fixed,
     Rule,
     case,
     function,
@@ -465,78 +457,3 @@ def enter(rank: int) -> None:
 
 for rank in (1, 2, 3):
     enter(rank)
-
-
-# the largest entries put back to where pooling found them
-
-FAMILY = "unpooling"
-
-
-PLANE = 2
-"""Number of dimensions of a plane."""
-
-
-def unpool(xp: Namespace, x: Array, indices: Array, output_size: Shape) -> Array:
-    lines = xp.reshape(x, (prod(x.shape[:-PLANE]), prod(x.shape[-PLANE:])))
-    at, count = xp.as_index(indices).reshape(lines.shape), prod(output_size)
-    check_size((lines.shape[0], count))
-    if not count:
-        return xp.new_full(x, (*x.shape[:-PLANE], *output_size), 0)
-    check_positions(xp, count, 0, at, ShapeError, from_end=False, words=(
-        "Found an invalid max index: {at} (output volumes are of size "
-        f"{'x'.join(map(str, output_size))})"))
-    plane = xp.as_index(range(lines.shape[0])).reshape((-1, 1))
-    put = xp.put_view((lines.shape[0], count), (plane, at), lines)
-    return xp.reshape(put, (*x.shape[:-PLANE], *output_size))
-
-
-def unpool_by_x(xp: Namespace, g: Array, y: Array, x: Array, indices: Array,
-                output_size: Shape) -> Array:
-    at = xp.as_index(indices)
-    lines = at.reshape(flattened(at, PLANE))
-
-    def read(of: Array) -> Array:
-        found = xp.gather(xp.reshape(of, flattened(of, PLANE)), -1, lines)
-        return xp.reshape(found, x.shape)
-
-    def write(to: Array, order: Array) -> Array:
-        return xp.call("max_unpool2d.default", order, at, output_size)
-
-    each = lines.reshape((-1, lines.shape[-1])).tolist()
-    apart = not any(len(set(line)) < len(line) for line in each)
-    return surviving(xp, g, write, read, apart)
-
-
-of_floats("max_unpool2d.default", node="MaxUnpool2DBackward0", jvp=LINEAR,
-    memory=PACKED, formula="y[indices[p]] = x[p]", fwd=unpool, vjp=(unpool_by_x, None),
-    cases=[case((1, 2, 2), Fixed([[[0, 5], [10, 7]]]), output_size=(4, 3))])
-
-
-def size_asked(sizes: Shape, kernel: Shape, stride: Shape, padding: Shape,
-               output_size: list[int] | tuple[int, ...] | None) -> Shape:
-    """Return the spatial sizes of the result: ``output_size``, if pooling can have made
-    ``sizes`` of it, or by default the sizes that the windows cover."""
-    usual = [(n - 1) * s + k - 2 * p for n, k, s, p in zip(
-        sizes, kernel, stride, padding, strict=True)]
-    wanted = tuple(output_size or usual)[-PLANE:]
-    for d, (n, least, s) in enumerate(zip(wanted, usual, stride, strict=True)):
-        refuse(not max(least - s, -1) < n < least + s, 'invalid output_size "{}" (dim '
-               "{} must be between {} and {})", output_size, d, least - s, least + s,
-               kind=ValueRangeError)
-    return as_sizes(wanted)
-
-
-@function("max_unpool2d", operands=("input", "indices"),
-          formula="y[indices[p]] = input[p]",
-          doc="Zeros with the largest entries where max_pool found them.",
-          cases=[case((1, 2, 2), Fixed([[[0, 3], [8, 10]]]), kernel_size=2)])
-def unpooled(call: Call, input: Array, indices: Array, kernel_size: Sizes,
-             stride: Sizes | None = None, padding: Sizes = 0,
-             output_size: list[int] | tuple[int, ...] | None = None) -> Array:
-    kernel, edges = (each_dim(name, value, PLANE) for name, value in (
-        ("kernel_size", kernel_size), ("padding", padding)))
-    steps = kernel if stride is None else each_dim("stride", stride, PLANE)
-    demand_rank("max_unpool2d: input", input, PLANE + 1, PLANE + 2)
-    demand_shape("max_unpool2d: indices", indices, tuple(input.shape))
-    size = size_asked(tuple(input.shape[-PLANE:]), kernel, steps, edges, output_size)
-    return call("max_unpool2d.default", input, indices, size)

@@ -60,7 +60,6 @@ INPUTS = by_row({
     "condition self other": "where",
     "exponent": "pow.Scalar",
     "i1 i2 i3": "bilinear.trilinear",
-    "input grid": "grid_sampler_2d grid_sampler_3d",
     "input weight bias":
         "convolution.default convolution.transposed group_norm.default "
         "layer_norm.default",

@@ -479,25 +479,13 @@ def orthogonal(name: str, doc: str, formula: str, first: First, above: Next) -> 
              operands=("x", "n"), special=name)
 
 
-def chebyshev(name: str, which: str, formula: str, factor: int, constant: int,
-              scale: int = 1, shift: int = 0) -> None:
-    """Enter a polynomial of ``scale*x + shift``."""
-    orthogonal(name, f"Chebyshev polynomial of the {which}", formula,
-               lambda x: factor * (scale * x + shift) + constant,
-               lambda x, k, here, below: 2 * (scale * x + shift) * here - below)
-
-
 # DLMF 18.9.1 and 18.9.2.
-for _kind, _which, _formula, _factor, _constant in (
-        ("t", "first kind", "cos(n*acos(x))", 1, 0),
-        ("u", "second kind", "sin((n + 1)*acos(x))/sin(acos(x))", 2, 0),
-        ("v", "third kind", "cos((n + 1/2)*acos(x))/cos(acos(x)/2)", 2, -1),
-        ("w", "fourth kind", "sin((n + 1/2)*acos(x))/sin(acos(x)/2)", 2, 1)):
-    chebyshev(f"chebyshev_polynomial_{_kind}", _which, _formula, _factor,
-              _constant)
-    chebyshev(f"shifted_chebyshev_polynomial_{_kind}", f"{_which} of 2*x - 1",
-              _formula.replace("(x)", "(2*x - 1)"), _factor, _constant, 2, -1)
-
+orthogonal("chebyshev_polynomial_t", "Chebyshev polynomial of the first kind",
+           "cos(n*acos(x))", lambda x: 1 * x,
+           lambda x, k, here, below: 2 * x * here - below)
+orthogonal("chebyshev_polynomial_u", "Chebyshev polynomial of the second kind",
+           "sin((n + 1)*acos(x))/sin(acos(x))", lambda x: 2 * x,
+           lambda x, k, here, below: 2 * x * here - below)
 orthogonal("hermite_polynomial_h", "Hermite polynomial of physics",
            "(-1)**n * e**(x**2) * the n-th derivative of e**(-x**2)", lambda x: 2 * x,
            lambda x, k, here, below: 2 * x * here - 2 * k * below)

@@ -336,22 +336,20 @@ for _name in ("index_put", "elu", "im2col", "col2im", "alias"):
 for _name in (
     "xlog1py", "ndtr", "modified_bessel_i0", "modified_bessel_i1",
     "spherical_bessel_j0", "chebyshev_polynomial_t", "chebyshev_polynomial_u",
-    "chebyshev_polynomial_v", "chebyshev_polynomial_w", "hermite_polynomial_h",
-    "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p",
-    "shifted_chebyshev_polynomial_t", "shifted_chebyshev_polynomial_u",
-    "shifted_chebyshev_polynomial_v", "shifted_chebyshev_polynomial_w",
+    "hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l",
+    "legendre_polynomial_p",
 ):
     spell(_name, torch=f"torch.special.{_name}")
 for _name in (
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d",
-    "adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d", "affine_grid",
+    "adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d",
     "avg_pool1d", "avg_pool2d", "avg_pool3d", "binary_cross_entropy",
     "binary_cross_entropy_with_logits", "conv1d", "conv2d", "conv3d",
     "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cross_entropy",
-    "embedding_bag", "gaussian_nll_loss", "gelu", "glu", "grid_sample", "hardsigmoid",
+    "embedding_bag", "gaussian_nll_loss", "gelu", "glu", "hardsigmoid",
     "hardswish", "hardtanh", "huber_loss", "interpolate", "l1_loss", "leaky_relu",
     "linear", "local_response_norm", "max_pool1d", "max_pool2d", "max_pool3d",
-    "max_unpool2d", "mish", "mse_loss", "nll_loss",
+    "mish", "mse_loss", "nll_loss",
     "normalize", "one_hot", "pad", "pdist", "relu6", "silu", "smooth_l1_loss",
     "soft_margin_loss", "softmin", "softplus", "softshrink", "softsign", "tanhshrink",
 ):

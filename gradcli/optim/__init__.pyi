@@ -1,4 +1,4 @@
-"""Written by ``python -m gradcli.stubs``."""
+"""Written by ``python -m tests.tools.stubs``."""
 
 from . import lr_scheduler as lr_scheduler
 from .optimizer import Optimizer as Optimizer

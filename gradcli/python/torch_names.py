@@ -99,56 +99,16 @@ FAMILIES = {
 }  # fmt: skip
 """Names of each family that is left out, by the sentence that explains it."""
 
-BEYOND = (
-    "addbmm addmv addr aminmax cholesky_inverse frexp linalg.multi_dot msort ops.aten "
-    "sgn "
-    "argwhere bucketize functorch histogram Tensor.histogram masked randint_like "
-    "set_printoptions nn.MaxUnpool[13]d nn.functional.max_unpool[13]d "
-    "set_anomaly_enabled is_anomaly_check_nan_enabled signal "
-    "unique_consecutive *_window optim.ASGD optim.Adafactor "
-    "optim.Adamax optim.Muon optim.Rprop optim.swa_utils "
-    "optim.lr_scheduler.ChainedScheduler optim.lr_scheduler.CyclicLR "
-    "optim.lr_scheduler.CosineAnnealingWarmRestarts "
-    "optim.lr_scheduler.MultiplicativeLR optim.lr_scheduler.PolynomialLR "
-    "optim.lr_scheduler.SequentialLR "
-    "distributions.Beta distributions.Dirichlet distributions.Exponential "
-    "distributions.Gamma distributions.Laplace distributions.LogNormal "
-    "distributions.MixtureSameFamily distributions.OneHotCategorical* "
-    "distributions.Poisson distributions.StudentT distributions.register_kl "
-    "utils.checkpoint.CheckpointPolicy utils.checkpoint.SelectiveCheckpointContext "
-    "utils.checkpoint.checkpoint_sequential "
-    "utils.checkpoint.create_selective_checkpoint_contexts "
-    "utils.checkpoint.set_checkpoint_* utils.data.ChainDataset utils.data.StackDataset "
-    "nn.AdaptiveLogSoftmaxWithLoss nn.AlphaDropout nn.Buffer nn.CTCLoss "
-    "nn.ChannelShuffle nn.CircularPad* nn.CosineEmbeddingLoss nn.CrossMapLRN2d "
-    "nn.FeatureAlphaDropout nn.Fractional* nn.LPPool* nn.LinearCrossEntropyLoss "
-    "nn.MultiLabel* nn.MultiMarginLoss nn.TripletMarginWithDistanceLoss "
-    "nn.functional.*_with_indices nn.functional.*alpha_dropout nn.functional.conv_tbc "
-    "nn.functional.channel_shuffle nn.functional.cosine_embedding_loss "
-    "nn.functional.ctc_loss nn.functional.fractional_* nn.functional.lp_pool* "
-    "nn.functional.linear_cross_entropy nn.functional.multi_margin_loss "
-    "nn.functional.multilabel_* nn.functional.triplet_margin_with_distance_loss "
-    "nn.functional.upsample_* nn.init.dirac_ nn.utils.clip_grad_norm "
-    "nn.utils.clip_grads_with_norm_ nn.utils.fuse_* nn.utils.get_total_norm "
-    "nn.utils.parameters_to_vector nn.utils.remove_* nn.utils.skip_init "
-    "nn.utils.vector_to_parameters nn.modules.module.register_module_* "
-    "nn.utils.rnn.invert_permutation nn.utils.rnn.*pack_sequence "
-    "nn.utils.rnn.unpad_sequence"
-)
-"""Names outside gradcli's purpose, without a reason of their own."""
-
 _SAID = [(name, said) for said, names in FAMILIES.items() for name in names.split()]
 
 
 def refusal(name: str) -> str | None:
     """Return the sentence about a dotted name that is left out on purpose, if it is."""
     parts = name.removeprefix("torch.").split(".")
-    for known, said in [*_SAID, *((known, "") for known in BEYOND.split())]:
+    for known, said in _SAID:
         depth = known.count(".") + 1
         if len(parts) >= depth and fnmatchcase(".".join(parts[:depth]), known):
-            if said:
-                return f"gradcli has no {name}; {said}"
-            return f"{name} is not part of gradcli"
+            return f"gradcli has no {name}; {said}"
     return None
 
 

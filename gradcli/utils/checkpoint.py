@@ -16,12 +16,12 @@ from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary, ref
 
 from ..autograd.function import Keeper
-from ..autograd.graph import Slot, saved_tensors_hooks
 from ..engine.backward import PASSES, Pass
 from ..engine.draws import fork_rng, get_rng_state, set_rng_state
 from ..engine.errors import EngineError
 from ..engine.modes import MODE, enable_grad
 from ..engine.raw import Params, Run
+from ..engine.saved import Packing
 from ..engine.tensor import Tensor
 
 __all__ = ["CheckpointError", "checkpoint"]
@@ -33,6 +33,12 @@ CHECKS: dict[str, Callable[[Tensor], object]] = {
 }
 """Functions that describe a value; the recomputed one must have an equal description.
 """
+
+
+class Slot:
+    """A node's stand-in for a value that it saves."""
+
+    __slots__ = ("__weakref__",)
 
 
 class CheckpointError(EngineError):
@@ -77,7 +83,7 @@ def checkpoint(
         return function(*args, **kwargs)
     region = _Region(function, args, kwargs, CHECKS[determinism_check], early_stop)
     region.start = get_rng_state() if preserve_rng_state else None
-    with saved_tensors_hooks(region.pack, region.unpack):
+    with Packing(region.pack, region.unpack):
         return function(*args, **kwargs)
 
 
@@ -140,7 +146,7 @@ class _Region:
 
         args = [x() if isinstance(x, Keeper) else x for x in self._args]
         try:
-            with self._from_start(), enable_grad(), saved_tensors_hooks(pack, _itself):
+            with self._from_start(), enable_grad(), Packing(pack, lambda t: t):
                 self._function(*args, **self._kwargs)
         except _Finished:
             pass
@@ -158,7 +164,3 @@ class _Region:
             if self.start is not None:
                 set_rng_state(self.start)
             yield
-
-
-def _itself(kept: Tensor) -> Tensor:
-    return kept

@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 PUBLIC = (
-    "accelerator", "autograd.forward_ad", "autograd.function", "autograd.functional",
+    "accelerator", "autograd.function", "autograd.functional",
     "autograd.graph", "autograd.grad_mode", "backends", "cuda", "distributions",
     "func", "linalg", "optim", "optim.adam", "optim.lr_scheduler", "special", "testing",
     "utils", "utils.benchmark", "utils.checkpoint", "utils.data",

@@ -45,7 +45,7 @@ def test_every_name_is_found_by_the_import_of_its_own_family(kind: str) -> None:
         formula = home.fwd if isinstance(home, Op) else home.build
         if formula.__module__[12:] != families._HOMES.get(families._listed(name)):
             wrong[name] = home.family
-    assert not wrong, "run python -m gradcli.stubs"
+    assert not wrong, "run python -m tests.tools.stubs"
 
 
 @pytest.mark.parametrize("listed", ["", "alignments"])

@@ -34,7 +34,6 @@ MAY_KNOW = {
     "distributions": _TABLE,
     "optim": {"nn", *_ENGINE},
     "utils": _ENGINE,
-    "stubs": {"distributions", "utils", "optim", "nn", *_ENGINE},
     "traces": _TABLE,
     "lang": _ENGINE,
     "numbers": _NUMBERS,
@@ -48,7 +47,7 @@ MAY_KNOW = {
 }
 # Each heavy library, and where it may be imported.
 HOME = {
-    "numpy": {*MAY_KNOW} - {"ops", "distributions", "stubs"},
+    "numpy": {*MAY_KNOW} - {"ops", "distributions"},
     "scipy": {"engine"},
     "cupy": {"engine/devices.py"},
     "cupyx": {"engine/devices.py"},

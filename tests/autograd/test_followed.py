@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 
 import gradcli as torch
-import gradcli.nn.functional as F
 from gradcli import func, nn
-from gradcli.autograd import forward_ad, functional
+from gradcli.autograd import functional
 
 DOUBLE = torch.float64
 
@@ -43,12 +42,6 @@ def by_autograd(f: Any, x: Any) -> Any:
     return torch.autograd.grad(f(x), x, create_graph=True)[0] @ along()
 
 
-def by_dual(f: Any, x: Any) -> Any:
-    with forward_ad.dual_level():
-        found = forward_ad.unpack_dual(f(forward_ad.make_dual(x, along()))).tangent
-    return torch.zeros((), dtype=DOUBLE) if found is None else found
-
-
 def pulled_outside(f: Any, x: Any) -> Any:
     with torch.no_grad():
         _, pull = func.vjp(f, x)
@@ -69,7 +62,6 @@ WAYS: dict[str, Any] = {
     "vmap": over_a_batch,
     "vjp under no_grad": pulled_outside,
     "autograd.grad": by_autograd,
-    "dual": by_dual,
     "jacobian": lambda f, x: functional.jacobian(f, x) @ along(),
     "jacobian, recorded": lambda f, x: (
         functional.jacobian(f, x, create_graph=True) @ along()
@@ -93,7 +85,7 @@ def test_nested_transforms_give_the_derivative_or_refuse(
     try:
         found = float(WAYS[outer](once, torch.tensor(AT, dtype=DOUBLE)))
     except RuntimeError:
-        assert inner in UNRECORDED or outer == "dual"
+        assert inner in UNRECORDED
         return
     assert found == pytest.approx(slope(base, 2, AT), rel=1e-6)
 
@@ -142,7 +134,6 @@ def test_a_pull_is_recorded_as_recording_is_when_it_is_called() -> None:
 CUT: dict[str, Any] = {
     "unique": lambda x: x.unique(),
     "unique, inverse": lambda x: torch.unique(x, return_inverse=True)[0],
-    "set_": lambda x: torch.zeros(3).set_(x * 1),
 }
 """Results of floats by which no derivative is known."""
 
@@ -157,48 +148,8 @@ def test_what_has_no_derivative_refuses_in_reverse_and_forward(name: str) -> Non
         (y.sum() + x.sum()).backward()
     with pytest.raises(NotImplementedError):
         func.grad(lambda x: CUT[name](x).sum())(torch.tensor(values))
-    with forward_ad.dual_level(), pytest.raises(NotImplementedError):
-        CUT[name](forward_ad.make_dual(torch.tensor(values), torch.ones(3)))
-
-
-LOSSES_OF_A_TANGENT: dict[str, Any] = {
-    "out": lambda d: torch.mul(d, d, out=torch.empty(3)),
-    "out, of truth values": lambda d: torch.gt(d, 1, out=torch.empty(3).bool()),
-    "out is dual": lambda d: torch.mul(torch.ones(3), 2, out=d),
-    "resize_": lambda d: d.resize_(2),
-    "set_": lambda d: d.set_(torch.zeros(3)),
-    "jvp": lambda d: func.jvp(torch.sin, (d,), (torch.ones(3),)),
-}
-
-
-@pytest.mark.parametrize("name", LOSSES_OF_A_TANGENT)
-def test_what_would_lose_a_tangent_is_refused(name: str) -> None:
-    with forward_ad.dual_level():
-        dual = forward_ad.make_dual(torch.tensor([1.0, 2.0, 3.0]), torch.ones(3))
-        with pytest.raises(RuntimeError):
-            LOSSES_OF_A_TANGENT[name](dual)
-
-
-def test_a_tangent_has_the_shape_that_a_tensor_is_given_in_place() -> None:
-    with forward_ad.dual_level():
-        d = forward_ad.make_dual(torch.ones(3), torch.tensor([1.0, 2.0, 3.0]))
-        d.unsqueeze_(0)
-        d.transpose_(0, 1)
-        assert forward_ad.unpack_dual(d).tangent.tolist() == [[1.0], [2.0], [3.0]]
-
-
-def test_shortened_rows_keep_their_tangents() -> None:
-    with forward_ad.dual_level():
-        d = forward_ad.make_dual(torch.full((3, 2), 5.0), torch.ones(3, 2))
-        y = F.embedding(torch.tensor([0, 1]), d, max_norm=0.1)
-        assert forward_ad.unpack_dual(y).tangent.tolist() == [[1.0, 1.0]] * 2
-
-
-def test_integers_carry_no_tangent() -> None:
-    with forward_ad.dual_level():
-        d = forward_ad.make_dual(torch.eye(2), torch.ones(2, 2))
-        _, info = torch.linalg.cholesky_ex(d)
-        assert forward_ad.unpack_dual(info).tangent is None
+    with pytest.raises(NotImplementedError):
+        func.jvp(CUT[name], (torch.tensor(values),), (torch.ones(3),))
 
 
 def test_a_saved_tensor_is_what_its_data_is_when_a_pass_reads_it() -> None:

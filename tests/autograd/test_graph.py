@@ -1,4 +1,4 @@
-"""Hooks on saved tensors: what they see, and when they are called."""
+"""Packings of saved tensors: what they see, and when they are called."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import gradcli as torch
 from gradcli.autograd import grad
-from gradcli.autograd.graph import saved_tensors_hooks
+from gradcli.engine.saved import Packing
 
 
 def leaf(*values: float) -> torch.Tensor:
@@ -18,14 +18,14 @@ def leaf(*values: float) -> torch.Tensor:
 
 
 class Counting:
-    """Hooks that count their calls."""
+    """A packing that counts its calls."""
 
     def __init__(self) -> None:
         self.packed: list[tuple[int, ...]] = []
         self.unpacked = 0
 
-    def block(self) -> saved_tensors_hooks:
-        return saved_tensors_hooks(self.pack, self.unpack)
+    def block(self) -> Packing:
+        return Packing(self.pack, self.unpack)
 
     def pack(self, t: torch.Tensor) -> torch.Tensor:
         self.packed.append(tuple(t.shape))
@@ -54,7 +54,7 @@ class Counting:
         (lambda x: torch.addmm(x, torch.ones(2, 2), torch.ones(2, 2)), 0),
     ],
 )
-def test_hooks_see_what_the_rules_read_and_nothing_else(f: Any, count: int) -> None:
+def test_packings_see_what_the_rules_read_and_nothing_else(f: Any, count: int) -> None:
     seen = Counting()
     x = leaf(1.0, 2.0)
     with seen.block():
@@ -63,35 +63,6 @@ def test_hooks_see_what_the_rules_read_and_nothing_else(f: Any, count: int) -> N
     y.backward(torch.ones(y.shape))
     assert seen.unpacked == count
     assert torch.equal(x.grad, grad(f(x), x, torch.ones(y.shape))[0])
-
-
-@pytest.mark.parametrize(
-    ("f", "order"),
-    [
-        (lambda a, b: a * b, "other self"),
-        (lambda a, b: a**b, "exponent self result"),
-        (lambda a, b: a @ b, "self vec"),
-        (lambda a, b: torch.lerp(a[0], b, torch.ones(2)), "weight"),
-        (lambda a, b: torch.hypot(a, b), "other self result"),
-        (lambda a, b: torch.dist(a, b), "other self result"),
-    ],
-)
-def test_hooks_see_values_in_pytorchs_order(f: Any, order: str) -> None:
-    a, b = torch.rand(2, 2, requires_grad=True), torch.rand(2, requires_grad=True)
-    seen: list[torch.Tensor] = []
-
-    def watched(t: torch.Tensor) -> torch.Tensor:
-        seen.append(t)
-        return t
-
-    with saved_tensors_hooks(watched, watched):
-        y = f(a, b)
-    names = order.split()
-    saved = [getattr(y.grad_fn, f"_saved_{name}") for name in names]
-    seen.clear()
-    y.backward(torch.ones(y.shape))
-    assert len(seen) == len(names)
-    assert all(torch.equal(t, s) for t, s in zip(seen, saved, strict=True))
 
 
 def test_what_was_packed_is_let_go_of_when_the_graph_is_freed() -> None:
@@ -107,7 +78,7 @@ def test_what_was_packed_is_let_go_of_when_the_graph_is_freed() -> None:
         return kept
 
     x = leaf(1.0)
-    with saved_tensors_hooks(pack, lambda kept: kept.t):
+    with Packing(pack, lambda kept: kept.t):
         y = x.exp()
     assert held[0]() is not None
     y.backward()
@@ -115,7 +86,7 @@ def test_what_was_packed_is_let_go_of_when_the_graph_is_freed() -> None:
     assert held[0]() is None
 
 
-def test_nothing_is_recorded_inside_hooks() -> None:
+def test_nothing_is_recorded_inside_a_packing() -> None:
     modes = []
 
     def pack(t: torch.Tensor) -> torch.Tensor:
@@ -123,7 +94,7 @@ def test_nothing_is_recorded_inside_hooks() -> None:
         return t * 2
 
     x = leaf(1.0)
-    with saved_tensors_hooks(pack, lambda t: t / 2):
+    with Packing(pack, lambda t: t / 2):
         x.exp().backward()
     assert modes == [False]
     assert x.grad.item() == pytest.approx(2.718281, rel=1e-6)

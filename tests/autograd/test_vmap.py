@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import gradcli as torch
-from gradcli.autograd.vmap import flatten
+from gradcli.autograd.nested import flatten
 from gradcli.func import vmap
 
 

@@ -230,7 +230,6 @@ WRITERS = {
     "lang/process.py": "nothing: it asks whether there is a stream",
     "render/remarks.py": "no stream but the one that is given",
     "render/terminal.py": "lines, which are escaped where they are made",
-    "stubs/__main__.py": "names of our own files",
     "verify/process/client.py": "pipes of the checking process",
     "verify/process/worker.py": "a pipe to the process that asks",
 }

@@ -100,10 +100,6 @@ REFUSED: dict[str, tuple[Any, str]] = {
         lambda: torch.normal(torch.zeros(2), torch.tensor([1.0, -1.0])),
         "all elements of std >= 0.0",
     ),
-    "arange, out requires grad": (
-        lambda: torch.arange(3, out=torch.zeros(3, requires_grad=True)),
-        "don't support automatic differentiation",
-    ),
 }
 
 
@@ -112,15 +108,6 @@ def test_what_has_no_meaning_is_refused_in_pytorch_s_words(name: str) -> None:
     run, words = REFUSED[name]
     with pytest.raises((RuntimeError, ValueError), match=words):
         run()
-
-
-def test_a_line_of_numbers_fills_an_output_of_as_many_entries() -> None:
-    out = torch.zeros(2, 2)
-    assert torch.arange(4, out=out) is out
-    assert out.tolist() == [[0.0, 1.0], [2.0, 3.0]]
-    assert torch.linspace(0, 3, 4, out=torch.zeros(4, 1)).shape == (4, 1)
-    whole = torch.zeros(3, dtype=torch.int64)
-    assert torch.arange(3.0, out=whole).tolist() == [0, 1, 2]
 
 
 def test_half_floats_are_interpolated_without_overflow() -> None:
@@ -146,20 +133,3 @@ def test_dimensions_that_are_too_few_are_refused(
 ) -> None:
     with pytest.raises(RuntimeError, match=words):
         function(name)(x34(), *dims)
-
-
-@pytest.mark.parametrize(
-    ("places", "mode", "words"),
-    [
-        ((2, 1, 1, 1, 3), 0, "to have same batch size"),
-        ((1, 1, 1, 1, 2), 0, "to have size 3 in last dimension"),
-        ((1, 1, 3), 0, "expected 5D input and grid with same number of dimensions"),
-        ((1, 1, 1, 1, 3), 2, "bicubic interpolation only supports 4D input"),
-    ],
-)
-def test_places_fit_the_volumes_that_they_are_in(
-    places: tuple[int, ...], mode: int, words: str
-) -> None:
-    x, grid = (Tensor(np.ones(shape), NUMPY) for shape in ((1, 1, 2, 2, 2), places))
-    with pytest.raises(RuntimeError, match=words):
-        function("grid_sampler_3d")(x, grid, mode, 0, True)

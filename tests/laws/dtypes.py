@@ -47,8 +47,6 @@ HERE: dict[str, tuple[str, ...]] = {
     "slice.backward": WHOLES,
     "masked_select.backward": WHOLES,
     "rrelu_with_noise.default": (*WHOLES, *MIXED),
-    "affine_grid_generator": ("float16",),
-    "affine_grid_generator.backward": (*WHOLES, "float16"),
     "avg_pool2d.backward": WHOLES,
     "adaptive_avg_pool?d.backward": WHOLES,
     "*_pad?d.backward": WHOLES,

@@ -214,16 +214,10 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     "max_pool3d.indices": with_indices(F.max_pool3d),
     "adaptive_max_pool2d.indices": with_indices(F.adaptive_max_pool2d),
     "adaptive_max_pool3d.indices": with_indices(F.adaptive_max_pool3d),
-    "max_unpool2d.default": aten.max_unpool2d.default,
-    "max_unpool3d.default": lambda x, at, output_size: aten.max_unpool3d(
-        x, at, output_size, (1, 1, 1), (0, 0, 0)),
     "im2col": F.unfold,
     "rrelu_with_noise.default": lambda x, noise, lower, upper, training:
         torch.where(x > 0, x, x * noise) if training
         else aten.rrelu_with_noise(x, torch.zeros_like(x), lower, upper, False),
-    "affine_grid_generator.backward": lambda g, size, align_corners: pulled(
-        lambda theta: torch.affine_grid_generator(theta, size, align_corners),
-        (g.shape[0], len(size) - 2, len(size) - 1), g),
     "col2im": F.fold,
     **{f"{name}.backward": transposed(getattr(F, name)) for name in (
         "avg_pool2d", "avg_pool3d", "adaptive_avg_pool2d", "adaptive_avg_pool3d")},

@@ -21,7 +21,6 @@ SECOND_TIME = "second time"
 _ITS_AUTOGRAD = "PyTorch's autograd stands in its place"
 
 UNTOLD = {
-    "grid_sampler_?d-4": "both second derivatives are 0, and one of them is connected",
     "rrelu_with_noise.default-1": "PyTorch draws its noise itself",
     "linalg_vector_norm.default-4": "of order 0: zeros here, no gradient there",
     "prod.default-3": "of one entry: connected here, with zeros as its derivative",
@@ -30,7 +29,7 @@ UNTOLD = {
     "polygamma.order": "mpmath stands in PyTorch's place",
     "einsum.default": "PyTorch makes it of others; here it is one node",
     **dict.fromkeys(
-        ("affine_grid_generator.backward", "slice.backward", "masked_select.backward",
+        ("slice.backward", "masked_select.backward",
          "*avg_pool?d.backward", "*_pad?d.backward", "*upsample_*.backward",
          "convolution.weight"),
         _ITS_AUTOGRAD,

@@ -12,12 +12,11 @@ import json
 import sys
 import warnings
 
-from . import dtypes, forward, passes, sharing
+from . import dtypes, forward, passes
 from .recorded import Records
 
 KINDS = {
-    module.__name__.rpartition(".")[2]: module
-    for module in (forward, passes, sharing, dtypes)
+    module.__name__.rpartition(".")[2]: module for module in (forward, passes, dtypes)
 }
 """Modules whose ``recorded`` says what PyTorch does with each of their ``trials``."""
 

@@ -5,8 +5,8 @@ Invariants: no record is written by hand. The same arrays go to PyTorch when a r
 made and to gradcli when it is compared. Whoever finds that something is not recorded is
 told what records it.
 
-    RECORDED = Records("sharing")
-    RECORDED["abs-0-C"]             # or: run `python -m tests.laws.record sharing`
+    RECORDED = Records("forward")
+    RECORDED["abs-0"]             # or: run `python -m tests.laws.record forward`
 """
 
 from __future__ import annotations

@@ -60,20 +60,9 @@ def polylogarithm(order: int, x: Any) -> Any:
     return mpmath.re(mpmath.polylog(order, x))
 
 
-def of_degree(
-    polynomial: Callable[..., Any], shifted: bool = False, lower: int = 0
-) -> Callable[[int, Any], Any]:
-    """A polynomial by SymPy's coefficients, plus ``lower`` times that of the degree
-    below (DLMF 18.7.17); shifted of ``2*x - 1``."""
-
-    def value(n: int, x: Any) -> Any:
-        t = 2 * x - 1 if shifted else x
-        found = mpmath.polyval(_coefficients(polynomial, n), t)
-        if lower and n:
-            found += lower * mpmath.polyval(_coefficients(polynomial, n - 1), t)
-        return found
-
-    return value
+def of_degree(polynomial: Callable[..., Any]) -> Callable[[int, Any], Any]:
+    """A polynomial by SymPy's coefficients."""
+    return lambda n, x: mpmath.polyval(_coefficients(polynomial, n), x)
 
 
 def _coefficients(polynomial: Callable[..., Any], n: int) -> list[Any]:
@@ -109,19 +98,12 @@ OF_ONE_NUMBER: Final[dict[str, tuple[Function, Sequence[float]]]] = {
 }
 """By name, with the points."""
 
-KINDS: Final = {
-    "t": (sympy.chebyshevt_poly, 0), "u": (sympy.chebyshevu_poly, 0),
-    "v": (sympy.chebyshevu_poly, -1), "w": (sympy.chebyshevu_poly, 1),
-}
 DEGREES: Final = (0, 1, 2, 9)
 
 OF_ORDERS: Final[dict[str, tuple[OfOrder, Sequence[float], Sequence[int]]]] = {
     "polylog": (polylogarithm, UP_TO_1, (-2, 0, 1, 2, 3, 5)),
-    **{f"chebyshev_polynomial_{kind}": (of_degree(own, lower=lower), AROUND_1, DEGREES)
-       for kind, (own, lower) in KINDS.items()},
-    **{f"shifted_chebyshev_polynomial_{kind}":
-       (of_degree(own, True, lower), AROUND_1, DEGREES)
-       for kind, (own, lower) in KINDS.items()},
+    "chebyshev_polynomial_t": (of_degree(sympy.chebyshevt_poly), AROUND_1, DEGREES),
+    "chebyshev_polynomial_u": (of_degree(sympy.chebyshevu_poly), AROUND_1, DEGREES),
     "hermite_polynomial_h": (of_degree(sympy.hermite_poly), AROUND_1, DEGREES),
     "hermite_polynomial_he": (of_degree(sympy.hermite_prob_poly), AROUND_1, DEGREES),
     "laguerre_polynomial_l": (of_degree(sympy.laguerre_poly), AROUND_1, DEGREES),

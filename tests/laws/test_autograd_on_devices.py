@@ -14,16 +14,15 @@ import pytest
 from gradcli import func
 from gradcli.autograd import (
     Function,
-    forward_ad,
     functional,
     grad,
     gradcheck,
     gradgradcheck,
     set_detect_anomaly,
 )
-from gradcli.autograd.graph import save_on_cpu, saved_tensors_hooks
 from gradcli.engine import NUMPY, Tensor
 from gradcli.engine.modes import inference_mode
+from gradcli.engine.saved import Packing
 
 POINT = np.array([0.5, -1.5, 2.0])
 DIRECTION = np.array([1.0, 0.5, -2.0])
@@ -50,11 +49,6 @@ def f(x: Tensor) -> Any:
 
 def scalar(x: Tensor) -> Any:
     return f(x).sum()
-
-
-def dual(x: Tensor, t: Tensor) -> Any:
-    with forward_ad.dual_level():
-        return forward_ad.unpack_dual(f(forward_ad.make_dual(x, t))).tangent
 
 
 def hooked(x: Tensor, block: Any) -> Any:
@@ -86,10 +80,8 @@ COMPUTED: dict[str, Callable[[Tensor, Tensor], Any]] = {
     "functional": lambda x, t: functional.jacobian(f, x, strategy="forward-mode"),
     "hvp": lambda x, t: functional.hvp(scalar, x, t),
     "vhp": lambda x, t: functional.vhp(scalar, x, t),
-    "dual": dual,
     "anomaly": lambda x, t: anomalous(x),
-    "hooks": lambda x, t: hooked(x, saved_tensors_hooks(lambda t: t, lambda t: t)),
-    "save on cpu": lambda x, t: hooked(x, save_on_cpu()),
+    "packed": lambda x, t: hooked(x, Packing(lambda t: t, lambda t: t)),
     "batch": lambda x, t: batched(x),
 }
 

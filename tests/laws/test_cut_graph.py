@@ -4,18 +4,15 @@ not change with the operand, or the function is asked for just that, or it refus
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gradcli.autograd.forward_ad import dual_level, make_dual
 from gradcli.engine import NUMPY, Tensor, function, grad
 from gradcli.engine.errors import NoSlope, UnknownSlope
 from gradcli.engine.forward import jvp
 from gradcli.engine.record import Recorder, apply
-from gradcli.engine.tensor import tangent_of
 from gradcli.ops import FUNCTIONS, OPS, Composite, Op, overloads
 from tests.grouped import by_row
 
@@ -87,9 +84,7 @@ def passed(
             for i, a in enumerate(moved)
         ]  # fmt: skip
 
-    leaves = tensors(0.0, requires_grad=along is not carried)
-    if along is carried:
-        leaves[position] = make_dual(leaves[position], Tensor(direction, NUMPY))
+    leaves = tensors(0.0, requires_grad=True)
     pairs = []
     below, above = (outputs(entry, spot, tensors(s)) for s in (-STEP, STEP))
     for low, y, high in zip(below, outputs(entry, spot, leaves), above, strict=True):
@@ -115,11 +110,6 @@ def pushed(y: Tensor, leaf: Tensor, weight: Any, direction: Any) -> float:
     return float(np.sum(tangent.raw * weight))
 
 
-def carried(y: Tensor, leaf: Tensor, weight: Any, direction: Any) -> float:
-    tangent = tangent_of(y)
-    return 0.0 if tangent is None else float(np.sum(tangent.raw * weight))
-
-
 def demand_slope(place: str, along: Along) -> None:
     """See that what passes is what a central difference finds, or that it is refused.
 
@@ -131,8 +121,7 @@ def demand_slope(place: str, along: Along) -> None:
     if meant(entry):
         return
     try:
-        level = dual_level() if along is carried else nullcontext()
-        with np.errstate(all="ignore"), level:
+        with np.errstate(all="ignore"):
             pairs = passed(entry, at, int(position), along)
     except (UnknownSlope, NoSlope):
         return
@@ -148,11 +137,6 @@ def test_no_gradient_is_dropped_without_a_word(place: str) -> None:
 @by_row("place", PLACES, str)
 def test_no_tangent_is_dropped_without_a_word(place: str) -> None:
     demand_slope(place, pushed)
-
-
-@by_row("place", PLACES, str)
-def test_no_tangent_that_a_tensor_carries_is_dropped_without_a_word(place: str) -> None:
-    demand_slope(place, carried)
 
 
 def test_what_is_asked_to_stop_a_gradient_does() -> None:

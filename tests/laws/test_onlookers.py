@@ -1,4 +1,4 @@
-"""Saved-tensor hooks, dual levels and anomaly mode, on every case of every row."""
+"""Packed values and anomaly mode, on every case of every row."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.autograd import forward_ad, set_detect_anomaly
-from gradcli.autograd.graph import saved_tensors_hooks
+from gradcli.autograd import set_detect_anomaly
 from gradcli.engine import Tensor, grad
 from gradcli.engine.forward import jvp
-from gradcli.engine.record import apply
+from gradcli.engine.saved import Packing
 from gradcli.ops import OPS
 from gradcli.utils.checkpoint import checkpoint
 from tests.grouped import by_row
@@ -20,7 +19,7 @@ from .draw import draw, ident, spots
 from .measure import cotangents, directions, outputs_of, pull, push, tensors
 
 SPOTS = list(spots())
-GIVEN_BACK = saved_tensors_hooks(lambda t: np.array(t.detach().raw), lambda a: boxed(a))
+GIVEN_BACK = Packing(lambda t: np.array(t.detach().raw), lambda a: boxed(a))
 
 
 def boxed(array: Any) -> Tensor:
@@ -78,32 +77,6 @@ def test_values_that_were_packed_serve_forward_mode(at: tuple[str, int]) -> None
         np.testing.assert_array_equal(np.asarray(out.raw), expected)
 
 
-@pytest.mark.parametrize("recorded", [False, True])
-@by_row("at", SPOTS, ident)
-def test_a_dual_level_pushes_what_forward_mode_pushes(
-    at: tuple[str, int], recorded: bool
-) -> None:
-    spot = draw(OPS[at[0]], at[1])
-    t = directions(spot)
-    leaves, plain = spot.run()
-    expected = push(spot, t)
-    with forward_ad.dual_level():
-        given = [x if recorded else x.detach() for x in leaves]
-        duals = map(forward_ad.make_dual, given, tensors(t))
-        chosen = dict(zip(spot.free, duals, strict=True))
-        inputs = tuple(chosen.get(i, spot._fixed(i)) for i in range(len(spot.arrays)))
-        y = apply(spot.op, inputs, dict(spot.case.params))
-        parts = y if isinstance(y, tuple) else (y,)
-        tangents = [
-            forward_ad.unpack_dual(part).tangent
-            for part, before in zip(parts, _parts(plain), strict=True)
-            if before.edge is not None
-        ]
-    for tangent, out in zip(tangents, expected, strict=True):
-        assert tangent is not None
-        np.testing.assert_allclose(np.asarray(tangent.raw), out, rtol=1e-14)
-
-
 @by_row("at", SPOTS, ident)
 def test_anomaly_mode_changes_no_gradient(at: tuple[str, int]) -> None:
     spot = draw(OPS[at[0]], at[1])
@@ -113,7 +86,3 @@ def test_anomaly_mode_changes_no_gradient(at: tuple[str, int]) -> None:
         found = pull(spot, v)
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_array_equal(a, b)
-
-
-def _parts(y: Any) -> tuple[Tensor, ...]:
-    return y if isinstance(y, tuple) else (y,)

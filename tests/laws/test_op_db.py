@@ -50,8 +50,12 @@ LEFT_OUT: dict[str, str] = {
     NOT_WRITTEN: "empty empty_like empty_permuted empty_strided new_empty "
     "new_empty_strided",
     UNUSED: "addbmm addmv addr aminmax argwhere bucketize cholesky_inverse "
-    "frexp linalg.multi_dot msort sgn nn.functional.max_unpool1d "
-    "nn.functional.max_unpool3d "
+    "resize_ resize_as_ frexp linalg.multi_dot msort sgn nn.functional.max_unpool1d "
+    "nn.functional.max_unpool2d nn.functional.max_unpool3d "
+    "nn.functional.grid_sample grid_sampler_2d grid_sampler_3d "
+    "special.chebyshev_polynomial_v special.chebyshev_polynomial_w "
+    "special.shifted_chebyshev_polynomial_t special.shifted_chebyshev_polynomial_u "
+    "special.shifted_chebyshev_polynomial_v special.shifted_chebyshev_polynomial_w "
     "unique_consecutive nn.functional.channel_shuffle "
     "nn.functional.cosine_embedding_loss nn.functional.ctc_loss "
     "nn.functional.linear_cross_entropy "
@@ -117,19 +121,6 @@ def refused(why: str, which: Callable[[Any], bool]) -> Excepted:
     return Excepted(why, which, REFUSAL)
 
 
-def shares_positions(sample: Any) -> bool:
-    """Whether an unpooling writes two entries of a plane to one position."""
-    at = sample.args[0] if sample.args else sample.kwargs["indices"]
-    planes = at.flatten(0, 1) if at.dim() == sample.input.dim() else at
-    return any(len(set(p := plane.flatten().tolist())) < len(p) for plane in planes)
-
-
-SHARED_POSITIONS = Excepted(
-    "of entries written to one position the last alone counts; in PyTorch all do",
-    shares_positions,
-    ("first derivative", "second derivative"),
-)
-
 FEW_DIGITS = Excepted(
     "PyTorch's own numbers have six digits where the function swings",
     lambda s: bool((s.input.abs() > 2).any()),
@@ -148,7 +139,6 @@ EXCEPTED: dict[str, tuple[Excepted, ...]] = {
             ("requires_grad",),
         ),
     ),
-    "nn.functional.max_unpool2d": (SHARED_POSITIONS,),
     "linalg.norm": (
         Excepted(
             "the second derivative of a norm at 0 is 0; PyTorch has NaN",
@@ -205,7 +195,7 @@ VARIANTS: dict[tuple[str, str], Callable[[Callable[..., Any]], Callable[..., Any
     ("linalg.pinv", "singular"): lambda f: lambda a, b: f(a @ b.mT),
 }
 """What PyTorch's samples call in place of the function itself."""
-METHODS = ("item", "resize_", "resize_as_", "zero_")
+METHODS = ("item", "zero_")
 """Methods that PyTorch's samples call by a function of their own."""
 
 ATTRIBUTES = ("T", "H", "mT")

@@ -9,11 +9,11 @@ import pytest
 from . import in_mpmath
 from .recorded import Records, Trial, apart
 
-RECORDS = Records("sharing", {"abs-0-C": 1, "abs-1-C": 2})
+RECORDS = Records("forward", {"abs-0-C": 1, "abs-1-C": 2})
 
 
 def test_what_is_not_recorded_says_what_records_it() -> None:
-    with pytest.raises(AssertionError, match=r"of tan-0: .*record sharing`"):
+    with pytest.raises(AssertionError, match=r"of tan-0: .*record forward`"):
         RECORDS["tan-0"]
     first, second = Trial("abs", 0, "C"), Trial("abs", 1, "C")
     many = [Trial("t", i) for i in range(8)]

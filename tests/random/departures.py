@@ -58,10 +58,6 @@ NO_WITNESS: dict[str, str] = {
     **dict.fromkeys(
         ("acosh", "arccosh"), "PyTorch gives the formula's derivative below 1 too"
     ),
-    **dict.fromkeys(
-        ("grid_sampler_2d", "grid_sampler_3d"),
-        "of a mode that there is not PyTorch gives memory that nobody wrote",
-    ),
     "as_strided_scatter": "PyTorch gives what is overwritten the gradient of the rest",
     "gelu": "PyTorch has few digits of it far out",
     "linalg.lstsq": "PyTorch records no derivative of the singular values",

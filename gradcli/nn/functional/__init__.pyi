@@ -1,4 +1,4 @@
-"""Written by ``python -m gradcli.stubs``."""
+"""Written by ``python -m tests.tools.stubs``."""
 
 from .attention import multi_head_attention_forward as multi_head_attention_forward
 from .attention import scaled_dot_product_attention as scaled_dot_product_attention
@@ -23,7 +23,6 @@ from .table import adaptive_avg_pool3d as adaptive_avg_pool3d
 from .table import adaptive_max_pool1d as adaptive_max_pool1d
 from .table import adaptive_max_pool2d as adaptive_max_pool2d
 from .table import adaptive_max_pool3d as adaptive_max_pool3d
-from .table import affine_grid as affine_grid
 from .table import avg_pool1d as avg_pool1d
 from .table import avg_pool2d as avg_pool2d
 from .table import avg_pool3d as avg_pool3d
@@ -46,7 +45,6 @@ from .table import fold as fold
 from .table import gaussian_nll_loss as gaussian_nll_loss
 from .table import gelu as gelu
 from .table import glu as glu
-from .table import grid_sample as grid_sample
 from .table import group_norm as group_norm
 from .table import hardshrink as hardshrink
 from .table import hardsigmoid as hardsigmoid
@@ -69,7 +67,6 @@ from .table import margin_ranking_loss as margin_ranking_loss
 from .table import max_pool1d as max_pool1d
 from .table import max_pool2d as max_pool2d
 from .table import max_pool3d as max_pool3d
-from .table import max_unpool2d as max_unpool2d
 from .table import mish as mish
 from .table import mse_loss as mse_loss
 from .table import nll_loss as nll_loss

@@ -18,9 +18,8 @@ from inspect import Parameter, Signature, signature
 from typing import Any, cast
 
 from ...engine.changes import change
-from ...engine.public import writing
 from ...engine.record import call, function
-from ...engine.signatures import Parameters, documented, keyword, listed
+from ...engine.signatures import Parameters, documented, listed
 from ...engine.tensor import Tensor
 from ...ops import FUNCTIONS
 
@@ -78,24 +77,20 @@ def of_row(
     operands: str = "",
     hidden: str = "",
     called: str | None = None,
-    out: bool = False,
 ) -> Function:
     """Make a function of the table as it is; see `_parameters`.
 
     Args:
         called: PyTorch's name of it, where the table has another.
-        out: it takes ``out``.
     """
     apply = function(name)
     shown = called or name
     parameters, known = _parameters(name, operands, hidden)
-    parameters += [keyword("out")] if out else []
 
     def run(*args: object, **kwargs: object) -> object:
         if known and kwargs:
             kwargs = {known.get(key, key): value for key, value in kwargs.items()}
-        run_ = writing(name) if out and "out" in kwargs else apply
-        return run_(*args, **kwargs)
+        return apply(*args, **kwargs)
 
     return published(run, shown, parameters, name)
 

@@ -17,10 +17,10 @@ from .declare import (
 )
 
 
-def _offer(names: str, **options: bool) -> None:
+def _offer(names: str) -> None:
     """Define functions that are rows of the table as they are."""
     for name in names.split():
-        globals()[name] = of_row(name, **options)
+        globals()[name] = of_row(name)
 
 
 # Activations
@@ -41,23 +41,23 @@ softmax = along("softmax")
 log_softmax = along("log_softmax")
 softmin = along("softmin")
 _offer("glu prelu sigmoid softsign tanh tanhshrink")
-_offer("gelu hardshrink logsigmoid softplus softshrink", out=True)
+_offer("gelu hardshrink logsigmoid softplus softshrink")
 
 # Layers
 
 _offer("layer_norm group_norm local_response_norm pad pdist")
-_offer("linear normalize", out=True)
+_offer("linear normalize")
 bilinear = of_row("bilinear", "input1 input2")
 cosine_similarity = of_row("cosine_similarity", "x1 x2")
 
 # Windows
 
 _offer("conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d")
-_offer("max_pool1d max_pool2d max_pool3d max_unpool2d")
+_offer("max_pool1d max_pool2d max_pool3d")
 _offer("adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d")
 _offer("adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d")
-_offer("avg_pool2d avg_pool3d", out=True)
-_offer("interpolate pixel_shuffle pixel_unshuffle affine_grid grid_sample")
+_offer("avg_pool2d avg_pool3d")
+_offer("interpolate pixel_shuffle pixel_unshuffle")
 avg_pool1d = of_row("avg_pool1d", hidden="divisor_override")
 unfold = of_row("im2col", called="unfold")
 fold = of_row("col2im", called="fold")

@@ -1,4 +1,4 @@
-"""Written by ``python -m gradcli.stubs``."""
+"""Written by ``python -m tests.tools.stubs``."""
 
 from . import clip_grad as clip_grad
 from . import rnn as rnn

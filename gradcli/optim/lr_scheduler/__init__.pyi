@@ -1,4 +1,4 @@
-"""Written by ``python -m gradcli.stubs``."""
+"""Written by ``python -m tests.tools.stubs``."""
 
 from .base import LRScheduler as LRScheduler
 from .base import LambdaLR as LambdaLR

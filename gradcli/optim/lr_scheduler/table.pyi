@@ -1,4 +1,4 @@
-"""Written by ``python -m gradcli.stubs``."""
+"""Written by ``python -m tests.tools.stubs``."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any

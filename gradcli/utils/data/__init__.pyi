@@ -1,4 +1,4 @@
-"""Written by ``python -m gradcli.stubs``."""
+"""Written by ``python -m tests.tools.stubs``."""
 
 from .dataset import ConcatDataset as ConcatDataset
 from .dataset import Dataset as Dataset

@@ -3,8 +3,8 @@
 Invariant: names, parameters and results are read from the operation table and from the
 signatures of the made functions; a stub is never edited by hand.
 
-    python -m gradcli.stubs             # write all stubs anew
-    python -m gradcli.stubs --check     # exit 1 if a stub is out of date
+    python -m tests.tools.stubs             # write all stubs anew
+    python -m tests.tools.stubs --check     # exit 1 if a stub is out of date
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from inspect import Parameter, Signature
 from math import isfinite
 from typing import Any
 
-HEAD = '"""Written by ``python -m gradcli.stubs``."""\n\n'
+HEAD = '"""Written by ``python -m tests.tools.stubs``."""\n\n'
 
 
 class _Text(str):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from . import declared, face
 
-PACKAGE = Path(__file__).parents[1]
+PACKAGE = Path(__file__).parents[3] / "gradcli"
 
 
 def stubs() -> dict[Path, str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gradcli.stubs.__main__ import main, stubs
+from tests.tools.stubs.__main__ import main, stubs
 
 from . import user_program
 
@@ -18,7 +18,7 @@ STUBS = stubs()
 
 @pytest.mark.parametrize("path", STUBS, ids=lambda p: p.name)
 def test_a_stub_is_what_the_package_writes(path: Path) -> None:
-    assert path.read_text() == STUBS[path], "run python -m gradcli.stubs"
+    assert path.read_text() == STUBS[path], "run python -m tests.tools.stubs"
 
 
 def test_plain_values_are_no_operands_and_have_their_defaults() -> None:
@@ -39,14 +39,14 @@ def test_the_check_names_the_stubs_that_are_not_as_they_should_be(
     assert main(["--check"]) == 0
     path = next(iter(STUBS))
     wrong = {**STUBS, path: "another text"}
-    monkeypatch.setattr("gradcli.stubs.__main__.stubs", lambda: wrong)
+    monkeypatch.setattr("tests.tools.stubs.__main__.stubs", lambda: wrong)
     assert main(["--check"]) == 1
     assert str(path) in capsys.readouterr().out
 
 
 def test_a_users_program_passes_mypy_strict() -> None:
     command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent",
-               "tests/stubs/user_program.py"]  # fmt: skip
+               "tests/tools/user_program.py"]  # fmt: skip
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 

@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
-from .. import autograd, distributions, func, nn, optim, random
-from ..nn import table as modules
-from ..nn.functional import table as functions
-from ..optim import table as optimizers
-from ..optim.lr_scheduler import table as schedules
-from ..utils import data
+from gradcli import autograd, distributions, func, nn, optim, random
+from gradcli.nn import table as modules
+from gradcli.nn.functional import table as functions
+from gradcli.optim import table as optimizers
+from gradcli.optim.lr_scheduler import table as schedules
+from gradcli.utils import data
+
 from . import parameters, stub
 
 IMPORTS = """\

@@ -13,17 +13,27 @@ from importlib import import_module
 from inspect import Parameter
 from types import ModuleType
 
-from ..engine import operators, public
-from ..engine.call import classes
-from ..engine.creation import arange, eye, ones
-from ..engine.operators import TRANSPOSES
-from ..engine.record import function
-from ..engine.signatures import SELF, keyword, listed
-from ..engine.tensor import Tensor
-from ..ops import ALIASES, FUNCTIONS, OPS, Composite, Fixed, Op, overloads, plain_types
-from ..ops import parameters as names_of
-from ..ops.basis import COMPARISONS
-from ..ops.families import NAMES
+from gradcli.engine import operators, public
+from gradcli.engine.call import classes
+from gradcli.engine.creation import arange, eye, ones
+from gradcli.engine.operators import TRANSPOSES
+from gradcli.engine.record import function
+from gradcli.engine.signatures import SELF, keyword, listed
+from gradcli.engine.tensor import Tensor
+from gradcli.ops import (
+    ALIASES,
+    FUNCTIONS,
+    OPS,
+    Composite,
+    Fixed,
+    Op,
+    overloads,
+    plain_types,
+)
+from gradcli.ops import parameters as names_of
+from gradcli.ops.basis import COMPARISONS
+from gradcli.ops.families import NAMES
+
 from . import parameters, stub
 
 FACE: ModuleType = import_module("gradcli")

@@ -1,0 +1,1 @@
+"""Tools of those who change the package."""
