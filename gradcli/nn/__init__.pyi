@@ -126,10 +126,6 @@ from .table import ZeroPad1d as ZeroPad1d
 from .table import ZeroPad2d as ZeroPad2d
 from .table import ZeroPad3d as ZeroPad3d
 from .transformer import MultiheadAttention as MultiheadAttention
-from .transformer import Transformer as Transformer
-from .transformer import TransformerDecoder as TransformerDecoder
-from .transformer import TransformerDecoderLayer as TransformerDecoderLayer
-from .transformer import TransformerEncoder as TransformerEncoder
 from .transformer import TransformerEncoderLayer as TransformerEncoderLayer
 
 __all__: list[str]
