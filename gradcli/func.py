@@ -14,7 +14,6 @@ _HOMES = {
     ".autograd.transforms": "grad grad_and_value hessian jacfwd jacrev jvp linearize "
     "vjp",
     ".autograd.vmap": "vmap",
-    ".nn.utils.stateless": "functional_call stack_module_state",
 }
 _MODULES = ()
 offer(__name__, homes=_HOMES)

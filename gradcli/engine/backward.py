@@ -64,14 +64,12 @@ PASSES = _Passes()
 class Pass:
     """A reverse pass, which lasts as long as its ``with`` block.
 
-    ``whole`` says that the pass adds to all leaves, not to chosen ones; ``nodes`` holds
-    the nodes that it will run.
+    ``nodes`` holds the nodes that it will run.
     """
 
-    __slots__ = ("__weakref__", "depth", "nodes", "outer", "whole")
+    __slots__ = ("__weakref__", "depth", "nodes", "outer")
 
-    def __init__(self, whole: bool) -> None:
-        self.whole = whole
+    def __init__(self) -> None:
         self.nodes: Container[object] = ()
         self.outer = PASSES.running
         self.depth: int = 0 if self.outer is None else self.outer.depth + 1
@@ -237,7 +235,7 @@ def _run(
         g = cotangent if on_tensors else cotangent.raw
         edge = edge_of(output)
         arrived[edge] = arrived[edge] + g if edge in arrived else g
-    with Pass(whole=captured is None and only is None) as running:
+    with Pass() as running:
         _visit(running, arrived, retain_graph, create_graph, captured, only)
 
 

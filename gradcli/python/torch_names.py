@@ -84,6 +84,8 @@ FAMILIES = {
     "safetensors.torch.save_file where PyTorch is, and torch.load reads them":
         "hub utils.model_zoo",
     "nothing is logged for TensorBoard: print the numbers": "utils.tensorboard",
+    "values of the forward pass stay until the reverse pass: call the function itself":
+        "utils.checkpoint",
     "weights are not pruned by a tool: multiply them by a mask in forward()":
         "nn.utils.prune",
     "weights are not computed from others by a tool: compute them in forward()":
@@ -117,10 +119,8 @@ BEYOND = (
     "distributions.MultivariateNormal distributions.OneHotCategorical* "
     "distributions.Poisson distributions.StudentT distributions.Uniform "
     "distributions.register_kl "
-    "utils.checkpoint.CheckpointPolicy utils.checkpoint.SelectiveCheckpointContext "
-    "utils.checkpoint.checkpoint_sequential "
-    "utils.checkpoint.create_selective_checkpoint_contexts "
-    "utils.checkpoint.set_checkpoint_* utils.data.ChainDataset utils.data.StackDataset "
+    "func.functional_call func.stack_module_state nn.utils.stateless "
+    "utils.benchmark utils.data.ChainDataset utils.data.StackDataset "
     "nn.AdaptiveLogSoftmaxWithLoss nn.AlphaDropout nn.Buffer nn.CTCLoss "
     "nn.ChannelShuffle nn.CircularPad* nn.CosineEmbeddingLoss nn.CrossMapLRN2d "
     "nn.FeatureAlphaDropout nn.Fractional* nn.LPPool* nn.LinearCrossEntropyLoss "
