@@ -29,8 +29,6 @@ from .recurrent import RNN as RNN
 from .recurrent import RNNBase as RNNBase
 from .recurrent import RNNCell as RNNCell
 from .recurrent import RNNCellBase as RNNCellBase
-from .shaping import MaxUnpool2d as MaxUnpool2d
-from .shaping import Unflatten as Unflatten
 from .shaping import Upsample as Upsample
 from .shaping import UpsamplingBilinear2d as UpsamplingBilinear2d
 from .shaping import UpsamplingNearest2d as UpsamplingNearest2d
@@ -61,7 +59,6 @@ from .table import ConvTranspose3d as ConvTranspose3d
 from .table import CosineSimilarity as CosineSimilarity
 from .table import CrossEntropyLoss as CrossEntropyLoss
 from .table import Dropout as Dropout
-from .table import Dropout1d as Dropout1d
 from .table import Dropout2d as Dropout2d
 from .table import Dropout3d as Dropout3d
 from .table import ELU as ELU

@@ -1,16 +1,14 @@
-"""Layers that change the shape alone, add a border, or undo a pooling.
+"""Layers that change the size alone, or add a border.
 
 Invariant: widths of a border come in pairs, the last dimension's first.
 
-    MaxUnpool2d(2)(*MaxPool2d(2, return_indices=True)(x))
+    Upsample(scale_factor=2)(pictures)      # (N, C, H, W) -> (N, C, 2 H, 2 W)
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
-from ..engine.record import call
 from ..engine.tensor import Tensor
 from . import functional as F
 from .convolution import Sizes, each
@@ -73,20 +71,6 @@ class UpsamplingBilinear2d(Upsample):
         super().__init__(size, scale_factor, "bilinear", True)
 
 
-class Unflatten(Module):
-    """Splits one dimension into several."""
-
-    @head()
-    def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
-        """Keep both as attributes."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        found: Tensor = call("unflatten", input, self.dim, tuple(self.unflattened_size))
-        return found
-
-    extra_repr = saying("dim={dim}, unflattened_size={unflattened_size}")
-
-
 class _PadNd(Module):
     """A border around the last dimensions, of zeros or of what lies inside.
 
@@ -122,28 +106,3 @@ class _ConstantPadNd(_PadNd):
         self.value = value
 
     extra_repr = saying("padding={padding}, value={value}")
-
-
-class MaxUnpool2d(Module):
-    """The largest entries back where they were found, zeros beside them.
-
-    Args:
-        kernel_size, stride, padding: those of the pooling.
-    """
-
-    @head()
-    def __init__(
-        self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0
-    ) -> None:
-        self.kernel_size = each(kernel_size, 2)
-        self.stride = self.kernel_size if stride is None else each(stride, 2)
-        self.padding = each(padding, 2)
-
-    def forward(
-        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
-    ) -> Tensor:
-        return F.max_unpool2d(
-            input, indices, self.kernel_size, self.stride, self.padding, output_size
-        )
-
-    extra_repr = saying("kernel_size={kernel_size}, stride={stride}, padding={padding}")

@@ -65,7 +65,7 @@ def test_a_module_shows_what_pytorch_s_has_and_no_helpers(path: str) -> None:
 
 
 GONE = (
-    "histogram", "nn.MaxUnpool1d", "nn.Buffer", "nn.CrossMapLRN2d",
+    "histogram", "nn.MaxUnpool2d", "nn.Buffer", "nn.CrossMapLRN2d",
     "nn.FractionalMaxPool2d",
     "nn.functional.lp_pool2d", "nn.functional.max_pool2d_with_indices",
     "nn.functional.linear_cross_entropy",
