@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
-from types import SimpleNamespace
 from typing import Any, cast
 
 from ..ops.basis import SLOW, UFUNCS
 from ..ops.checks import LIMIT, broadcast_shape, check_size, count_of
 from ..ops.index import check_bounds
-from ..ops.types import Index, Shape, Sizes, Sliding
+from ..ops.types import Index, Sizes, Sliding
 from .errors import ValueRangeError
 from .factors import Factors
 from .memory_order import in_memory_order
@@ -509,13 +507,6 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
             return y + x
         y += x
         return y
-
-    def writing(self, a: Raw, b: Raw) -> tuple[Any, Callable[[Shape], Any]]:
-        at: Any = self.np
-        if a.size * b.shape[0] > MIN_WORK_SPLIT and self.device == "cpu":
-            dot = {"dot": lambda a, b, _: product(a, b)}
-            at = SimpleNamespace(**vars(at) | dot)
-        return at, partial(self.np.empty, dtype=a.dtype)
 
     def is_finite(self, x: Raw) -> bool:
         return not self.waits and bool(self.np.all(self.np.isfinite(x)))
