@@ -205,25 +205,22 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
     def argmin(self, x: Raw, dim: int | None = None, keepdim: bool = False) -> Raw:
         return self.np.asarray(self.np.argmin(x, axis=dim, keepdims=keepdim))
 
-    def largest_of(
-        self, parts: Sequence[Raw], places: Sequence[int] | None = None
-    ) -> tuple[Raw, Raw]:
-        np, number = self.np, list(range(len(parts)) if places is None else places)
+    def largest_of(self, parts: Sequence[Raw]) -> tuple[Raw, Raw]:
+        np = self.np
         parts = [np.ascontiguousarray(part) for part in parts]
         best = np.array(parts[0], order="C")
         for part in parts[1:]:
             np.maximum(best, part, out=best)
-        few = max(number) <= MAX_NUMBER_OF_ALL_TYPES
-        found = np.full(best.shape, number[0], "i1" if few else "i8")
+        few = len(parts) <= MAX_NUMBER_OF_ALL_TYPES
+        found = np.zeros(best.shape, "i1" if few else "i8")
         beaten, has_nan = np.ones(best.shape, "?"), best.dtype.kind == "f"
         if has_nan and not self.waits:
             has_nan = bool(np.isnan(np.maximum.reduce(best, axis=None, initial=0)))
-        for part, here, there in zip(parts, number, number[1:], strict=False):
+        for part in parts[:-1]:
             np.logical_and(beaten, np.not_equal(part, best), out=beaten)
             if has_nan:
                 np.logical_and(beaten, np.equal(part, part), out=beaten)
-            ones = beaten.view("i1")
-            found += np.multiply(ones, there - here, dtype=found.dtype)
+            found += beaten
         return best, found
 
     def argsort(self, x: Raw, dim: int = -1, descending: bool = False) -> Raw:

@@ -112,17 +112,12 @@ class Namespace:
         """Return the windows over a dimension, in a new last dimension."""
         return cast("Raw", windowed(cast("Vocabulary", self), x, d, starts, size))
 
-    def largest_of(
-        self, parts: Sequence[Raw], places: Sequence[int] | None = None
-    ) -> tuple[Raw, Raw]:
+    def largest_of(self, parts: Sequence[Raw]) -> tuple[Raw, Raw]:
         """Return the largest of several arrays at each place, and the number of the
-        array it is first found in, or its entry of ``places``, which rise; NaN is
-        larger than any number."""
+        array it is first found in; NaN is larger than any number."""
         joined = self.stack(parts, -1)
         number = self.argmax(joined, -1)
         found = self.gather(joined, -1, self.unsqueeze(number, -1))
-        if places is not None:
-            number = self.getitem(self.as_index(places), number)
         return self.reshape(found, parts[0].shape), number
 
     def nextafter(self, x: Raw, other: Raw) -> Raw:

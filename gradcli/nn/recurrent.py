@@ -242,6 +242,7 @@ class RNNBase(_Recurrent):
             given = _in_order(given, packed.sorted_indices)
         parts = self._states(data, sizes[0] if sizes else data.shape[1], given, batched)
         pairs = zip(*[part.unbind(0) for part in parts], strict=True)
+        out: Any
         out, parts = self._layers(data, list(pairs), sizes)
         if turned:
             # PyTorch turns an LSTM's output anew and the others' in place.

@@ -174,9 +174,11 @@ class TransformerEncoderLayer(Module):
             inner = self.dropout(self.activation(self.linear1(x)))
             return self.dropout2(self.linear2(inner))
 
+        out: Tensor
         if self.norm_first:
             x = src + look(self.norm1(src))
-            return x + think(self.norm2(x))
-        x = self.norm1(src + look(src))
-        out: Tensor = self.norm2(x + think(x))
+            out = x + think(self.norm2(x))
+        else:
+            x = self.norm1(src + look(src))
+            out = self.norm2(x + think(x))
         return out

@@ -58,7 +58,7 @@ def called_with(module: Module, tensors: dict[str, Tensor], given: list[Any]) ->
     by name; a parameter that has several names is replaced under all of them."""
     own = dict(module.named_parameters()) | dict(module.named_buffers())
     instead = {id(own[name]): tensor for name, tensor in tensors.items()}
-    places = [
+    places: list[tuple[Any, str, Tensor | None]] = [
         (table, key, x)
         for part in module.modules()
         for table in (part._parameters, part._buffers)

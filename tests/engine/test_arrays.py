@@ -9,7 +9,6 @@ import pytest
 from gradcli.engine import NUMPY, Tensor, arrays
 from gradcli.engine.parts import chosen
 
-
 ALL = slice(None)
 
 
