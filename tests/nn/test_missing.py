@@ -69,6 +69,11 @@ GONE = (
     "nn.FractionalMaxPool2d",
     "nn.functional.lp_pool2d", "nn.functional.max_pool2d_with_indices",
     "nn.functional.linear_cross_entropy",
+    "nn.Transformer", "nn.TransformerDecoder", "nn.TransformerEncoder", "nn.Unflatten",
+    "optim.NAdam", "optim.RAdam", "optim.lr_scheduler.OneCycleLR",
+    "optim.lr_scheduler.MultiStepLR", "distributions.Uniform",
+    "distributions.MultivariateNormal", "distributions.Independent",
+    "func.functional_call", "func.stack_module_state", "utils.benchmark",
     "nn.utils.fuse_conv_bn_eval", "nn.utils.rnn.unpack_sequence", "nn.init.dirac_",
 )  # fmt: skip
 
