@@ -13,7 +13,6 @@ from .engine.absent import offer
 _HOMES = {
     ".autograd.transforms": "grad grad_and_value hessian jacfwd jacrev jvp linearize "
     "vjp vmap",
-    ".nn.utils.stateless": "functional_call stack_module_state",
 }
 _MODULES = ()
 offer(__name__, homes=_HOMES)

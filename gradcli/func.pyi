@@ -9,7 +9,5 @@ from .autograd.transforms import jvp as jvp
 from .autograd.transforms import linearize as linearize
 from .autograd.transforms import vjp as vjp
 from .autograd.transforms import vmap as vmap
-from .nn.utils.stateless import functional_call as functional_call
-from .nn.utils.stateless import stack_module_state as stack_module_state
 
 __all__: list[str]

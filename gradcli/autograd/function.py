@@ -148,15 +148,15 @@ class Keeper:
 
     Args:
         tensor: what is saved.
-        node: the node that saves it, if it is one.
+        node: the node that saves it.
     """
 
-    def __init__(self, tensor: Tensor, node: Node | None = None) -> None:
+    def __init__(self, tensor: Tensor, node: Node) -> None:
         own = tensor.edge
         made_by, number = output_at(own)
         self._itself: Tensor | None = tensor
         self._edge: Callable[[], Edge] = lambda: own
-        if made_by is node is not None:
+        if made_by is node:
             alive, port = ref(node), number if isinstance(own, Port) else None
             self._itself, self._edge = None, lambda: edge_of(alive(), port)
         self._xp, self._raw = tensor.xp, tensor.raw

@@ -7,12 +7,12 @@ shape.fill(leaves)                                  # {"a": x, "b": (y, z)}
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from ..records import Values
 
-
-class Shape(Values):
+@dataclass(frozen=True, slots=True)
+class Shape:
     """How leaves are nested: the container's type, its keys if any, its members."""
 
     kind: Any = None

@@ -8,6 +8,6 @@ loss = -m.log_prob(action) * reward
 """
 
 from ..engine.absent import offer
-from . import constraints, kinds
+from . import kinds
 
-offer(__name__, kinds, also={"constraints": constraints}, but=("broadcast_all",))
+offer(__name__, kinds)

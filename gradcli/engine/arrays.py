@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
-from types import SimpleNamespace
 from typing import Any, cast
 
 from ..ops.basis import SLOW, UFUNCS
 from ..ops.checks import LIMIT, broadcast_shape, check_size, count_of
 from ..ops.index import check_bounds
-from ..ops.types import Index, Shape, Sizes, Sliding
+from ..ops.types import Index, Sizes, Sliding
 from .errors import ValueRangeError
 from .factors import Factors
 from .memory_order import in_memory_order
 from .namespace import Namespace
 from .parts import MIN_WORK_SPLIT, chosen, on_threads, over_parts, product
 from .raw import MAX_NUMBER_OF_ALL_TYPES, Library, Raw, Run
-from .special_functions import SpecialFunctions, is_wide_array
+from .special_functions import SpecialFunctions
 from .versions import apart, lend, owner
 
 Dims = int | Sequence[int] | None
@@ -36,23 +34,6 @@ MIN_SIZE_TO_FLATTEN = 1024
 
 MIN_SIZE_TO_CHOOSE_BY_BITS = 4096
 """Fewest entries for which choosing by a mask's bits is faster than branching."""
-
-MIN_SIZE_TO_COPY_TWICE = 1 << 12
-"""Fewest entries of windows that are copied faster in two calls than in one."""
-
-MIN_SIZE_TO_TURN = 1 << 11
-MAX_SIZE_IN_CACHE = 1 << 19
-MAX_LINE_TO_TURN = 32
-MAX_LINE_TO_TURN_IN_MEMORY = 10
-"""Sizes, in entries, of arrays and of their lines for which each line's maximum is
-found faster in the transpose; arrays larger than the processor's cache need shorter
-lines."""
-
-MIN_LINE_TO_SPLIT = 8
-MAX_LINE_TO_ADD = 128
-"""Lengths of lines, in entries, below which NumPy adds one by one, and up to which it
-adds in one block of eight sums. Sums of columns, or by `einsum`, have the same error
-and take a quarter of the time."""
 
 
 def _axes(dim: Dims) -> Dims:
@@ -201,42 +182,16 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
     # Reductions and scans; the dim None stands for all dimensions.
 
     def sum(self, x: Raw, dim: Dims = None, keepdim: bool = False) -> Raw:
-        if x.size >= MIN_SIZE_TO_TURN and self._has_lines(x, dim, MAX_LINE_TO_ADD):
-            lines = x.reshape(-1, x.shape[-1])
-            if lines.shape[1] < MIN_LINE_TO_SPLIT:
-                found = self.np.add.reduce(self.np.array(lines.T, order="C"), axis=0)
-            else:
-                found = self.np.einsum("ij->i", lines)
-            return found.reshape((*x.shape[:-1], *(1,) * keepdim))
         return self.np.add.reduce(x, axis=_axes(dim), keepdims=keepdim)
-
-    def _has_lines(self, x: Raw, dim: Dims, longest: int) -> bool:
-        """Return whether a reduction is along many short lines, for each of which NumPy
-        needs as long as for a reduction of its own."""
-        if dim != (x.ndim - 1,) and dim != x.ndim - 1:
-            return False
-        lies = x.flags.c_contiguous and self.device == "cpu" and is_wide_array(x)
-        return bool(lies and 1 < x.shape[-1] <= longest)
 
     def prod(self, x: Raw, dim: Dims = None, keepdim: bool = False) -> Raw:
         return self.np.prod(x, axis=_axes(dim), keepdims=keepdim)
 
     def amax(self, x: Raw, dim: Dims = None, keepdim: bool = False) -> Raw:
-        return self._extreme(self.np.maximum, x, dim, keepdim)
+        return self.np.maximum.reduce(x, axis=_axes(dim), keepdims=keepdim)
 
     def amin(self, x: Raw, dim: Dims = None, keepdim: bool = False) -> Raw:
-        return self._extreme(self.np.minimum, x, dim, keepdim)
-
-    def _extreme(self, of_two: Any, x: Raw, dim: Dims, keepdim: bool) -> Raw:
-        longest = MAX_LINE_TO_TURN
-        if x.size > MAX_SIZE_IN_CACHE:
-            longest = MAX_LINE_TO_TURN_IN_MEMORY
-        if x.size >= MIN_SIZE_TO_TURN and self._has_lines(x, dim, longest):
-            lines = self.np.array(x.reshape(-1, x.shape[-1]).T, order="C")
-            found: Raw = of_two.reduce(lines, axis=0)
-            return found.reshape((*x.shape[:-1], *(1,) * keepdim))
-        found = of_two.reduce(x, axis=_axes(dim), keepdims=keepdim)
-        return found
+        return self.np.minimum.reduce(x, axis=_axes(dim), keepdims=keepdim)
 
     def all(self, x: Raw, dim: Dims = None, keepdim: bool = False) -> Raw:
         return self.np.all(x, axis=_axes(dim), keepdims=keepdim)
@@ -250,25 +205,22 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
     def argmin(self, x: Raw, dim: int | None = None, keepdim: bool = False) -> Raw:
         return self.np.asarray(self.np.argmin(x, axis=dim, keepdims=keepdim))
 
-    def largest_of(
-        self, parts: Sequence[Raw], places: Sequence[int] | None = None
-    ) -> tuple[Raw, Raw]:
-        np, number = self.np, list(range(len(parts)) if places is None else places)
+    def largest_of(self, parts: Sequence[Raw]) -> tuple[Raw, Raw]:
+        np = self.np
         parts = [np.ascontiguousarray(part) for part in parts]
         best = np.array(parts[0], order="C")
         for part in parts[1:]:
             np.maximum(best, part, out=best)
-        few = max(number) <= MAX_NUMBER_OF_ALL_TYPES
-        found = np.full(best.shape, number[0], "i1" if few else "i8")
+        few = len(parts) <= MAX_NUMBER_OF_ALL_TYPES
+        found = np.zeros(best.shape, "i1" if few else "i8")
         beaten, has_nan = np.ones(best.shape, "?"), best.dtype.kind == "f"
         if has_nan and not self.waits:
             has_nan = bool(np.isnan(np.maximum.reduce(best, axis=None, initial=0)))
-        for part, here, there in zip(parts, number, number[1:], strict=False):
+        for part in parts[:-1]:
             np.logical_and(beaten, np.not_equal(part, best), out=beaten)
             if has_nan:
                 np.logical_and(beaten, np.equal(part, part), out=beaten)
-            ones = beaten.view("i1")
-            found += np.multiply(ones, there - here, dtype=found.dtype)
+            found += beaten
         return best, found
 
     def argsort(self, x: Raw, dim: int = -1, descending: bool = False) -> Raw:
@@ -391,24 +343,15 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         return lend(held, self.np.lib.stride_tricks.as_strided(flat, shape, strides))
 
     def cells(self, x: Raw, windows: Sliding, counts: tuple[int, ...]) -> Raw:
-        """Return a copy of all windows, made in one call; or in two, the second of
-        longer lines, where windows along the first dimension follow one another."""
+        """Return a copy of all windows, made in one call."""
         if self.device != "cpu" or not x.flags.c_contiguous:
             return super().cells(x, windows, counts)
-        steps, kernel, make = x.strides, windows.kernel, self.np.ndarray
+        steps, kernel = x.strides, windows.kernel
         moved = zip(steps[2:], windows.dilation, windows.stride, strict=True)
         within, along = zip(*[(s * d, s * n) for s, d, n in moved], strict=True)
         shape = (*x.shape[:2], *kernel, *counts)
         check_size(shape)
-        large = math.prod(shape) >= MIN_SIZE_TO_COPY_TWICE and len(kernel) > 1
-        if large and kernel[0] > 1 and windows.stride[0] == 1:
-            lines = (*x.shape[:2], *kernel[1:], x.shape[2], *counts[1:])
-            ways = (*steps[:2], *within[1:], steps[2], *along[1:])
-            x = make(lines, x.dtype, x, 0, ways).copy()
-            row = 1 + len(kernel)
-            steps, along = x.strides, x.strides[row:]
-            within = (steps[row] * windows.dilation[0], *steps[2:row])
-        seen = make(shape, x.dtype, x, 0, (*steps[:2], *within, *along))
+        seen = self.np.ndarray(shape, x.dtype, x, 0, (*steps[:2], *within, *along))
         return seen.reshape((*x.shape[:2], math.prod(kernel), *counts))
 
     # Reading and adding at positions.
@@ -509,13 +452,6 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
             return y + x
         y += x
         return y
-
-    def writing(self, a: Raw, b: Raw) -> tuple[Any, Callable[[Shape], Any]]:
-        at: Any = self.np
-        if a.size * b.shape[0] > MIN_WORK_SPLIT and self.device == "cpu":
-            dot = {"dot": lambda a, b, _: product(a, b)}
-            at = SimpleNamespace(**vars(at) | dot)
-        return at, partial(self.np.empty, dtype=a.dtype)
 
     def is_finite(self, x: Raw) -> bool:
         return not self.waits and bool(self.np.all(self.np.isfinite(x)))

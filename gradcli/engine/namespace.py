@@ -14,25 +14,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from types import SimpleNamespace
 from typing import Any, cast
 
 from ..ops import FUNCTIONS, OPS, Composite
 from ..ops.arrange import windowed
 from ..ops.index import contiguous_strides, strided
 from ..ops.shape import CONTIGUOUS, inverse_order
-from ..ops.types import Index, Shape, Sliding
+from ..ops.types import Index, Sliding
 from ..ops.types import Namespace as Vocabulary
 from .raw import Library, Raw, Run
-
-
-class Nowhere:
-    """A place for results of numbers that cannot be written over."""
-
-    def __getitem__(self, at: object) -> Nowhere:
-        return self
-
-    reshape = __getitem__
 
 
 class Namespace:
@@ -122,17 +112,12 @@ class Namespace:
         """Return the windows over a dimension, in a new last dimension."""
         return cast("Raw", windowed(cast("Vocabulary", self), x, d, starts, size))
 
-    def largest_of(
-        self, parts: Sequence[Raw], places: Sequence[int] | None = None
-    ) -> tuple[Raw, Raw]:
+    def largest_of(self, parts: Sequence[Raw]) -> tuple[Raw, Raw]:
         """Return the largest of several arrays at each place, and the number of the
-        array it is first found in, or its entry of ``places``, which rise; NaN is
-        larger than any number."""
+        array it is first found in; NaN is larger than any number."""
         joined = self.stack(parts, -1)
         number = self.argmax(joined, -1)
         found = self.gather(joined, -1, self.unsqueeze(number, -1))
-        if places is not None:
-            number = self.getitem(self.as_index(places), number)
         return self.reshape(found, parts[0].shape), number
 
     def nextafter(self, x: Raw, other: Raw) -> Raw:
@@ -144,19 +129,6 @@ class Namespace:
         """Return ``y + x`` in the shape of ``y``; it may be written to the memory of
         ``y``, which only the caller holds."""
         return y + x
-
-    def writing(self, a: Raw, b: Raw) -> tuple[Any, Callable[[Shape], Any]]:
-        """Return NumPy's functions that write to their last argument, a place, and what
-        makes places, for products as large as ``a @ b.T``; here results are new."""
-        return SimpleNamespace(
-            add=lambda a, b, _: a + b,
-            subtract=lambda a, b, _: a - b,
-            multiply=lambda a, b, _: a * b,
-            dot=lambda a, b, _: self.matmul(a, b),
-            exp=lambda x, _: self.exp(x),
-            tanh=lambda x, _: self.tanh(x),
-            reciprocal=lambda x, _: 1 / x,
-        ), lambda shape: Nowhere()
 
     def is_finite(self, x: Raw) -> bool:
         """Return whether all entries are known to be finite; False if that would take a

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, TypeAlias
 from weakref import ref
 
 from ..ops import TRANSPOSED, Op
 from ..ops.types import Array, ArrayRule, Outputs, Partial
-from ..records import Record
 from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
 from .methods import NodeMethods
@@ -65,7 +65,8 @@ class Inspectable(NodeMethods):
         return f"<{type(self).__name__} object at {id(self):#x}>"
 
 
-class Packed(Record):
+@dataclass(frozen=True, slots=True, eq=False)
+class Packed:
     """A node's saved values, packed; it takes the place of ``y``.
 
     ``inputs`` and ``outputs`` give the raw values, one call each; ``shapes`` are the

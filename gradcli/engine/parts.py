@@ -38,11 +38,6 @@ wait for threads that cannot run takes many times as long."""
 MIN_ENTRIES_OF_THREADS = 1 << 15
 """Fewest entries of an array whose slow functions are shared out to threads."""
 
-WIDE = 4
-MIN_INNER_OF_WIDE = 256
-"""Ratio of columns to rows, and inner length, from which a product of single floats and
-a transposed matrix is faster the other way round: ``(b.T @ a.T).T``."""
-
 PREFIXES = ("scipy_openblas_{}64_", "openblas_{}64_", "openblas_{}")
 """Prefixes of the names of the library's functions, one for each way to build it."""
 
@@ -109,23 +104,10 @@ def library() -> _Bound | None:
     return None
 
 
-def _is_wide(a: Raw, b: Raw) -> bool:
-    return bool(
-        a.ndim == b.ndim == 2
-        and a.shape[1] >= MIN_INNER_OF_WIDE
-        and WIDE * a.shape[0] <= b.shape[1]
-        and a.dtype == b.dtype == np.float32
-        and b.flags.f_contiguous
-        and a.flags.c_contiguous
-    )
-
-
 def product(a: Raw, b: Raw) -> Any:
     """Return ``a @ b``, computed on one thread if the matrices are small."""
     if a.ndim < 2 or b.ndim < 2:
         return np.matmul(a, b)
-    if _is_wide(a, b):
-        return np.ascontiguousarray(product(b.T, a.T).T)
     work = a.shape[-2] * a.shape[-1] * b.shape[-1]
     if not MIN_WORK_SPLIT < work < MIN_WORK_OF_THREADS:
         return np.matmul(a, b)

@@ -29,7 +29,6 @@ from .recurrent import RNN as RNN
 from .recurrent import RNNBase as RNNBase
 from .recurrent import RNNCell as RNNCell
 from .recurrent import RNNCellBase as RNNCellBase
-from .shaping import Unflatten as Unflatten
 from .shaping import Upsample as Upsample
 from .shaping import UpsamplingBilinear2d as UpsamplingBilinear2d
 from .shaping import UpsamplingNearest2d as UpsamplingNearest2d
@@ -60,7 +59,6 @@ from .table import ConvTranspose3d as ConvTranspose3d
 from .table import CosineSimilarity as CosineSimilarity
 from .table import CrossEntropyLoss as CrossEntropyLoss
 from .table import Dropout as Dropout
-from .table import Dropout1d as Dropout1d
 from .table import Dropout2d as Dropout2d
 from .table import Dropout3d as Dropout3d
 from .table import ELU as ELU
@@ -125,10 +123,6 @@ from .table import ZeroPad1d as ZeroPad1d
 from .table import ZeroPad2d as ZeroPad2d
 from .table import ZeroPad3d as ZeroPad3d
 from .transformer import MultiheadAttention as MultiheadAttention
-from .transformer import Transformer as Transformer
-from .transformer import TransformerDecoder as TransformerDecoder
-from .transformer import TransformerDecoderLayer as TransformerDecoderLayer
-from .transformer import TransformerEncoder as TransformerEncoder
 from .transformer import TransformerEncoderLayer as TransformerEncoderLayer
 
 __all__: list[str]

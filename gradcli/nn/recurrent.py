@@ -14,12 +14,11 @@ import inspect
 import math
 import warnings
 from collections.abc import Sequence
-from functools import partial
 from itertools import accumulate
 from typing import Any
 
 from ..engine.dtypes import float32
-from ..engine.raw import Params, Run
+from ..engine.raw import Params
 from ..engine.record import apply, call
 from ..engine.signatures import constructor, new_class
 from ..engine.tensor import Tensor
@@ -51,6 +50,13 @@ def lstm_step(x: Tensor, state: State, weights: Weights, squash: str) -> State:
     cell = forget.sigmoid() * cell + enter.sigmoid() * new.tanh()
     h = leave.sigmoid() * cell.tanh()
     return (h if len(weights) == 2 else F.linear(h, weights[2])), cell
+
+
+def whole_lstm_step(x: Tensor, state: State, weights: Weights) -> State:
+    """Step the same cell as one node, where PyTorch has one node for all steps; ``x``
+    has the bias of the state, too."""
+    found: State = apply(OPS["lstm.cell"], (x, *state, weights[0]), {})
+    return found
 
 
 def gru_step(x: Tensor, state: State, weights: Weights, squash: str) -> State:
@@ -235,15 +241,9 @@ class RNNBase(_Recurrent):
         if packed is not None:
             given = _in_order(given, packed.sorted_indices)
         parts = self._states(data, sizes[0] if sizes else data.shape[1], given, batched)
-        whole = several and packed is None and not self.proj_size and data.numel()
+        pairs = zip(*[part.unbind(0) for part in parts], strict=True)
         out: Any
-        if whole and data.dtype == float32:
-            states = [[part[at] for part in parts] for at in range(parts[0].shape[0])]
-            out, parts = self._layers(data.contiguous(), states, self._whole)
-        else:
-            pairs = zip(*[part.unbind(0) for part in parts], strict=True)
-            run = partial(self._stepped, sizes=sizes)
-            out, parts = self._layers(data, list(pairs), run)
+        out, parts = self._layers(data, list(pairs), sizes)
         if turned:
             # PyTorch turns an LSTM's output anew and the others' in place.
             out = call("transpose" if several else "transpose_.inside", out, 0, 1)
@@ -271,13 +271,13 @@ class RNNBase(_Recurrent):
         return parts
 
     def _layers(
-        self, out: Tensor, states: Sequence[Sequence[Tensor]], run: Run
+        self, out: Tensor, states: Sequence[State], sizes: Sequence[int] | None
     ) -> tuple[Tensor, list[Tensor]]:
         """Return the last layer's outputs, and the last states of all layers and
         directions, part by part.
 
         Args:
-            run: ``run(x, state, weights, backwards)`` runs one layer one way.
+            sizes: how many sequences last to each step, of packed ones.
         """
         last: list[State] = []
         directions = 2 if self.bidirectional else 1
@@ -285,7 +285,8 @@ class RNNBase(_Recurrent):
         for first in range(0, len(weights), directions):
             ways = []
             for at in range(first, first + directions):
-                seen, state = run(out, states[at], weights[at], at > first)
+                back = at > first
+                seen, state = self._way(out, states[at], weights[at], back, sizes)
                 ways.append(seen)
                 last.append(state)
             out = call("cat", ways, -1) if self.bidirectional else ways[0]
@@ -294,28 +295,18 @@ class RNNBase(_Recurrent):
         kinds = zip(*last, strict=True)
         return out, [apply(OPS["stack.default"], parts, {"dim": 0}) for parts in kinds]
 
-    def _whole(
-        self, x: Tensor, state: State, given: Weights, backwards: bool
-    ) -> tuple[Tensor, State]:
-        """Run one layer of LSTM cells one way, as one node."""
-        w, u = given[:2]
-        biases = given[2:] or (call("new_zeros", u, u.shape[:1]),) * 2
-        given = (x, w, u, *biases, *state)
-        found = apply(OPS["lstm.layer"], given, {"reverse": backwards})
-        return found[0], found[1:3]
-
-    def _stepped(
+    def _way(
         self, x: Tensor, first: State, given: Weights, backwards: bool,
         sizes: Sequence[int] | None,
     ) -> tuple[Tensor, State]:  # fmt: skip
-        """Run one layer one way, step by step, on inputs that are projected at once.
-
-        Args:
-            sizes: how many sequences last to each step, of packed ones.
-        """
+        """Run one layer one way, step by step, on inputs that are projected at once."""
         b, c = given[2:4] if self.bias else (None, None)
         weights = [given[1], c, *given[4 if self.bias else 2 :]]
         of_x = F.linear(x, given[0], b)
+        step = self._step
+        single = self.kind == "LSTM" and x.dtype == float32 and not self.proj_size
+        if single and sizes is None:
+            step, of_x = whole_lstm_step, of_x if c is None else of_x + c
         steps: Any = of_x.unbind(0) if sizes is None else _pieces(of_x, sizes)
         order = steps[::-1] if backwards else steps
         state, seen, ended = first, [], []
@@ -329,7 +320,7 @@ class RNNBase(_Recurrent):
             elif size > before:
                 pairs = zip(state, first, strict=True)
                 state = tuple([call("cat", [s, f[before:size]], 0) for s, f in pairs])
-            state = self._step(x, state, weights)
+            state = step(x, state, weights)
             seen.append(state[0])
         if ended:
             kinds = zip(state, *reversed(ended), strict=True)

@@ -1,14 +1,14 @@
-"""Layers that change the shape alone or add a border.
+"""Layers that change the size alone, or add a border.
 
 Invariant: widths of a border come in pairs, the last dimension's first.
+
+    Upsample(scale_factor=2)(pictures)      # (N, C, H, W) -> (N, C, 2 H, 2 W)
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
-from ..engine.record import call
 from ..engine.tensor import Tensor
 from . import functional as F
 from .convolution import Sizes, each
@@ -69,20 +69,6 @@ class UpsamplingBilinear2d(Upsample):
         self, size: Sizes | None = None, scale_factor: Growth | None = None
     ) -> None:
         super().__init__(size, scale_factor, "bilinear", True)
-
-
-class Unflatten(Module):
-    """Splits one dimension into several."""
-
-    @head()
-    def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
-        """Keep both as attributes."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        found: Tensor = call("unflatten", input, self.dim, tuple(self.unflattened_size))
-        return found
-
-    extra_repr = saying("dim={dim}, unflattened_size={unflattened_size}")
 
 
 class _PadNd(Module):

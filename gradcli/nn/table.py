@@ -53,7 +53,7 @@ _offer("Softmax LogSoftmax Softmin", _Along)
 
 # Dropout and windows
 
-_offer("Dropout Dropout1d Dropout2d Dropout3d", _DropoutNd)
+_offer("Dropout Dropout2d Dropout3d", _DropoutNd)
 _offer("MaxPool1d MaxPool2d MaxPool3d", _MaxPoolNd)
 _offer("AvgPool1d", _AvgPool1d)
 _offer("AvgPool2d AvgPool3d", _AvgPoolNd)

@@ -142,40 +142,6 @@ def windows_of(kernel: Shape, stride: Shape, padding: Shape, dilation: Shape
     return Windows(kernel[2:], tuple(stride), tuple(padding), tuple(dilation))
 
 
-MOST_OUTPUTS_TO_TURN = 4
-"""Largest number of output channels per input channel for which `turned` is faster than
-`overlaid`: it copies rows of the outputs, the other adds up those of the inputs."""
-
-
-def is_turnable(xp: Namespace, weight: Array, windows: Windows, groups: int) -> bool:
-    """Return whether `turned` computes the same as `overlaid` in less time."""
-    outputs, inputs = weight.shape[0] // groups, weight.shape[1]
-    return (len(windows.kernel) > 1 and windows.kernel[0] > 1
-            and windows.stride[0] == 1 and windows.padding[0] < windows.reach()[0]
-            and outputs <= MOST_OUTPUTS_TO_TURN * inputs and xp.is_finite(weight))
-
-
-def turned(xp: Namespace, x: Array, weight: Array, size: Shape, windows: Windows,
-           groups: int) -> Array:
-    """Return the transpose of a convolution of stride 1 along its first dimension: a
-    convolution with the flipped weight over a wider border along it, and `overlaid`
-    along the others. One product does both."""
-    (tall, *kernel), ones = windows.kernel, (1,) * (len(windows.kernel) - 1)
-    none = (0,) * len(ones)
-    counts = (size[2], *x.shape[3:])
-    down = Windows((tall, *ones), (1, *ones),
-                   (windows.reach()[0] - 1 - windows.padding[0], *none),
-                   (windows.dilation[0], *ones))
-    along = Windows((1, *kernel), (1, *windows.stride[1:]), (0, *windows.padding[1:]),
-                    (1, *windows.dilation[1:]))
-    matrix = xp.reshape(xp.flip(weight, 2), (groups, weight.shape[0] // groups,
-                                             weight.shape[1], tall, prod(kernel)))
-    matrix = xp.reshape(xp.permute(matrix, (0, 2, 4, 1, 3)),
-                        (groups, weight.shape[1] * prod(kernel), -1))
-    cells = xp.matmul(matrix, entries(xp, x, down, groups, counts))
-    return overlaid(xp, cells, (x.shape[0], *size[1:]), along, counts)
-
-
 def at_windows(xp: Namespace, x: Array, weight: Array, counts: Shape, **how: object
               ) -> Array:
     """Return the convolution at the first ``counts`` windows of each dimension."""
@@ -232,11 +198,9 @@ def spread(xp: Namespace, x: Array, weight: Array, bias: Array | None, size: Sha
     """Return the transpose of `convolve` in its input, whose shape is ``size``."""
     windows = windows_of(weight.shape, stride, padding, dilation)
     matrices = xp.transpose(by_group(xp, weight, groups), -2, -1)
-    turns, counts = is_turnable(xp, weight, windows, groups), tuple(x.shape[2:])
+    counts = tuple(x.shape[2:])
 
     def lay(part: Array) -> Array:
-        if turns:
-            return turned(xp, part, weight, size, windows, groups)
         cells = xp.matmul(matrices, outputs_by_group(xp, part, groups))
         return overlaid(xp, cells, (part.shape[0], *size[1:]), windows, counts)
 

@@ -1,16 +1,14 @@
 """Layers for sequences: embeddings, which look up rows of a table by number, one-hot
-encodings, and recurrent layers.
+encodings, and a recurrent layer's step.
 
 Invariant: ``embedding.backward`` is the transpose of ``embedding.default``. The numbers
 of rows, and offsets, carry no gradient. The padding row belongs to no bag, and an empty
-bag results in zeros. Weights of recurrent layers are stacked by gate in PyTorch's
-order, input, forget, cell, output; what their steps hand on has an item of the batch in
-each column, so that gates are blocks of rows.
+bag results in zeros. Gates are stacked in PyTorch's order: input, forget, cell, output.
 
     embedding([2, 0], weight)       # EmbeddingBackward0: weight[2], weight[0]
     one_hot([2, 0])                 # [[0, 0, 1], [1, 0, 0]]
     embedding_bag([1, 2, 4], weight, [0, 2])    # EmbeddingBagBackward0: two means
-    y, h, c, *_ = call("lstm.layer", x, w, u, b, d, h, c)   # MkldnnRnnLayerBackward0
+    h, c = call("lstm.cell", x, h, c, u)        # LstmCellBackward0
 """
 
 from __future__ import annotations
@@ -41,7 +39,6 @@ from .op import (
     of_floats,
     row,
 )
-from .products import turned
 from .types import Array, Call, Cotangents, Namespace, Outputs, Positions, Tangents
 
 # fmt: off
@@ -375,97 +372,35 @@ def embedding_bag(call: Call, input: Array, weight: Array, offsets: Array | None
         scale_grad_by_freq, include_last_offset, padding))
     return found
 
-# recurrent layers, which step along a sequence: all steps of a layer in one row
+# recurrent layers: a step of a cell
 
 FAMILY = "recurrent"
 
 
-def in_order(xp: Namespace, x: Array, reverse: bool) -> Array:
-    """Return the entries of a sequence in the order in which the layer takes them."""
-    return xp.flip(x, (0,)) if reverse else x
+def opened(xp: Namespace, gates: Array) -> tuple[Array, ...]:
+    """Return the input, forget, new and output gate of what goes into them."""
+    n = gates.shape[1] // 4
+    shares, new = xp.sigmoid(gates), xp.tanh(gates[:, 2 * n:3 * n])
+    return shares[:, :n], shares[:, n:2 * n], new, shares[:, 3 * n:]
 
 
-def before(xp: Namespace, first: Array, states: Array) -> Array:
-    """Return the state that each step begins with, given those that steps end with."""
-    return xp.cat((xp.unsqueeze(first, 0), states[:-1]))
-
-
-def lstm_cotangents(xp: Namespace, wanted: Sequence[bool], g: Cotangents, y: Outputs,
-                    x: Array, w: Array, u: Array, b: Array, d: Array, h: Array,
-                    c: Array, reverse: bool = False) -> list[Array | None]:
-    """Return the cotangents of all inputs: those of the gates step by step, and then
-    those of the weights and the sequence as one product each, over all steps."""
-    gy, gh, gc, g_gates, g_cells = g
-    hs, _, _, gates, cells = y
-    (count, items, _), n, (at, empty) = x.shape, h.shape[1], xp.writing(u, h)
-    blocks, squashed = xp.reshape(gates, (count, 4, n, items)), xp.tanh(cells)
-    enter, forget, new, leave = (blocks[:, k] for k in range(4))
-    held = before(xp, xp.t(c), cells)
-    slopes = (enter * (1 - enter), forget * (1 - forget), 1 - xp.square(new),
-              leave * (1 - leave))
-    parts = zip(slopes, (new, held, enter, squashed), strict=True)
-    shares = xp.stack([slope * part for slope, part in parts], 1)
-    to_cell = leave * (1 - xp.square(squashed))
-    gh, gc = (xp.t(xp.zeros_like(h) if part is None else part) for part in (gh, gc))
-    gy = None if gy is None else turned(xp, in_order(xp, gy, reverse))
-    if g_gates is not None:
-        g_gates = g_gates * xp.reshape(xp.stack(slopes, 1), gates.shape)
-    gy, g_gates, g_cells = (
-        part if part is None else xp.packed(part) if xp.plain else xp.unbind(part)
-        for part in (gy, g_gates, g_cells))
-    room, small, steps = empty(gates.shape), empty((3, n, items)), []
-    to_h, to_c, part = small[0], small[1], small[2]
-    by_c, by_h, places = shares[:, :3], shares[:, 3:], room.reshape(blocks.shape)
-    of_c, of_h = places[:, :3], places[:, 3:]
-    back = xp.packed(xp.t(u))
-    for k in reversed(range(count)):
-        gh = gh if gy is None else at.add(gh, gy[k], to_h)
-        gc = at.add(gc, at.multiply(gh, to_cell[k], part), to_c)
-        gc = gc if g_cells is None else at.add(gc, g_cells[k], to_c)
-        both = at.multiply(gc, by_c[k], of_c[k]), at.multiply(gh, by_h[k], of_h[k])
-        step = room[k] if xp.plain else xp.reshape(xp.cat(both), (4 * n, items))
-        steps.append(step if g_gates is None else at.add(step, g_gates[k], step))
-        gc = at.multiply(gc, forget[k], to_c)
-        gh = at.dot(back, steps[-1], to_h)
-    found = xp.transpose(room if xp.plain else xp.stack(steps[::-1]), 0, 1)
-    found = xp.reshape(found, (4 * n, count * items))
-    x, hs = in_order(xp, x, reverse), before(xp, h, in_order(xp, hs, reverse))
-    by_x, by_h = (xp.matmul(found, xp.reshape(each, (count * items, each.shape[2])))
-                  for each in (x, hs))
-    by_bias, gx = xp.sum(found, (1,)), None
-    if wanted[0]:
-        gx = in_order(xp, xp.reshape(xp.matmul(xp.t(found), w), x.shape), reverse)
-    return [gx, by_x, by_h, by_bias, by_bias, xp.t(gh), xp.t(gc)]
+def by_cell(xp: Namespace, wanted: Sequence[bool], g: Cotangents, y: Outputs, x: Array,
+            h: Array, c: Array, u: Array) -> list[Array | None]:
+    gh, gc = (xp.zeros_like(c) if part is None else part for part in g)
+    enter, forget, new, leave = opened(xp, x + xp.matmul(h, xp.t(u)))
+    squashed = xp.tanh(y[1])
+    gc = gc + gh * leave * (1 - squashed * squashed)
+    gx = xp.cat((gc * new * enter * (1 - enter), gc * c * forget * (1 - forget),
+                 gc * enter * (1 - new * new), gh * squashed * leave * (1 - leave)), 1)
+    return [gx, xp.matmul(gx, u), gc * forget, xp.matmul(xp.t(gx), h)]
 
 
 # Hochreiter, Schmidhuber 1997, with the forget gates of Gers et al. 2000.
-@of_floats("lstm.layer", node="MkldnnRnnLayerBackward0", returns=5, carries=5,
-    one_type=True, saves="x w u b d h c y", **jointly(lstm_cotangents, 7),
-    cases=[case((2, 2, 3), (8, 3), (8, 2), (8,), (8,), (2, 2), (2, 2)),
-           case((3, 1, 2), (4, 2), (4, 1), (4,), (4,), (1, 1), (1, 1), reverse=True)])
-def lstm(xp: Namespace, x: Array, w: Array, u: Array, b: Array, d: Array, h: Array,
-         c: Array, reverse: bool = False) -> Outputs:
-    """Return the states h of all steps, the last h and c, and the gates and the c of
-    all steps, which the reverse rule reads."""
-    (count, items, _), n, (at, empty) = x.shape, h.shape[1], xp.writing(u, h)
-    # A sigmoid needs -x, which is thus computed for all gates; tanh(-x) = -tanh(x).
-    w, u = -xp.cat((w, xp.unsqueeze(b + d, 1)), 1), -u
-    ones = xp.new_full(x, (count, 1, items), 1)
-    of_x = xp.matmul(w, xp.cat((turned(xp, in_order(xp, x, reverse)), ones), 1))
-    h, c, one = xp.t(h), xp.t(c), xp.ones_like(of_x[0])
-    gates, fresh, cells, hs = (empty((count, rows, items)) for rows in (4 * n, n, n, n))
-    part, steps = empty((n, items)), []
-    for k in range(count):
-        place, cell = gates[k], cells[k]
-        gate = at.add(at.dot(u, h, place), of_x[k], place)
-        new = at.tanh(gate[2 * n:3 * n], fresh[k])
-        gate = at.reciprocal(at.add(at.exp(gate, place), one, place), place)
-        c = at.multiply(gate[n:2 * n], c, cell)
-        c = at.subtract(c, at.multiply(gate[:n], new, part), cell)
-        h = at.multiply(gate[3 * n:], at.tanh(c, part), hs[k])
-        steps.append((gate, new, c, h))
-    if not xp.plain:
-        gates, fresh, cells, hs = (xp.stack(each) for each in zip(*steps, strict=True))
-    gates = xp.cat((gates[:, :2 * n], -fresh, gates[:, 3 * n:]), 1)
-    y = in_order(xp, turned(xp, hs), reverse)
-    return xp.packed(y), xp.t(h), xp.t(c), gates, cells
+@of_floats("lstm.cell", node="LstmCellBackward0", returns=2, carries=2, one_type=True,
+    saves="x h c u y", **jointly(by_cell, 4),
+    cases=[case((2, 8), (2, 2), (2, 2), (8, 2)), case((1, 4), (1, 1), (1, 1), (4, 1))])
+def lstm(xp: Namespace, x: Array, h: Array, c: Array, u: Array) -> Outputs:
+    """Return h and c after a step; ``x`` is the input times its weight, with biases."""
+    enter, forget, new, leave = opened(xp, x + xp.matmul(h, xp.t(u)))
+    c = forget * c + enter * new
+    return leave * xp.tanh(c), c

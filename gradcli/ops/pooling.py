@@ -12,7 +12,6 @@ number of an entry in the flattened spatial dimensions.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import product
 from math import prod
 from typing import Any
 
@@ -112,13 +111,6 @@ def largest(xp: Namespace, x: Array, windows: Sequence[Spots]) -> tuple[Array, A
         rest = [slice(None)] * (rank - d)
         cells = [xp.getitem(cell, (..., evenly(xp, at), *rest))
                  for cell in cells for at in zip(*each, strict=True)]
-    steps = [{tuple([n - at[0] for n in at]) for at in each} for each in levels]
-    if all(len(each) == 1 for each in steps):
-        starts = [xp.as_index([at[0] for at in each]).reshape(
-            (1,) * d + (-1,) + (1,) * (rank - d - 1)) for d, each in enumerate(levels)]
-        best, away = xp.largest_of(cells, [
-            numbered(at, sizes) for at in product(*[each.pop() for each in steps])])
-        return best, numbered(starts, sizes) + away
     best, number = xp.largest_of(cells)
     lines = []
     for d, each in enumerate(levels):

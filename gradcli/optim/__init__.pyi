@@ -7,8 +7,6 @@ from .table import Adagrad as Adagrad
 from .table import Adam as Adam
 from .table import AdamW as AdamW
 from .table import LBFGS as LBFGS
-from .table import NAdam as NAdam
-from .table import RAdam as RAdam
 from .table import RMSprop as RMSprop
 from .table import SGD as SGD
 

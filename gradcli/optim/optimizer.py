@@ -374,9 +374,6 @@ OPTIONS = {
     "max_iter": Option("steps per call", 20),
     "maximize": Option("go uphill", False),
     "momentum": _nonnegative("momentum", "how much of the last direction is kept"),
-    "momentum_decay": _nonnegative(
-        "momentum_decay", "how the first mean's share grows from step to step", 4e-3
-    ),
     "nesterov": Option("look ahead along the direction", False),
     "rho": Option("how much of the means is kept", 0.9, partial(_share, "rho")),
     "tolerance_change": Option("stop when step or loss change by less", 1e-9),

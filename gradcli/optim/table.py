@@ -93,61 +93,6 @@ AdamW = optimizer(
 )  # fmt: skip
 
 
-def nadam(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand) -> None:
-    """Step as `Adam` does, looking ahead along its mean (Dozat 2016)."""
-    step = kept.step
-    mean, square = _means(g, kept, o)
-    (beta1, beta2), decay = o["betas"], o["momentum_decay"]
-    now, then = (beta1 * (1 - 0.5 * 0.96 ** (at * decay)) for at in (step, step + 1))
-    product = kept["mu_product"]
-    product *= now
-    scale = xp.sqrt(square / (1 - beta2**step)) + o["eps"]
-    p += (-lr * (1 - now) / (1 - float(product))) * g / scale
-    p += (-lr * then / (1 - float(product) * then)) * mean / scale
-
-
-NAdam = optimizer(
-    "NAdam", nadam,
-    "lr betas eps weight_decay momentum_decay decoupled_weight_decay maximize foreach "
-    "capturable differentiable",
-    takes="lr betas eps weight_decay momentum_decay decoupled_weight_decay "
-    "* foreach maximize capturable differentiable",
-    lr=2e-3, start=lambda kept, o: kept.begin("exp_avg", "exp_avg_sq", mu_product=1.0),
-)  # fmt: skip
-
-
-MIN_AVERAGED_STEPS = 5
-"""Length of the average of squares, in steps, above which its root divides a step."""
-
-
-def radam(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand) -> None:
-    """Step as `Adam` does, but along the mean of gradients alone until that of their
-    squares is steady (Liu et al. 2020)."""
-    step = kept.step
-    mean, square = _means(g, kept, o)
-    beta1, beta2 = o["betas"]
-    left = 1 - beta2**step
-    longest = 2 / (1 - beta2) - 1
-    length = longest - 2 * step * beta2**step / left
-    move = mean / (1 - beta1**step) * lr
-    if length > MIN_AVERAGED_STEPS:
-        rectified = (length - 4) * (length - 2) * longest
-        rectified = rectified / ((longest - 4) * (longest - 2) * length)
-        scale = xp.sqrt(square) + o["eps"]
-        move = move * (left**0.5 / scale) * rectified**0.5
-    p -= move
-
-
-RAdam = optimizer(
-    "RAdam", radam,
-    "lr betas eps weight_decay maximize foreach capturable decoupled_weight_decay "
-    "differentiable",
-    takes="lr betas eps weight_decay decoupled_weight_decay "
-    "* foreach maximize capturable differentiable",
-    lr=1e-3, start=lambda kept, o: kept.begin("exp_avg", "exp_avg_sq"),
-)  # fmt: skip
-
-
 def adadelta(
     xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand
 ) -> None:

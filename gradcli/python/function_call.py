@@ -33,7 +33,6 @@ from ..engine.raw import Host
 from ..engine.record import call as call_of
 from ..engine.tensor import Tensor
 from ..nn.module import Module
-from ..nn.utils.stateless import functional_call
 from ..numbers.namespace import ObjectArray, ObjectNamespace
 from ..numbers.system import NoMeaning, has_many_digits
 from ..numbers.tape import TapeNamespace
@@ -52,6 +51,27 @@ NOTHING: Final = (
     "verify expects at least one input tensor to require gradient, but none of them "
     "have requires_grad=True; make it with requires_grad=True"
 )
+
+
+def called_with(module: Module, tensors: dict[str, Tensor], given: list[Any]) -> Any:
+    """Return what a module gives with tensors in place of its parameters and buffers,
+    by name; a parameter that has several names is replaced under all of them."""
+    own = dict(module.named_parameters()) | dict(module.named_buffers())
+    instead = {id(own[name]): tensor for name, tensor in tensors.items()}
+    places: list[tuple[Any, str, Tensor | None]] = [
+        (table, key, x)
+        for part in module.modules()
+        for table in (part._parameters, part._buffers)
+        for key, x in table.items()
+        if id(x) in instead
+    ]
+    try:
+        for table, key, x in places:
+            table[key] = instead[id(x)]
+        return module(*given)
+    finally:
+        for table, key, x in places:
+            table[key] = x
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +198,7 @@ class Call:
         set_rng_state(self.draws)
         try:
             if self.module is not None:
-                found = functional_call(self.module, inner, tuple(given))
+                found = called_with(self.module, inner, given)
             else:
                 found = self.run(*given)
         except RuntimeError as error:

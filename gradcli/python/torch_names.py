@@ -84,6 +84,8 @@ FAMILIES = {
     "safetensors.torch.save_file where PyTorch is, and torch.load reads them":
         "hub utils.model_zoo",
     "nothing is logged for TensorBoard: print the numbers": "utils.tensorboard",
+    "values of the forward pass stay until the reverse pass: call the function itself":
+        "utils.checkpoint",
     "weights are not pruned by a tool: multiply them by a mask in forward()":
         "nn.utils.prune",
     "weights are not computed from others by a tool: compute them in forward()":

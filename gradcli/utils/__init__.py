@@ -1,8 +1,6 @@
-"""Tools for training, under PyTorch's names: checkpoints, data sets and timers."""
+"""Tools for training, under PyTorch's names: data sets, loaders and samplers."""
 
 from ..engine.absent import offer
-from . import benchmark, checkpoint, data
+from . import data
 
-offer(
-    __name__, also={"benchmark": benchmark, "checkpoint": checkpoint, "data": data}
-)  # fmt: skip
+offer(__name__, also={"data": data})

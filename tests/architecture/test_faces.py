@@ -11,7 +11,7 @@ PUBLIC = (
     "accelerator", "autograd.function", "autograd.functional",
     "autograd.graph", "autograd.grad_mode", "backends", "cuda", "distributions",
     "func", "linalg", "optim", "optim.adam", "optim.lr_scheduler", "special", "testing",
-    "utils", "utils.benchmark", "utils.checkpoint", "utils.data",
+    "utils", "utils.data",
 )  # fmt: skip
 
 

@@ -187,9 +187,3 @@ def test_a_hooked_module_returns_the_kind_of_tuple_that_it_made() -> None:
     assert type(pair) is Pair
     (pair.first + pair.second).sum().backward()
     assert seen[0][0].tolist() == [5.0, 5.0]
-
-
-def test_models_that_differ_in_what_is_trained_are_not_stacked() -> None:
-    frozen, trained = nn.Linear(2, 1).requires_grad_(False), nn.Linear(2, 1)
-    with pytest.raises(RuntimeError, match="requires a gradient"):
-        func.stack_module_state([frozen, trained])

@@ -138,8 +138,8 @@ def add_one(x: Any) -> Any:
 
 
 STEPS = [
-    (perceptron, 1.0, 1.0), (convolutions, 1.0, 1.2), (attention, 1.0, 1.0),
-    (recurrent, 1.5, 1.5), (transformer, 1.2, 1.2),
+    (perceptron, 1.7, 2.5), (convolutions, 1.7, 2.5), (attention, 1.7, 2.5),
+    (recurrent, 4.0, 4.0), (transformer, 1.7, 2.5),
 ]  # fmt: skip
 """Networks, the bars on one thread and on all cores."""
 

@@ -2,86 +2,12 @@
 
 import operator as op
 from itertools import product
-from math import fsum
 
 import numpy as np
 import pytest
 
 from gradcli.engine import NUMPY, Tensor, arrays
 from gradcli.engine.parts import chosen
-
-SPECIAL = [np.nan, np.inf, -np.inf, 1.0]
-
-
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-@pytest.mark.parametrize("length", [1, 2, 7, arrays.MAX_LINE_TO_TURN, 40])
-@pytest.mark.parametrize("keepdim", [True, False])
-def test_the_largest_and_the_least_of_short_lines_are_numpys(dtype, length, keepdim):
-    draw = np.random.default_rng(length)
-    x = draw.normal(size=(arrays.MIN_SIZE_TO_TURN // 2, 2, length)).astype(dtype)
-    x.flat[: len(SPECIAL)] = SPECIAL
-    for dim in (2, (2,)):
-        for extreme, numpys in ((NUMPY.amax, np.max), (NUMPY.amin, np.min)):
-            found, wanted = extreme(x, dim, keepdim), numpys(x, 2, keepdims=keepdim)
-            assert found.dtype == wanted.dtype
-            assert found.flags.c_contiguous
-            assert np.array_equal(found, wanted, equal_nan=True)
-
-
-def lines(length, dtype):
-    draw = np.random.default_rng(length)
-    return draw.normal(size=(arrays.MIN_SIZE_TO_TURN // 2, 2, length)).astype(dtype)
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(
-    "length", [2, 7, arrays.MIN_LINE_TO_SPLIT, 33, arrays.MAX_LINE_TO_ADD, 200]
-)
-@pytest.mark.parametrize("keepdim", [True, False])
-def test_a_sum_of_a_short_line_errs_no_more_than_numpys(dtype, length, keepdim):
-    x = lines(length, dtype)
-    found, wanted = NUMPY.sum(x, 2, keepdim), np.add.reduce(x, 2, keepdims=keepdim)
-    assert found.dtype == wanted.dtype
-    assert found.shape == wanted.shape
-    exact = np.array([fsum(line) for line in x.reshape(-1, length)])
-    size = np.abs(x).sum(2).reshape(-1) * np.finfo(dtype).eps
-    error, allowed = (
-        np.abs(sums.reshape(-1) - exact) / size for sums in (found, wanted)
-    )
-    assert np.sqrt(np.mean(error**2)) <= 1.2 * np.sqrt(np.mean(allowed**2))
-    if length < arrays.MIN_LINE_TO_SPLIT:
-        assert np.array_equal(found, wanted)
-
-
-@pytest.mark.parametrize("length", [3, 20])
-def test_a_sum_of_a_short_line_keeps_what_is_not_finite(length):
-    x = lines(length, "float64")
-    x[0, 0, 0], x[1, 0, 1], x[2, 0, :2] = np.nan, np.inf, (np.inf, -np.inf)
-    with np.errstate(invalid="ignore"):
-        found, wanted = NUMPY.sum(x, 2), np.add.reduce(x, 2)
-    assert np.array_equal(np.isnan(found), np.isnan(wanted))
-    assert np.array_equal(np.isinf(found), np.isinf(wanted))
-    assert found[1, 0] == np.inf
-
-
-def test_a_sum_of_half_floats_is_numpys():
-    x = lines(5, "float16")
-    assert np.array_equal(NUMPY.sum(x, 2), np.add.reduce(x, 2))
-
-
-@pytest.mark.parametrize("length", [2, 10, 11, 33])
-def test_the_largest_of_lines_beyond_the_cache_is_numpys(monkeypatch, length):
-    monkeypatch.setattr(arrays, "MAX_SIZE_IN_CACHE", arrays.MIN_SIZE_TO_TURN)
-    x = lines(length, "float32")
-    assert np.array_equal(NUMPY.amax(x, 2), np.max(x, 2))
-
-
-def test_other_dimensions_and_orders_are_numpys():
-    x = np.random.default_rng(0).normal(size=(90, 40, 4))
-    for dim in (0, 1, (1, 2), None):
-        assert np.array_equal(NUMPY.amax(x, dim), np.max(x, dim))
-    assert np.array_equal(NUMPY.amax(x.T, 2), np.max(x.T, 2))
-
 
 ALL = slice(None)
 

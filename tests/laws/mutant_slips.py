@@ -21,7 +21,6 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from gradcli.engine.namespace import Namespace
 from gradcli.ops.exact import is_plain
 
 Rule = Callable[..., Any]
@@ -205,7 +204,6 @@ class WatchedSpace:
     """A rule's namespace: it opens what it is given and wraps what it gives."""
 
     plain = False
-    writing = Namespace.writing
 
     def __init__(self, xp: Any, watch: Watch) -> None:
         self._xp = xp

@@ -16,7 +16,7 @@ OWN: Final = {
     "as_index": "integers that index, from whatever the user wrote",
     "as_index.beside": "integers that index, on the device of a tensor",
     "embedding.shares": "a part of embedding with a bound of the norm",
-    "lstm.layer": "a layer of LSTM cells with what its rule reads, in all types",
+    "lstm.cell": "a step of an LSTM as one node, in all types",
     "as_type_of": "a cast to the type of another tensor",
     "view.fits": "whether a view of a shape is possible, as a value",
     "gamma": "the gamma function",

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from gradcli.autograd import set_detect_anomaly
 from gradcli.engine import Tensor, grad
 from gradcli.engine.forward import jvp
 from gradcli.engine.saved import Packing
 from gradcli.ops import OPS
-from gradcli.utils.checkpoint import checkpoint
 from tests.grouped import by_row
 
 from .draw import draw, ident, spots
@@ -43,27 +41,6 @@ def test_values_that_were_packed_and_unpacked_give_the_same_gradient(
         assert b is not None
         np.testing.assert_array_equal(np.asarray(a.raw), expected)
         np.testing.assert_array_equal(np.asarray(b.raw), expected)
-
-
-@by_row("at", SPOTS, ident)
-@pytest.mark.parametrize("early_stop", [True, False])
-def test_values_that_are_computed_again_give_the_same_gradient(
-    at: tuple[str, int], early_stop: bool
-) -> None:
-    spot = draw(OPS[at[0]], at[1])
-    v = cotangents(spot)
-    leaves: list[Tensor] = []
-
-    def run() -> Any:
-        own, y = spot.run()
-        leaves[:] = leaves or own
-        return y
-
-    y = checkpoint(run, use_reentrant=False, early_stop=early_stop)
-    pulled = grad(outputs_of(y), leaves, tensors(v))
-    for a, expected in zip(pulled, pull(spot, v), strict=True):
-        assert a is not None
-        np.testing.assert_array_equal(np.asarray(a.raw), expected)
 
 
 @by_row("at", SPOTS, ident)

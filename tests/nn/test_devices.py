@@ -16,8 +16,6 @@ MAKERS: dict[str, Callable[[Any], Any]] = {
     "AdamW": lambda p: optim.AdamW(p, lr=0.05),
     "RMSprop": lambda p: optim.RMSprop(p, momentum=0.5, centered=True),
     "Adagrad": lambda p: optim.Adagrad(p, lr=0.1),
-    "NAdam": lambda p: optim.NAdam(p, lr=0.05),
-    "RAdam": lambda p: optim.RAdam(p, lr=0.05),
     "Adadelta": lambda p: optim.Adadelta(p, lr=2.0),
     "LBFGS": lambda p: optim.LBFGS(p, lr=0.1, line_search_fn="strong_wolfe"),
 }

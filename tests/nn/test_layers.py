@@ -201,14 +201,6 @@ def test_dropout_between_layers_is_drawn_in_training_alone() -> None:
     assert torch.equal(net(x)[0], net(x)[0])
 
 
-def test_a_stack_copies_its_layer() -> None:
-    layer = nn.TransformerEncoderLayer(4, 2, 8)
-    net = nn.TransformerEncoder(layer, 2)
-    first, second = (part.linear1.weight for part in net.layers)
-    assert torch.equal(first, second)
-    assert first is not second
-
-
 def test_gumbel_softmax_draws_categories_in_proportion() -> None:
     torch.manual_seed(0)
     shares = torch.tensor([0.1, 0.2, 0.7], dtype=torch.float64)

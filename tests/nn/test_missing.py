@@ -66,11 +66,16 @@ def test_a_module_shows_what_pytorch_s_has_and_no_helpers(path: str) -> None:
 
 
 GONE = (
-    "histogram", "nn.MaxUnpool1d", "nn.Buffer", "nn.CrossMapLRN2d",
+    "histogram", "nn.MaxUnpool2d", "nn.Buffer", "nn.CrossMapLRN2d",
     "nn.FractionalMaxPool2d",
     "nn.MaxUnpool2d", "nn.functional.grid_sample", "special.chebyshev_polynomial_w",
     "nn.functional.lp_pool2d", "nn.functional.max_pool2d_with_indices",
     "nn.functional.linear_cross_entropy",
+    "nn.Transformer", "nn.TransformerDecoder", "nn.TransformerEncoder", "nn.Unflatten",
+    "optim.NAdam", "optim.RAdam", "optim.lr_scheduler.OneCycleLR",
+    "optim.lr_scheduler.MultiStepLR", "distributions.Uniform",
+    "distributions.MultivariateNormal", "distributions.Independent",
+    "func.functional_call", "func.stack_module_state", "utils.benchmark",
     "nn.utils.fuse_conv_bn_eval", "nn.utils.rnn.unpack_sequence", "nn.init.dirac_",
 )  # fmt: skip
 

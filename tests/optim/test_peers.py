@@ -36,12 +36,6 @@ OPTIMIZERS: dict[str, Make] = {
     "RMSprop centered": lambda o, p: o.RMSprop(
         p, centered=True, momentum=0.4, weight_decay=0.1, alpha=0.9),
     "Adagrad": lambda o, p: o.Adagrad(p, lr=0.1),
-    "NAdam": lambda o, p: o.NAdam(p, lr=0.05),
-    "NAdam decoupled": lambda o, p: o.NAdam(
-        p, lr=0.05, weight_decay=0.1, decoupled_weight_decay=True),
-    "RAdam": lambda o, p: o.RAdam(p, lr=0.05),
-    "RAdam decay": lambda o, p: o.RAdam(
-        p, lr=0.02, betas=(0.4, 0.9), weight_decay=0.1),
     "Adadelta": lambda o, p: o.Adadelta(p),
     "Adadelta decay": lambda o, p: o.Adadelta(p, lr=0.5, rho=0.7, weight_decay=0.1),
     "Adagrad decay": lambda o, p: o.Adagrad(
@@ -106,18 +100,11 @@ def test_the_calls_of_lbfgs_are_pytorchs(name: str, dtype: str) -> None:
 
 SCHEDULES: dict[str, Make] = {
     "StepLR": lambda s, o: s.StepLR(o, 3, gamma=0.5),
-    "MultiStepLR": lambda s, o: s.MultiStepLR(o, [2, 5, 5, 9], gamma=0.3),
     "ExponentialLR": lambda s, o: s.ExponentialLR(o, 0.9),
-    "ConstantLR": lambda s, o: s.ConstantLR(o, factor=0.25, total_iters=4),
-    "LinearLR": lambda s, o: s.LinearLR(o, start_factor=0.2, total_iters=6),
     "CosineAnnealingLR": lambda s, o: s.CosineAnnealingLR(o, T_max=5, eta_min=0.01),
     "LambdaLR": lambda s, o: s.LambdaLR(o, lambda epoch: 0.9**epoch),
     "LambdaLR per group": lambda s, o: s.LambdaLR(
         o, [lambda epoch: 1 / (1 + epoch), lambda epoch: 0.5]),
-    "OneCycleLR": lambda s, o: s.OneCycleLR(o, max_lr=[0.3, 0.6], total_steps=16),
-    "OneCycleLR in three": lambda s, o: s.OneCycleLR(
-        o, 0.3, epochs=4, steps_per_epoch=4, three_phase=True,
-        anneal_strategy="linear"),
 }  # fmt: skip
 EPOCHS = 16
 

@@ -4,7 +4,6 @@ from .attention import multi_head_attention_forward as multi_head_attention_forw
 from .attention import scaled_dot_product_attention as scaled_dot_product_attention
 from .layers import batch_norm as batch_norm
 from .layers import dropout as dropout
-from .layers import dropout1d as dropout1d
 from .layers import dropout2d as dropout2d
 from .layers import dropout3d as dropout3d
 from .layers import embedding as embedding

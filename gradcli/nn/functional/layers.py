@@ -252,15 +252,6 @@ def dropout(
     return _dropped(input, input.ndim, p, training, inplace)
 
 
-def dropout1d(
-    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
-) -> Tensor:
-    """Set channels of (N, C, L) or (C, L) to 0 as a whole, and scale the others."""
-    if input.ndim not in (2, 3):
-        raise RuntimeError(f"dropout1d takes 2D or 3D inputs, not {input.ndim}D")
-    return _dropped(input, input.ndim - 1, p, training, inplace)
-
-
 def dropout2d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:

@@ -4,9 +4,9 @@ Clipping gradients, weights of given lengths, packed sequences.
 """
 
 from ...engine.absent import offer
-from . import clip_grad, rnn, stateless, weights
+from . import clip_grad, rnn, weights
 
 offer(
     __name__, clip_grad, weights, but=("WeightNorm", "SpectralNorm"),
-    also={"clip_grad": clip_grad, "rnn": rnn, "stateless": stateless},
+    also={"clip_grad": clip_grad, "rnn": rnn},
 )  # fmt: skip

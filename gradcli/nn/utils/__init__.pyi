@@ -2,7 +2,6 @@
 
 from . import clip_grad as clip_grad
 from . import rnn as rnn
-from . import stateless as stateless
 from .clip_grad import clip_grad_norm_ as clip_grad_norm_
 from .clip_grad import clip_grad_value_ as clip_grad_value_
 from .weights import spectral_norm as spectral_norm

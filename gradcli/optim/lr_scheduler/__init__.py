@@ -8,6 +8,6 @@ for epoch in range(30):
 """
 
 from ...engine.absent import offer
-from . import base, table
+from . import base
 
-offer(__name__, base, table, kind=base.LRScheduler, but=("ByFormula",))
+offer(__name__, base, kind=base.LRScheduler, but=("ByFormula",))

@@ -1,5 +1,4 @@
-"""The base of schedules, and those that are more than a formula: by functions, by a
-measure, and one cycle.
+"""Schedules: in steps, along a curve, by functions of the epoch, and by a measure.
 
 Invariant: a schedule changes ``group["lr"]``; each step goes on from the rate in the
 group, so that several schedules can act together. The state of a schedule by functions
@@ -9,7 +8,6 @@ has the attributes of callable objects, and nothing of plain functions.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Callable
 from itertools import zip_longest
 from typing import Any, TypeAlias
@@ -87,7 +85,9 @@ class LRScheduler:
 class ByFormula(LRScheduler):
     """A schedule by a formula from a rate and the initial one to the next rate."""
 
-    _next: Callable[[Any, Any], Any]
+    def _next(self, rate: Any, base: Any) -> Any:
+        """Return the rate in ``last_epoch``, from that of the epoch before it."""
+        raise NotImplementedError
 
     def get_lr(self) -> list[Rate]:
         # A group that was added later has no initial rate.
@@ -101,6 +101,55 @@ class ByFormula(LRScheduler):
             pairs = zip(rates, self.base_lrs, strict=True)
             rates = [self._next(rate, base) for rate, base in pairs]
         return rates
+
+
+class StepLR(ByFormula):
+    """Times ``gamma`` after every ``step_size`` epochs."""
+
+    def __init__(
+        self, optimizer: Optimizer, step_size: int, gamma: float = 0.1,
+        last_epoch: int = -1,
+    ) -> None:  # fmt: skip
+        self.step_size, self.gamma = step_size, gamma
+        super().__init__(optimizer, last_epoch)
+
+    def _next(self, rate: Any, base: Any) -> Any:
+        falls = self.last_epoch and not self.last_epoch % self.step_size
+        return rate * self.gamma if falls else rate
+
+
+class ExponentialLR(ByFormula):
+    """Times ``gamma`` after every epoch."""
+
+    def __init__(
+        self, optimizer: Optimizer, gamma: float, last_epoch: int = -1
+    ) -> None:
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def _next(self, rate: Any, base: Any) -> Any:
+        return rate if self._is_initial else rate * self.gamma
+
+
+class CosineAnnealingLR(ByFormula):
+    """A schedule along half a cosine, down to ``eta_min`` in ``T_max`` epochs, and up
+    again in as many."""
+
+    def __init__(
+        self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0,
+        last_epoch: int = -1,
+    ) -> None:  # fmt: skip
+        self.T_max, self.eta_min = T_max, eta_min
+        super().__init__(optimizer, last_epoch)
+
+    def _next(self, rate: Any, base: Any) -> Any:
+        epoch, half, low = self.last_epoch, self.T_max, self.eta_min
+        if self._is_initial:
+            return rate
+        if (epoch - 1 - half) % (2 * half) == 0:
+            return rate + (base - low) * ((1 - math.cos(math.pi / half)) / 2)
+        now, before = (1 + math.cos(math.pi * at / half) for at in (epoch, epoch - 1))
+        return now / before * (rate - low) + low
 
 
 def check_optimizer(optimizer: object) -> None:
@@ -225,99 +274,3 @@ class ReduceLROnPlateau(LRScheduler):
             self.cooldown_counter = self.cooldown
             self.num_bad_epochs = 0
         self._remember()
-
-
-class OneCycleLR(LRScheduler):
-    """A schedule of one rise to the highest rate and a fall (Smith and Topin 2018).
-
-    The momentum, which is the group's "momentum" or the first of its "betas", is lowest
-    where the rate is highest.
-
-    Args:
-        max_lr: the highest rate, one number or one for each group.
-        total_steps: the number of steps; None: ``epochs * steps_per_epoch``.
-        pct_start: the share of the steps in which the rate rises.
-        anneal_strategy: "cos" or "linear".
-        div_factor, final_div_factor: the rate begins at ``max_lr/div_factor``, and ends
-            at that divided by ``final_div_factor``.
-        three_phase: whether the rate falls as fast as it rose, and then to its end.
-
-    Raises:
-        ValueError: the options contradict each other, or a step is beyond the last one.
-    """
-
-    def __init__(
-        self, optimizer: Optimizer, max_lr: object, total_steps: int | None = None,
-        epochs: int | None = None, steps_per_epoch: int | None = None,
-        pct_start: float = 0.3, anneal_strategy: str = "cos",
-        cycle_momentum: bool = True, base_momentum: object = 0.85,
-        max_momentum: object = 0.95, div_factor: float = 25.0,
-        final_div_factor: float = 1e4, three_phase: bool = False,
-        last_epoch: int = -1,
-    ) -> None:  # fmt: skip
-        check_optimizer(optimizer)
-        total = total_steps or (epochs or 0) * (steps_per_epoch or 0)
-        if total <= 0 or not 0 <= pct_start <= 1:
-            raise ValueError(
-                "a cycle needs total_steps, or epochs and steps_per_epoch, and a "
-                f"pct_start between 0 and 1, not {total} steps and {pct_start}"
-            )
-        if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(f"anneal_strategy is 'cos' or 'linear': {anneal_strategy}")
-        if cycle_momentum and not {"momentum", "betas"} & optimizer.defaults.keys():
-            raise ValueError(
-                "optimizer must support momentum or beta1 with `cycle_momentum` option "
-                "enabled"
-            )
-        self.total_steps = total
-        self.cycle_momentum = cycle_momentum
-        self._anneal_func_type = anneal_strategy
-        top = pct_start * total - 1
-        fall = ("max_lr", "initial_lr" if three_phase else "min_lr")
-        end = 2 * top if three_phase else total - 1
-        self._phases = [
-            (top, ("initial_lr", "max_lr"), ("max_momentum", "base_momentum")),
-            (end, fall, ("base_momentum", "max_momentum")),
-        ]
-        if three_phase:
-            last = ("initial_lr", "min_lr"), ("max_momentum", "max_momentum")
-            self._phases.append((total - 1, *last))
-        bounds = {"max_lr": max_lr}
-        if cycle_momentum:
-            bounds |= {"max_momentum": max_momentum, "base_momentum": base_momentum}
-        for name, value in bounds.items() if last_epoch == -1 else ():
-            values = spread(name, optimizer, value)
-            for group, each in zip(optimizer.param_groups, values, strict=True):
-                group[name] = each
-                if name == "max_lr":
-                    group["initial_lr"] = each / div_factor
-                    group["min_lr"] = group["initial_lr"] / final_div_factor
-        super().__init__(optimizer, last_epoch)
-
-    def get_lr(self) -> list[Rate]:
-        step = self.last_epoch
-        if step > self.total_steps:
-            raise ValueError(
-                f"Tried to step {step} times. The specified number of total steps is "
-                f"{self.total_steps}"
-            )
-        ends = [end for end, *_ in self._phases]
-        at = min(bisect_left(ends, step), len(ends) - 1)
-        end, rates, momenta = self._phases[at]
-        began = ends[at - 1] if at else 0.0
-        share = (step - began) / (end - began)
-        linear = self._anneal_func_type == "linear"
-
-        def between(group: Group, names: tuple[str, str]) -> Any:
-            first, last = (group[name] for name in names)
-            if linear:
-                return (last - first) * share + first
-            return last + (first - last) / 2.0 * (math.cos(math.pi * share) + 1)
-
-        for group in self.optimizer.param_groups if self.cycle_momentum else ():
-            momentum = between(group, momenta)
-            if "betas" in group:
-                group["betas"] = (momentum, *group["betas"][1:])
-            else:
-                group["momentum"] = momentum
-        return self._each(lambda group: between(group, rates))

@@ -1,4 +1,4 @@
-"""Stubs of layers, their functions, optimisers and schedules, all made from tables.
+"""Stubs of layers, their functions and optimisers, all made from tables.
 
 Invariant: names, order and defaults are read from the signatures of the made functions;
 a parameter's type is its annotation, or stands in `NAMES`, or follows from its default.
@@ -15,7 +15,6 @@ from gradcli import autograd, distributions, func, nn, optim, random
 from gradcli.nn import table as modules
 from gradcli.nn.functional import table as functions
 from gradcli.optim import table as optimizers
-from gradcli.optim.lr_scheduler import table as schedules
 from gradcli.utils import data
 
 from . import parameters, stub
@@ -153,6 +152,5 @@ def stubs() -> dict[str, str]:
         "utils/data/__init__.pyi": names_stub(data),
         "optim/table.pyi": class_stubs(optimizers),
         "optim/__init__.pyi": names_stub(optim),
-        "optim/lr_scheduler/table.pyi": class_stubs(schedules),
         "optim/lr_scheduler/__init__.pyi": names_stub(optim.lr_scheduler),
     }
