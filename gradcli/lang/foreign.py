@@ -60,6 +60,18 @@ class Meaning(NamedTuple):
     constant: bool = False
     conditions: str = ""
 
+    @property
+    def is_entrywise(self) -> bool:
+        """Whether the formula computes each entry of its result from one of each
+        parameter."""
+        from ..ops.op import parameters
+
+        if self.rest or re.search(r"[@\[]|\.[A-Za-z]", self.text):
+            return False
+        called = {*re.findall(r"(\w+)\(", self.text)} - {"int"}
+        rows = [ops.FUNCTIONS.get(ops.ALIASES.get(name, name)) for name in called]
+        return all(row and not {"dim", "dims"} & {*parameters(row)} for row in rows)
+
     def fitted(
         self, given: Sequence[Given], named: Mapping[str, Given], texts: Sequence[str]
     ) -> tuple[dict[str, Given], list[Given]] | None:
@@ -261,6 +273,28 @@ _MARK = (
 """Pattern of the marks, which few texts have; it is compiled at the first of these."""
 
 
+def _divides(source: str, given: Container[str]) -> bool:
+    r"""Return whether each backslash in a text with operators of MATLAB divides by a
+    variable, as in `A\b`; a text of LaTeX has none behind an operand.
+
+    Raises:
+        ProgramError: `A\exp(x)` divides in MATLAB, and has a command in LaTeX.
+    """
+    from .notation import IN_LATEX
+
+    for found in re.finditer(r"[\w)\]']\s*(\\([A-Za-z]\w*))", source):
+        if found[2] not in given:
+            raise ProgramError(
+                "E208",
+                f"{found[1]} divides in MATLAB, and is a command in LaTeX",
+                Span(*found.span(1)),
+                source,
+                hint=f"write \\ {found[2]} to divide, or * for .* in LaTeX",
+            )
+        source = source.replace(found[1], " " * len(found[1]))
+    return not IN_LATEX.search(source)
+
+
 def program_of(source: str, given: Container[str]) -> str | None:
     """Return the title of the program whose formula a text is; None if it has no mark
     of one.
@@ -283,7 +317,11 @@ def program_of(source: str, given: Container[str]) -> str | None:
                 continue
         if kind == "doubt":
             doubt = found
-        elif kind != "skip" and (kind == "Excel" or not IN_LATEX.search(source)):
+        elif kind != "skip" and (
+            kind == "Excel"
+            or not IN_LATEX.search(source)
+            or (kind == "MATLAB" and "." in found[0] and _divides(source, given))
+        ):
             return None if KEYWORDS.intersection(source.split()) else kind
     if doubt is None or IN_LATEX.search(source):
         return None
