@@ -220,6 +220,12 @@ class _Reader:
                 left = transposed(left)
                 left = Piece(f"{left.at(ATOM)}.T") if turned else left
                 continue
+            elif token.kind == "!" and self.title == "Mathematica":
+                self.take()
+                if self.token.kind == "!":
+                    raise self._refused(hint="write Factorial2[n]")
+                left = Piece(f"factorial({left.text})", ATOM, left.rank)
+                continue
             if power < floor:
                 return left
             if not (grammar.beside and begins):
@@ -420,6 +426,7 @@ class _Reader:
             flat = [f"cat({listed})"] if len(flat) > 1 else flat
             pieces[meaning.rest] = Piece(flat[0] if meaning.joined and flat else listed)
         reduced = meaning.joined and meaning.text != meaning.rest
+        reduced |= meaning.text.endswith(".numel()")
         each = meaning.is_entrywise
         rank = None
         if reduced or not (given or rest):

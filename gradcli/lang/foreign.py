@@ -13,6 +13,7 @@ called the same.
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from os.path import dirname, join
 from typing import NamedTuple, TypeVar
 
@@ -248,6 +249,32 @@ def outside(title: str, name: str, meaning: Meaning) -> tuple[str, str]:
     the way out."""
     message = f"{title}'s {name} is computed here only if {meaning.conditions}"
     return message, "give such values, or write its formula"
+
+
+def written_out(name: str, source: str, at: Span) -> str | None:
+    """Return a text with the formula of a function of books in the place of its call,
+    whose name is at a span; None if there is none."""
+    rest = source[at.end :]
+    depth, starts = 0, [1]
+    for end, sign in enumerate(rest):
+        depth += (sign in "([{") - (sign in ")]}")
+        if sign == "," and depth == 1:
+            starts.append(end + 1)
+        if not depth:
+            break
+    else:
+        return None
+    starts.append(end + 1)
+    put: dict[str, str] = {}
+    given = [rest[a : b - 1].strip() for a, b in pairwise(starts)]
+    for meaning in meanings("Books", name):
+        fit = meaning.fitted(given, {}, given)
+        if fit is not None:
+            put = {n: t if t.isalnum() else f"({t})" for n, t in fit[0].items()}
+            text = re.sub(r"\w+", lambda f: put.get(f[0], f[0]), meaning.text)
+            around = source[: at.start], rest[end + 1 :]
+            return f"({text})".join(around) if any(map(str.strip, around)) else text
+    return None
 
 
 def _usage(name: str, meaning: Meaning) -> str:
