@@ -265,13 +265,13 @@ def written_out(name: str, source: str, at: Span) -> str | None:
     else:
         return None
     starts.append(end + 1)
-    put: dict[str, str] = {}
     given = [rest[a : b - 1].strip() for a, b in pairwise(starts)]
     for meaning in meanings("Books", name):
         fit = meaning.fitted(given, {}, given)
         if fit is not None:
             put = {n: t if t.isalnum() else f"({t})" for n, t in fit[0].items()}
-            text = re.sub(r"\w+", lambda f: put.get(f[0], f[0]), meaning.text)
+            words = re.split(r"(\W+)", meaning.text)
+            text = "".join(put.get(word, word) for word in words)
             around = source[: at.start], rest[end + 1 :]
             return f"({text})".join(around) if any(map(str.strip, around)) else text
     return None

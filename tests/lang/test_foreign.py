@@ -239,6 +239,7 @@ def test_a_decimal_of_a_formula_is_exact_to_the_checker() -> None:
 
 OF_BOOKS = [
     ("C(n,k)", scipy.special.comb(5, 3)),
+    ("C(k + 4,n)", scipy.special.comb(7, 5)),
     ("beta(k, 2) + 1", scipy.special.beta(3, 2) + 1),
     ("2*B(n/2,k)", 2 * scipy.special.beta(2.5, 3)),
     ("poch(n, k)", scipy.special.poch(5, 3)),
