@@ -99,6 +99,16 @@ GRAMMARS = {
 }  # fmt: skip
 """The programs whose formulas are read, by the titles of their sections."""
 
+_WHOLE = frozenset({"@", "outer", "mtimes", "mrdivide", "mldivide", "mpower"})
+"""Operators of whole vectors and matrices."""
+
+_GUARDED = {"+": "plus", "-": "minus", "*": "times", "/": "rdivide", "^": "power"}
+"""Functions of the section `programs`, which compute what an operator does if none of
+the operands is a vector beside a matrix."""
+
+_MIXED = r"@|solve|quantile|ends"
+"""Pattern of formulas that may have a vector and a matrix among their operands."""
+
 _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*(?!\s*\(|\s*=[^=]|\.)")
 """Pattern of a name in a formula that is neither called nor a keyword."""
 
@@ -162,12 +172,14 @@ class _Reader:
         return self.take() if self.token.kind in kinds else None
 
     def _refused(
-        self, at: Span | None = None, why: str = "is not read"
+        self,
+        at: Span | None = None,
+        why: str = "is not read",
+        hint: str = "write it in the language: sqrt(x), x^2, a/b, sum(x)",
     ) -> ProgramError:
         span = at or Span(self.token.start, self.token.end)
         shown = shortened(self.source[slice(*span)].strip() or "the end")
         message = f"{shown} {why} in a formula of {self.title}"
-        hint = "write it in the language: sqrt(x), x^2, a/b, sum(x)"
         return ProgramError("E201", message, span, self.source, hint=hint)
 
     def statements(self) -> str:
@@ -202,11 +214,17 @@ class _Reader:
                 self.take()
                 left = Piece(f"{left.at(PRODUCT)}/100", PRODUCT, left.rank)
                 continue
-            elif token.kind in ("'", ".'") and self.title == "MATLAB":
+            elif token.kind in ("'", ".'") and floor <= RAISE:
                 self.take()
                 turned = left.rank is None
                 left = transposed(left)
                 left = Piece(f"{left.at(ATOM)}.T") if turned else left
+                continue
+            elif token.kind == "!" and self.title == "Mathematica":
+                self.take()
+                if self.token.kind == "!":
+                    raise self._refused(hint="write Factorial2[n]")
+                left = Piece(f"factorial({left.text})", ATOM, left.rank)
                 continue
             if power < floor:
                 return left
@@ -225,14 +243,53 @@ class _Reader:
         return self._operand()
 
     def _joined(self, left: Piece, sign: str, right: Piece, token: Token) -> Piece:
-        ranks = left.rank, right.rank
+        if sign in _WHOLE:
+            return self._multiplied(left, sign, right, token)
+        self._paired([left, right], Span(token.start, token.end))
+        if sign in _GUARDED and self._is_unsure(left, right):
+            name = _GUARDED[sign]
+            return Piece(f"programs.{name}({left.text}, {right.text})")
+        made = self._each(left, sign, right, token)
+        return made._replace(row=left.row or right.row)
+
+    def _is_unsure(self, left: Piece, right: Piece) -> bool:
+        """Return whether one operand may be a vector and the other one a matrix."""
+        return None in (left.rank, right.rank) and 0 not in (left.rank, right.rank)
+
+    def _paired(self, pieces: list[Piece], at: Span) -> None:
+        """Refuse a vector beside a matrix, and a row beside a column: they are paired
+        from the first dimension on in the programs, and from the last one on here."""
+        if len({2 if p.row else p.rank for p in pieces if p.rank}) > 1:
+            why = "pairs vectors, rows and matrices in a way of its own"
+            hint = "write it in the language: M*v.unsqueeze(1) pairs v with M's rows"
+            raise self._refused(at, why, hint)
+
+    def _each(self, left: Piece, sign: str, right: Piece, token: Token) -> Piece:
+        """Return what an operator makes of operands entry by entry."""
         if sign in ("+", "-"):
             return joined(left, f" {sign} ", right, SUM, PRODUCT)
-        if sign in ("*", "/") or (0 in ranks and sign == "mtimes"):
-            return joined(left, "/" if sign == "/" else "*", right)
+        if sign in ("*", "/"):
+            return joined(left, sign, right)
         if sign in ("%", "//"):
             return joined(left, f" {sign} ", right)
-        if sign == "^" or (sign == "mpower" and ranks == (0, 0)):
+        if sign == "^":
+            return raised(left, right)
+        if sign.startswith("logical"):
+            text = f"{sign}({left.text}, {right.text})"
+            return Piece(text, ATOM, rank_of(left, right))
+        if COMPARISON in (left.level, right.level):
+            raise self._refused(
+                Span(token.start, token.end), "behind a comparison is not read"
+            )
+        text = f"{left.at(SUM)} {sign} {right.at(SUM)}"
+        return Piece(text, COMPARISON, rank_of(left, right))
+
+    def _multiplied(self, left: Piece, sign: str, right: Piece, token: Token) -> Piece:
+        """Return what an operator makes of whole vectors and matrices."""
+        ranks = left.rank, right.rank
+        if sign == "mtimes" and 0 in ranks:
+            return joined(left, "*", right)._replace(row=left.row or right.row)
+        if sign == "mpower" and ranks == (0, 0):
             return raised(left, right)
         if sign == "@":
             rank = (left.rank or 0) + (right.rank or 0) - 2 if all(ranks) else None
@@ -244,22 +301,15 @@ class _Reader:
             return multiplied(left, right, "")
         if sign == "mrdivide" and right.rank == 0:
             return joined(left, "/", right)
-        if sign == "outer" or sign.startswith("logical"):
-            return Piece(
-                f"{sign}({left.text}, {right.text})", ATOM, rank_of(left, right)
-            )
-        if sign == "mldivide":
+        if sign == "mldivide" and left.rank == 0:
+            return joined(right, "/", left)._replace(row=right.row)
+        if sign == "mldivide" and left.rank == 2:
             return Piece(f"solve({left.text}, {right.text})", ATOM, right.rank)
+        if sign == "outer":
+            return Piece(f"outer({left.text}, {right.text})", ATOM, 2)
         if sign == "mpower" and left.rank == 2:
             return Piece(f"matrix_power({left.text}, {right.text})", ATOM, 2)
-        if sign[0] == "m":
-            return Piece(f"{self.prefix}.{sign}({left.text}, {right.text})")
-        if COMPARISON in (left.level, right.level):
-            raise self._refused(
-                Span(token.start, token.end), "behind a comparison is not read"
-            )
-        text = f"{left.at(SUM)} {sign} {right.at(SUM)}"
-        return Piece(text, COMPARISON, rank_of(left, right))
+        return Piece(f"{self.prefix}.{sign}({left.text}, {right.text})")
 
     def _operand(self) -> Piece:
         opens, closes = self.grammar.calls[0], self.grammar.calls[1]
@@ -275,7 +325,11 @@ class _Reader:
             items = self._items(self.grammar.lists[1])[0]
             rank = items[0].rank if items else None
             text = f"[{', '.join(item.text for item in items)}]"
-            return Piece(text, ATOM, None if rank is None else rank + 1)
+            row = self.title == "MATLAB"
+            if row and any(item.rank for item in items):
+                at = Span(token.start, self.tokens[self.at - 1].end)
+                raise self._refused(at, "joins vectors, which is not read")
+            return Piece(text, ATOM, None if rank is None else rank + 1, row=row)
         if token.kind != "name":
             self.at = start
             raise self._refused()
@@ -295,7 +349,7 @@ class _Reader:
                 if meaning.constant:
                     level = ATOM if meaning.text.isidentifier() else CHOICE
                     return Piece(meaning.text, level, 0)
-        return Piece(token.text)
+        return Piece(token.text, ATOM, 0)
 
     def _closed(self, closing: str) -> None:
         if self.take_if(closing) is None:
@@ -337,8 +391,12 @@ class _Reader:
             if fit is None:
                 continue
             given, rest = fit
+            if not meaning.rest and not re.search(_MIXED, meaning.text):
+                self._paired([*given.values()], Span(token.start, token.end))
             if meaning.own:
-                return call(meaning.own, [*given.values()])
+                made = call(meaning.own, [*given.values()])
+                row = made.rank == 1 and any(each.row for each in items)
+                return made._replace(row=row)
             return self._in_place(name, meaning, given, rest, texts)
         message, hint = refusal(self.title, name, name)
         at = Span(token.start, token.end)
@@ -356,28 +414,41 @@ class _Reader:
         where a longer one would stand twice."""
         pieces = {n: Piece(text) for n, text in meaning.defaults.items()} | given
         if meaning.rest:
-            flat = [r.text if r.rank == 1 else f"flatten({r.text})" for r in rest]
+            turn = ".T" if meaning.text == meaning.rest else ""
+            flat = [
+                r.text if r.rank == 1
+                else f"flatten({r.at(ATOM)}{turn if r.rank != 0 else ''})"
+                for r in rest
+            ]  # fmt: skip
             listed = (
                 f"[{', '.join(flat if meaning.joined else [r.text for r in rest])}]"
             )
             flat = [f"cat({listed})"] if len(flat) > 1 else flat
             pieces[meaning.rest] = Piece(flat[0] if meaning.joined and flat else listed)
-        ranks = [piece.rank for piece in (*given.values(), *rest)]
         reduced = meaning.joined and meaning.text != meaning.rest
-        rank = 0 if reduced or not any(r != 0 for r in ranks) else None
+        reduced |= meaning.text.endswith(".numel()")
+        each = meaning.is_entrywise
+        rank = None
+        if reduced or not (given or rest):
+            rank = 0
+        elif each:
+            rank = rank_of(*given.values())
+        row = each and any(piece.row for piece in given.values())
         words = _WORD.findall(meaning.text)
-        longer = (
-            n for n, piece in pieces.items() if not re.fullmatch(r"[\w.]+", piece.text)
+        often = any(
+            words.count(n) > (3 if re.fullmatch(r"[\w.]+", piece.text) else 1)
+            for n, piece in pieces.items()
         )
         dotted = any(f"{n}." in meaning.text for n in pieces)
-        if dotted or meaning.conditions or any(words.count(n) > 1 for n in longer):
+        if dotted or meaning.conditions or often:
             inner = [*texts, *(f"{n}={p.text}" for n, p in given.items() if n not in
                               meaning.parameters[: len(texts)])]  # fmt: skip
-            return Piece(f"{self.prefix}.{name}({', '.join(inner)})", ATOM, rank)
+            text = f"{self.prefix}.{name}({', '.join(inner)})"
+            return Piece(text, ATOM, rank, row)
         put = lambda found: self._put(pieces.get(found[0]), found)
         text = _WORD.sub(put, meaning.text)
         whole = re.fullmatch(r"[\w.]+\([^()]*(?:\([^()]*\)[^()]*)*\)|\w+", text)
-        return Piece(text, ATOM if whole else CHOICE, rank)
+        return Piece(text, ATOM if whole else CHOICE, rank, row)
 
     def _put(self, piece: Piece | None, found: re.Match[str]) -> str:
         if piece is None:

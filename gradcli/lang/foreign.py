@@ -13,6 +13,7 @@ called the same.
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from os.path import dirname, join
 from typing import NamedTuple, TypeVar
 
@@ -59,6 +60,18 @@ class Meaning(NamedTuple):
     joined: bool = False
     constant: bool = False
     conditions: str = ""
+
+    @property
+    def is_entrywise(self) -> bool:
+        """Whether the formula computes each entry of its result from one of each
+        parameter."""
+        from ..ops.op import parameters
+
+        if self.rest or re.search(r"[@\[]|\.[A-Za-z]", self.text):
+            return False
+        called = {*re.findall(r"(\w+)\(", self.text)} - {"int"}
+        rows = [ops.FUNCTIONS.get(ops.ALIASES.get(name, name)) for name in called]
+        return all(row and not {"dim", "dims"} & {*parameters(row)} for row in rows)
 
     def fitted(
         self, given: Sequence[Given], named: Mapping[str, Given], texts: Sequence[str]
@@ -238,6 +251,32 @@ def outside(title: str, name: str, meaning: Meaning) -> tuple[str, str]:
     return message, "give such values, or write its formula"
 
 
+def written_out(name: str, source: str, at: Span) -> str | None:
+    """Return a text with the formula of a function of books in the place of its call,
+    whose name is at a span; None if there is none."""
+    rest = source[at.end :]
+    depth, starts = 0, [1]
+    for end, sign in enumerate(rest):
+        depth += (sign in "([{") - (sign in ")]}")
+        if sign == "," and depth == 1:
+            starts.append(end + 1)
+        if not depth:
+            break
+    else:
+        return None
+    starts.append(end + 1)
+    given = [rest[a : b - 1].strip() for a, b in pairwise(starts)]
+    for meaning in meanings("Books", name):
+        fit = meaning.fitted(given, {}, given)
+        if fit is not None:
+            put = {n: t if t.isalnum() else f"({t})" for n, t in fit[0].items()}
+            words = re.split(r"(\W+)", meaning.text)
+            text = "".join(put.get(word, word) for word in words)
+            around = source[: at.start], rest[end + 1 :]
+            return f"({text})".join(around) if any(map(str.strip, around)) else text
+    return None
+
+
 def _usage(name: str, meaning: Meaning) -> str:
     if meaning.constant:
         return name
@@ -259,6 +298,28 @@ _MARK = (
     r"|\b(?P<Mathematica>[A-Z][A-Za-z]\w*)\[(?P<number>\s*-?\d*\s*[],:])?"
 )
 """Pattern of the marks, which few texts have; it is compiled at the first of these."""
+
+
+def _divides(source: str, given: Container[str]) -> bool:
+    r"""Return whether each backslash in a text with operators of MATLAB divides by a
+    variable, as in `A\b`; a text of LaTeX has none behind an operand.
+
+    Raises:
+        ProgramError: `A\exp(x)` divides in MATLAB, and has a command in LaTeX.
+    """
+    from .notation import IN_LATEX
+
+    for found in re.finditer(r"[\w)\]']\s*(\\([A-Za-z]\w*))", source):
+        if found[2] not in given:
+            raise ProgramError(
+                "E208",
+                f"{found[1]} divides in MATLAB, and is a command in LaTeX",
+                Span(*found.span(1)),
+                source,
+                hint=f"write \\ {found[2]} to divide, or * for .* in LaTeX",
+            )
+        source = source.replace(found[1], " " * len(found[1]))
+    return not IN_LATEX.search(source)
 
 
 def program_of(source: str, given: Container[str]) -> str | None:
@@ -283,7 +344,11 @@ def program_of(source: str, given: Container[str]) -> str | None:
                 continue
         if kind == "doubt":
             doubt = found
-        elif kind != "skip" and (kind == "Excel" or not IN_LATEX.search(source)):
+        elif kind != "skip" and (
+            kind == "Excel"
+            or not IN_LATEX.search(source)
+            or (kind == "MATLAB" and "." in found[0] and _divides(source, given))
+        ):
             return None if KEYWORDS.intersection(source.split()) else kind
     if doubt is None or IN_LATEX.search(source):
         return None

@@ -93,6 +93,11 @@ FOREIGN_SIGNS: dict[str, tuple[str, str | None]] = {
     "|": ("write 'or'; an absolute value is abs(x)", None),
     "~": ("write 'not'; for a mask write 'mask == 0'", None),
     "!": ("write 'not'; a factorial is factorial(n)", None),
+    "!!": (
+        "write 2**(n/2)*factorial(n/2) for an even n, "
+        "factorial(n)/(2**((n - 1)/2)*factorial((n - 1)/2)) for an odd n",
+        None,
+    ),
     "{": ("write a list: [ ... ]", None),
     "}": ("write a list: [ ... ]", None),
     "$": ("drop it: names are written without a sign", ""),

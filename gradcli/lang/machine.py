@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 from . import plain
 from .errors import MORE_MEMORY, NO_MEMORY, ProgramError
 from .excerpt import Span
+from .foreign import written_out
 from .lexicon import CALLS_LEFT_OUT
 from .maxima import MAX_STEPS
 from .plain import NUMBERS, Number, described
@@ -302,6 +303,10 @@ class Machine:
         if name in CALLS_LEFT_OUT:
             message = f"'{name}' is not part of the language"
             return ProgramError("E106", message, at, source, hint=CALLS_LEFT_OUT[name])
+        text = written_out(name, source, at)
+        if text is not None:
+            message = f"'{name}' is not a function here"
+            return ProgramError("E101", message, at, source, hint=f"write {text}")
         callables = {*self.library.functions, *plain.FUNCTIONS}
         found = did_you_mean(name, callables)
         if f"linalg.{name}" in callables:

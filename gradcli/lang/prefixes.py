@@ -8,7 +8,7 @@ span of that call, and its parameters are assigned to before it is computed.
 
 import re
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import pairwise, takewhile
 from typing import Any
@@ -18,6 +18,8 @@ from .errors import ProgramError, Span
 from .foreign import ARRAYS, OWN, meanings, names_of, outside, paths, refusal
 from .lexicon import DOTTED
 from .tokens import Token
+
+_NAME = re.compile(r"[^\W\d]\w*")
 
 _CONSTANT = r"(?<![\w.])(?:pi|e|inf|nan|tau)(?!\w)"
 """Pattern of a constant in a formula, which a variable of its name must not replace."""
@@ -117,7 +119,7 @@ class PrefixReader:
         made = read(text)
         if conditions:
             test = read(
-                " and ".join(f"all({each})" for each in conditions.split(" and "))
+                " and ".join(self._held(c, values) for c in conditions.split(" and "))
             )
             refused = syntax.Refusal(span, *otherwise)
             made = syntax.Conditional(span, made, test, refused, span)
@@ -125,6 +127,14 @@ class PrefixReader:
         if not targets:
             return made
         return syntax.Apply(span, tuple(values.values()), targets, (), made)
+
+    @staticmethod
+    def _held(condition: str, names: Iterable[str]) -> str:
+        """Return the test that a condition holds of all entries, or has a NaN there."""
+        read = sorted({*_NAME.findall(condition)}.intersection(names))
+        if not read or re.search(r"\.\D|not |== floor", condition):
+            return f"all({condition})"
+        return f"all(logical_or({condition}, isnan({' + '.join(read)})))"
 
     def called_of(
         self,

@@ -62,7 +62,12 @@ def refuse_words(source: str, program: Program, missing: Collection[str]) -> Non
     found = re.search(rf"(?<![^\W\d_]){re.escape(name)}(?![^\W\d_])", source)
     span = Span(*found.span()) if found else None
     message = f"'{shortened(name)}' is a word here: it has no value and is no function"
-    raise ProgramError("E208", message, span, source, hint=_line(source, program, name))
+    hint = _line(source, program, name)
+    rising = re.search(rf"\(([^()]+)\){re.escape(name)}(?!\w)", source)
+    if rising and name.startswith("_"):
+        base = rising[1]
+        hint = f"a rising factorial is gamma({base} + {name[1:]})/gamma({base})"
+    raise ProgramError("E208", message, span, source, hint=hint)
 
 
 def _rewritten(source: str, program: Program) -> Iterator[Span]:

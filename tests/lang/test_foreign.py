@@ -237,6 +237,45 @@ def test_a_decimal_of_a_formula_is_exact_to_the_checker() -> None:
     assert 7.0 in code.constants.values()
 
 
+OF_BOOKS = [
+    ("C(n,k)", scipy.special.comb(5, 3)),
+    ("C(k + 4,n)", scipy.special.comb(7, 5)),
+    ("beta(k, 2) + 1", scipy.special.beta(3, 2) + 1),
+    ("2*B(n/2,k)", 2 * scipy.special.beta(2.5, 3)),
+    ("poch(n, k)", scipy.special.poch(5, 3)),
+    ("rf(n + 1, 2)", scipy.special.poch(6, 2)),
+    ("ff(n, 2)", 20),
+    ("perm(n, k)", 60),
+    ("nchoosek(n, k)", 10),
+    ("factorial2(n)", 15),
+    ("n!!", 15),
+]
+"""Functions of books that are no functions here, with their values where n is 5 and k
+is 3."""
+
+
+@pytest.mark.parametrize(("text", "true"), OF_BOOKS)
+def test_the_formula_that_an_error_shows_is_computed(text: str, true: float) -> None:
+    with pytest.raises(ProgramError) as caught:
+        ran(text, n=5, k=3)
+    shown = str(caught.value.hint).removesuffix(" for an odd n")
+    formula = shown.removeprefix("write ").rpartition("for an even n, ")[2]
+    assert float(value(formula, n=5, k=3)) == pytest.approx(true, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("scipy.special.zeta(nan*s)", "scipy.special.beta(nan*s, 2)"),
+        *("scipy.stats.norm.pdf(s, 0, nan*s)", "scipy.stats.expon.pdf(-1, 0, nan*s)"),
+        *("=NORM.DIST(s;0;nan*s;TRUE)", "Zeta[s*nan]", "b <- dexp(-1, s*nan)"),
+        *("sympy.polygamma(2, nan*s)", "math.perm(nan*s, 2)"),
+    ],
+)
+def test_a_nan_is_outside_no_condition(text: str) -> None:
+    assert np.isnan(value(text.replace("nan", "u"), u=math.nan))
+
+
 OUTSIDE = [
     ("scipy.special.zeta(x)", "scipy.special's zeta", "x >= 1"),
     ("sympy.zeta(s, t)", "SymPy's zeta", "s >= 1"),

@@ -67,6 +67,14 @@ def read(line: str, *values: str) -> str:
     return read_program(line, read_bindings(values), {}, lambda text: None)
 
 
+@pytest.mark.parametrize("line", ["2*(n)_k", "2*(n)_3"])
+def test_a_rising_factorial_is_refused_with_its_formula(line: str) -> None:
+    with pytest.raises(ProgramError) as refused:
+        read(line, "n=5")
+    last = line[-1]
+    assert refused.value.hint == f"a rising factorial is gamma(n + {last})/gamma(n)"
+
+
 @pytest.mark.parametrize("line", REFUSED)
 def test_a_word_is_refused_with_the_line_as_it_was_read(line: str) -> None:
     with pytest.raises(ProgramError) as refused:
