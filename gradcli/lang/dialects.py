@@ -79,8 +79,8 @@ GRAMMARS = {
     "Mathematica": Grammar(
         {**_SUMS, **_ORDER, **_EQUAL, **_LOGIC, "^": (RAISE, "^"),
          ".": (SPECIAL, "@"), "\u00d7": (TIMES, "*")},
-        calls="[]", lists="{}", names=r"[^\W\d_]\w*", comment=r"\(\*.*?\*\)",
-        assigns=("=",), beside=True,
+        calls="[]", lists="{}", names=r"[^\W\d_]\w*", assigns=("=",), beside=True,
+        comment=r"\(\*(?:[^(*\n]|\((?!\*)|\*(?!\)))*+\*\)",
     ),
     "R": Grammar(
         {**_SUMS, **_ORDER, **_EQUAL, **_LOGIC, **_MASKS, "^": (RAISE, "^"),

@@ -55,9 +55,8 @@ def converted(
     draw = cairosvg.svg2pdf if suffix == ".pdf" else cairosvg.svg2png
     scale = 1.0
     if suffix == ".png":
-        found = re.search('width="(.*?)".*?height="(.*?)"', document)
-        assert found is not None
-        width, height = map(float, found.groups())
+        sides = re.findall('(?:width|height)="([0-9.]+)"', document)
+        width, height = map(float, sides[:2])
         pixels = LIMIT.bytes * PIXELS_PER_BYTE
         fitting = min(MAX_PIXELS / max(width, height), sqrt(pixels / (width * height)))
         scale = min(SCALE, fitting)
