@@ -30,8 +30,8 @@ MAX_BYTES = 500_000_000
 
 STATUSES = {"program": {0, 2, 3, 4}, "settings": {0, 2}}
 """Statuses that a file may lead to, by the kinds of which they are not 0 and 3: a
-program may run longer than the limit, and what is no text is no program; settings belong
-to the command line."""
+program may run longer than the limit, and what is no text is no program; settings
+belong to the command line."""
 
 MORE = "error[E515]: "
 """Beginning of the error, of status 4, where a header asks for more than the limit on
