@@ -60,3 +60,11 @@ def test_no_program_lets_another_exception_out(source: str) -> None:
         run = execute(prepare(source, values), max_steps=1000)
         view = graph_view(run.output, source=source, name="o", variables=run.variables)
         assert (view.root is None) == (run.output.edge is None)
+
+
+def test_a_number_may_stand_between_blanks_of_all_kinds() -> None:
+    blanks = [chr(n) for n in range(0x3001) if chr(n).isspace()]
+    assert len(blanks) > 20
+    for blank in blanks:
+        bound = read_bindings([f"x={blank}2.5{blank}"])
+        assert execute(prepare("x", bound)).output.raw == 2.5
