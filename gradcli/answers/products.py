@@ -250,7 +250,7 @@ def _of_part(verdict: InputVerdict, count: int) -> InputVerdict:
 
 
 _SHARE = re.compile(
-    r"(; )?\d+ of \d+ entries, drawn with seed \d+"
+    r"(; )?\b\d+ of \d+ entries, drawn with seed \d+"
     r"(; max_error is of these \d+ alone)?"
 )
 _ROW = re.compile(r"row \d+, (step_*: )?")

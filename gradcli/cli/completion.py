@@ -58,7 +58,7 @@ _GROUP: Final = (
 )  # fmt: skip
 """Options before a command."""
 
-_IDENTIFIER: Final = re.compile(r"[^\W\d]\w*$")
+_IDENTIFIER: Final = re.compile(r"(?<!\w)\d*+([^\W\d]\w*)$")
 
 _OWN_NAME: Final = re.compile(r"#.*|(?<![\w.])([^\W\d]\w*)\b(?!\s*\()")
 """Pattern of a comment, or of a name that is neither called nor an attribute."""
@@ -220,7 +220,7 @@ class _Line:
         found = _IDENTIFIER.search(text)
         if found is None:
             return
-        lead, begun = text[: found.start()], found[0]
+        lead, begun = text[: found.start(1)], found[1]
         from ..lang.factory import CONSTRUCTORS
 
         mentioned = {match[1] for match in _OWN_NAME.finditer(lead) if match[1]}
@@ -260,7 +260,7 @@ class _Line:
         try:
             return [*assigned_names(parse(text, ()))]
         except ProgramError:
-            return re.findall(r"(?:^|[;\n])\s*([^\W\d]\w*)\s*=(?!=)", text)
+            return re.findall(r"(?:^|[;\n])[^\S\n]*([^\W\d]\w*)\s*=(?!=)", text)
 
 
 def _behind(lead: str, found: Iterable[CompletionItem]) -> Iterator[CompletionItem]:
@@ -370,7 +370,7 @@ def _as_fields(shell: str, given: Begun, each: CompletionItem) -> str:
     mark = "+" if each.more else "="
     if shell == "zsh":
         # The part that is worth showing is the last name in a program.
-        named = re.search(r"[\w./-]*$", given.text)
+        named = re.search(r"(?<![\w./-])[\w./-]*$", given.text)
         start = len(given.text) if named is None else named.start()
         return f"{mark}{each.value}\0{each.value[start:]}\0{about}"
     return mark + continued(given, each.value[len(given.text) :])

@@ -93,7 +93,7 @@ UNLIMITED_SECONDS: Final = 1e8
 CLEARING_SECONDS: Final = 1.0
 """Seconds of processor time that a row which has to end may take to free its data."""
 
-_SIZE = re.compile(r"\s*([0-9.]+(?:[eE]\+?[0-9]+)?)\s*(?:([kKMGT])(i?))?B?\s*")
+_SIZE = re.compile(r"\s*+([0-9.]+(?:[eE]\+?[0-9]+)?)\s*+(?:([kKMGT])(i?))?B?\s*")
 _POWERS: Final = {None: 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4}
 
 

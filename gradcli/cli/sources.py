@@ -40,7 +40,7 @@ _VALUE: Final = r"\s*[^\W\d]\w*\s*=\s*(@.*|[^=A-Za-z_]+)"
 
 _OPTION: Final = r"--?[A-Za-z][\w-]*(=.*)?"
 
-_SIZES: Final = r"[(\[]?\s*(\d{1,100}(\s*[,x]\s*\d{1,100})*)?\s*,?\s*[)\]]?"
+_SIZES: Final = r"[(\[]?\s*+(\d{1,100}(\s*+[,x]\s*\d{1,100})*)?\s*+,?\s*[)\]]?"
 """Pattern of the sizes in the value of ``--shape``."""
 
 _PROGRAM_FILE = re.compile(r"[^()\s]+\.(grad|py|txt)")

@@ -19,7 +19,7 @@ from .factors import Factors
 from .memory_order import in_memory_order
 from .namespace import Namespace
 from .parts import MIN_WORK_SPLIT, chosen, on_threads, over_parts, product
-from .raw import MAX_NUMBER_OF_ALL_TYPES, Library, Raw, Run
+from .raw import MAX_NUMBER_OF_ALL_TYPES, Library, Raw, Run, kinds_of
 from .special_functions import SpecialFunctions
 from .versions import apart, lend, owner
 
@@ -427,6 +427,7 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         if isinstance(index, range):
             check_size((len(index),))
             return self.np.arange(index.start, index.stop, index.step)
+        kinds_of(index)  # NumPy does not end where a list holds itself
         found = self.np.asarray(index)
         if found.dtype.kind in "iub":
             return found

@@ -12,7 +12,6 @@ constructor takes the type asked for and its own arguments, and returns a NumPy 
 
 from __future__ import annotations
 
-import builtins
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial, wraps
@@ -32,7 +31,7 @@ from .methods import named
 from .modes import MODE
 from .namespace import Namespace
 from .promote import fitting, promoted, type_of
-from .raw import Host, Params, Raw
+from .raw import MAX_LIST_DEPTH, PLAIN, Host, Params, Raw, is_list, kinds_of, too_deep
 from .record import call
 from .tensor import Tensor, note_view, raw_of
 
@@ -383,6 +382,8 @@ def _number(value: object) -> Any:
             "argument must be Number, not Tensor: nothing is differentiated by what "
             "new tensors are made of; give the number alone, as .item() gives it"
         )
+    if is_list(value):
+        raise TypeError(f"argument must be Number, not {type(value).__name__}")
     return value.item() if hasattr(value, "item") else value
 
 
@@ -503,14 +504,7 @@ def __getattr__(name: str) -> Any:
 # Python's numbers, lists of them and arrays as one NumPy array: Python's floats get the
 # default type, and whatever has a type of its own keeps it.
 
-MAX_LIST_DEPTH = 64
-"""Greatest depth of nested lists of numbers: NumPy's limit of dimensions."""
-
 KINDS = "biuf"
-SEQUENCES = (list, tuple, builtins.range)
-PLAIN = frozenset({int, float, bool})
-"""Classes of plain numbers, which have no dtype."""
-
 H = TypeVar("H", bound="np.ndarray[Any, np.dtype[Any]] | np.generic[Any]")
 
 
@@ -554,7 +548,7 @@ def _checked(array: H) -> H:
 def _read(data: object, in_floats: bool) -> tuple[np.dtype[Any] | None, Host]:
     """Return the dtype of the data's typed numbers, None if all are plain, and the
     array. Where floats are wanted, integers may be of any size."""
-    kinds = _kinds(data)
+    kinds = kinds_of(data)
     typed = None if kinds <= PLAIN else _own_type(data)
     try:
         array = np.array(data if typed is None else _plain(data, 0))
@@ -571,32 +565,9 @@ def _read(data: object, in_floats: bool) -> tuple[np.dtype[Any] | None, Host]:
     raise _complaint(data)
 
 
-def _is_list(data: object, depth: int = 0) -> bool:
-    return isinstance(data, SEQUENCES) and depth < MAX_LIST_DEPTH
-
-
-def _kinds(data: Any, outer: tuple[int, ...] = ()) -> set[type]:
-    """Return the classes of the entries of nested sequences; ``outer`` holds the
-    identities of the sequences around them, none of which may come again."""
-    if not _is_list(data, len(outer)):
-        return {type(data)}
-    found = set(map(type, data))
-    if found <= PLAIN:
-        return found
-    if id(data) in outer:
-        raise _too_deep(data)
-    inner = (*outer, id(data))
-    return found.union(*[_kinds(each, inner) for each in data]) - {*SEQUENCES}
-
-
-def _too_deep(data: object) -> ValueError:
-    """Return PyTorch's error for sequences that are nested without an end in sight."""
-    return ValueError(f"too many dimensions '{type(data).__name__}'")
-
-
 def _leaves(data: Any, depth: int = 0) -> Iterator[Any]:
     """Yield the entries of nested sequences."""
-    if _is_list(data, depth):
+    if is_list(data, depth):
         for each in data:
             yield from _leaves(each, depth + 1)
     else:
@@ -619,7 +590,7 @@ def _plain(data: Any, depth: int) -> object:
     """Return nested sequences with their tensors replaced by NumPy arrays."""
     if isinstance(data, Tensor):
         return data.tolist() if data.xp.symbolic else devices.host(data.raw)
-    if _is_list(data, depth):
+    if is_list(data, depth):
         return [_plain(item, depth + 1) for item in data]
     return data
 
@@ -628,12 +599,12 @@ def _complaint(data: object) -> Exception:
     """Return PyTorch's error for data that is no array of numbers."""
     level: list[Any] = [data]
     dim = 0
-    while any(map(_is_list, level)):
+    while any(map(is_list, level)):
         if dim == MAX_LIST_DEPTH:
-            return _too_deep(level[0])
-        wanted = len(level[0]) if _is_list(level[0]) else None
+            return too_deep(level[0])
+        wanted = len(level[0]) if is_list(level[0]) else None
         for item in level:
-            if wanted is None or not _is_list(item):
+            if wanted is None or not is_list(item):
                 return TypeError("not a sequence")
             if len(item) != wanted:
                 return ValueError(

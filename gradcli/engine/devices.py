@@ -22,7 +22,7 @@ from .dtypes import DEFAULT, DeviceLike
 from .dtypes import device as Device
 from .errors import DeviceError
 from .namespace import Namespace
-from .raw import Raw
+from .raw import Raw, kinds_of
 
 UNUSED: Final = ("ctypeslib", "f2py", "ma", "polynomial", "testing")
 """NumPy's modules that SciPy imports, but that no function called here needs."""
@@ -284,6 +284,7 @@ def as_raw(value: Any) -> tuple[Raw, Namespace]:
         return value, namespace_of(value)
     if isinstance(value, range):
         return NUMPY.as_index(value), NUMPY
+    kinds_of(value)  # NumPy does not end where a list holds itself
     try:
         array = numpy.asarray(value)
     except ValueError as error:

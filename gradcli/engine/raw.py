@@ -168,3 +168,35 @@ class Library(Protocol):
     """An array library: NumPy or CuPy, or their special functions."""
 
     def __getattr__(self, name: str, /) -> LibraryFunction: ...
+
+
+MAX_LIST_DEPTH = 64
+"""Greatest depth of nested lists of numbers: NumPy's limit of dimensions."""
+
+SEQUENCES = (list, tuple, range)
+PLAIN = frozenset({int, float, bool})
+"""Classes of plain numbers, which have no dtype."""
+
+
+def is_list(data: object, depth: int = 0) -> bool:
+    """Return whether data at a depth of nested sequences is one that can be read."""
+    return isinstance(data, SEQUENCES) and depth < MAX_LIST_DEPTH
+
+
+def kinds_of(data: Any, outer: tuple[int, ...] = ()) -> set[type]:
+    """Return the classes of the entries of nested sequences; ``outer`` holds the
+    identities of the sequences around them, none of which may come again."""
+    if not is_list(data, len(outer)):
+        return {type(data)}
+    found = set(map(type, data))
+    if found <= PLAIN:
+        return found
+    if id(data) in outer:
+        raise too_deep(data)
+    inner = (*outer, id(data))
+    return found.union(*[kinds_of(each, inner) for each in data]) - {*SEQUENCES}
+
+
+def too_deep(data: object) -> ValueError:
+    """Return PyTorch's error for sequences that are nested without an end in sight."""
+    return ValueError(f"too many dimensions '{type(data).__name__}'")

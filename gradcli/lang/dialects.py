@@ -79,8 +79,8 @@ GRAMMARS = {
     "Mathematica": Grammar(
         {**_SUMS, **_ORDER, **_EQUAL, **_LOGIC, "^": (RAISE, "^"),
          ".": (SPECIAL, "@"), "\u00d7": (TIMES, "*")},
-        calls="[]", lists="{}", names=r"[^\W\d_]\w*", comment=r"\(\*.*?\*\)",
-        assigns=("=",), beside=True,
+        calls="[]", lists="{}", names=r"[^\W\d_]\w*", assigns=("=",), beside=True,
+        comment=r"\(\*(?:[^(*\n]|\((?!\*)|\*(?!\)))*+\*\)",
     ),
     "R": Grammar(
         {**_SUMS, **_ORDER, **_EQUAL, **_LOGIC, **_MASKS, "^": (RAISE, "^"),
@@ -158,7 +158,8 @@ class _Reader:
                 kind = token[0] if kind == "sign" else kind
                 found.append(Token(kind, token[0], token.start(), at, spaced))
             spaced = kind == "blank"
-        return [*found, Token("end", "", at, at, spaced)]
+        # The token behind the next one is looked at, too.
+        return [*found, *[Token("end", "", at, at, spaced)] * 2]
 
     @property
     def token(self) -> Token:

@@ -52,7 +52,7 @@ NO_FACTORS = frozenset(rf"\{name}" for name in ("end", "\\", "&", "in", "to", "i
 
 
 DERIVED = re.compile(
-    r"\\[dt]?frac\s*\{\s*(?:d(?!_)|\\partial)\s*[^{}]*\}\s*\{\s*(?:d(?!_)|\\partial)\s*[^{}]*\}"
+    r"\\[dt]?frac\s*\{\s*(?:d(?!_)|\\partial)[^{}]*\}\s*\{\s*(?:d(?!_)|\\partial)[^{}]*\}"
 )
 
 OF_WHAT = "derivatives are taken of what is written"

@@ -23,7 +23,7 @@ from typing import IO, Any
 
 from ..ops.checks import EngineError
 from .errors import ProgramError
-from .process import is_out_of_memory
+from .process import is_out_of_memory, remove_at_end
 from .suggest import nearest
 
 _OPEN_FILES = ("/dev/fd/", "/dev/stdout", "/dev/stderr", "/proc/")
@@ -159,6 +159,7 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
         with suppress(OSError):
             os.unlink(fresh)
         _unfinished.discard(fresh)
+        remove_at_end(next(iter(_unfinished), ""))
 
 
 def abandon() -> None:
@@ -186,10 +187,12 @@ def _beside(path: str, place: str) -> str | None:
     fresh = os.path.join(os.path.dirname(place), f".gradcli-{os.urandom(8).hex()}")
     # A signal may come as soon as it exists.
     _unfinished.add(fresh)
+    remove_at_end(fresh)
     try:
         os.close(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
     except OSError as error:
         _unfinished.discard(fresh)
+        remove_at_end(next(iter(_unfinished), ""))
         if mode and error.errno in (EACCES, EROFS):
             return None
         raise

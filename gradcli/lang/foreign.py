@@ -284,7 +284,7 @@ def _usage(name: str, meaning: Meaning) -> str:
     return f"{name}({', '.join(inputs)})"
 
 
-_PERHAPS = re.compile(r"\A\s*=|%[%*/oi]|<-|\.[*^/]|'|[A-Z]\w+\[")
+_PERHAPS = re.compile(r"\A\s*=|%[%*/oi]|<-|\.[*^/]|'|(?<!\w)[^\WA-Z]*+[A-Z]\w+\[")
 """Pattern of what may be a mark of another program."""
 
 _MARK = (
@@ -295,7 +295,7 @@ _MARK = (
     r"|(?P<doubt>(?:^|;)[ \t]*[A-Za-z]\w*[ \t]*<-(?=[\d.(\w])[^;\n]*$)"
     r"|(?P<MATLAB>(?<=[\w)\]'])\s?\.[*^/](?!\*)"
     r"|(?<=[\w)\]])'(?=\s*(?:[-+*/)\],;.^]|$)))"
-    r"|\b(?P<Mathematica>[A-Z][A-Za-z]\w*)\[(?P<number>\s*-?\d*\s*[],:])?"
+    r"|\b(?P<Mathematica>[A-Z][A-Za-z]\w*)\[(?P<number>\s*+-?\d*+\s*[],:])?"
 )
 """Pattern of the marks, which few texts have; it is compiled at the first of these."""
 
@@ -334,13 +334,13 @@ def program_of(source: str, given: Container[str]) -> str | None:
     from .notation import IN_LATEX
 
     doubt = None
+    assigned = {*re.findall(r"\b(\w+)\s*=(?!=)", source)}
     for found in re.finditer(_MARK, source, re.MULTILINE):
         kind = found.lastgroup or ""
         word = found["Mathematica"]
         if word is not None:
             kind, known = "Mathematica", word in names_of("Mathematica")
-            assigned = re.search(rf"\b{word}\s*=[^=]", source)
-            if word in given or assigned or (found["number"] and not known):
+            if word in given or word in assigned or (found["number"] and not known):
                 continue
         if kind == "doubt":
             doubt = found

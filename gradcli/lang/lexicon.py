@@ -109,7 +109,7 @@ FOREIGN_SIGNS: dict[str, tuple[str, str | None]] = {
 it means nothing, None if no sign alone can take its place."""
 
 DERIVATIVE = re.compile(
-    r"\s*(?:[d∂]\s*(?P<output>\w*)\s*/\s*[d∂]\s*\w+"
+    r"\s*+(?:[d∂]\s*+(?P<output>\w*+)\s*/\s*[d∂]\s*\w+"
     r"|(?:the )?(?:derivative|gradient|slope)\s+of\b"
     r"|(?:differentiate|derive|evaluate|compute|calculate|plot)\b)\s*"
 )

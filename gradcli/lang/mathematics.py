@@ -41,9 +41,9 @@ from .notation import (
 from .tensor_library import CONSTANTS
 
 _BLANK = re.compile(
-    r"(?m)^\s*%.*$|~|\$\$?|\\[][()]|\\(?:begin|end)\s*\{(?:equation|align|aligned|gather"
-    r"|split)\*?\}|\\label\{[^}]*\}|(?<!\\)\\(?:[;:, ]|(?<!,\\)!|(?:q?quad|displaystyle"
-    r"|limits|nonumber|notag|middle|[bB]igg?[lrm]?)(?![A-Za-z]))"
+    r"(?m)^[^\S\n]*%.*$|~|\$\$?|\\[][()]|\\(?:begin|end)\s*\{(?:equation|align|aligned|gather"
+    r"|split)\*?\}|\\label\{[^{}]*\}|(?<!\\)\\(?:[;:, ]|(?<!,\\)!|(?:q?quad"
+    r"|displaystyle|limits|nonumber|notag|middle|[bB]igg?[lrm]?)(?![A-Za-z]))"
 )
 """Pattern of what means nothing: comments, spaces, sizes and environments."""
 

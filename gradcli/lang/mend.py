@@ -12,6 +12,7 @@ hint. This module is loaded only where a text has no tree, or names without a me
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from .errors import Edit, ProgramError, Span
@@ -121,8 +122,10 @@ def _told(before: str, after: str, span: Span) -> Note:
 _NOTATION = frozenset({"E201", "E202", "E205", "E207", "E208", "E209", "E210"})
 """Codes of errors that may be due to mathematical notation."""
 
-_ASSIGNED = re.compile(r"(?m)(?:^|;)\s*([^\W\d]\w*)\s*=(?!=)")
-_SEMICOLON = re.compile(r";(?![^(]*\))")
+_ASSIGNED = re.compile(r"(?m)(?:^|;)[^\S\n]*([^\W\d]\w*)\s*=(?!=)")
+_INSIDE = re.compile(r"([^(]*\))|[^(]*+\(?")
+"""Pattern of all text up to a closing parenthesis, or of what has none behind it."""
+
 _HEAD = re.compile(r"\s*(?:(?:if|elif|while|return)\b)?\s*")
 
 
@@ -139,7 +142,9 @@ def _line(line: str, start: int, ranks: Mapping[str, int | None], read: Reader) 
         test, colon, after = rest.partition(":")
         return begun + rewritten(test, ranks) + colon + after
     parts: list[str] = []
-    given = _SEMICOLON.split(rest)
+    outside = _INSIDE.sub(lambda m: " " * len(m[0]) if m[1] else m[0], rest)
+    ends = [-1, *(n for n, sign in enumerate(outside) if sign == ";"), len(rest)]
+    given = [rest[end + 1 : next_end] for end, next_end in pairwise(ends)]
     for part in given:
         tree = read(part) if part.strip() else None
         if isinstance(tree, ProgramError) or (tree is not None and tree.doubts):

@@ -199,16 +199,25 @@ def _arrow_rows(batch: Any, row: int, wanted: Wanted, what: str) -> Points:
     """Return the rows of a batch of pyarrow, the first of which has the number
     ``row``."""
     if any(batch[name].null_count for name in wanted.names or ()):
-        cells = zip(*(batch[name].to_pylist() for name in wanted.asked), strict=True)
+        cells = zip(*(_arrow_cells(batch[name]) for name in wanted.asked), strict=True)
         places = (f"{what}, row {nr}" for nr in count(row))
         return json_points(zip(places, cells, repeat("")), wanted)
-    columns = {name: json_texts(batch[name].to_pylist()) for name in wanted.kept}
+    columns = {name: json_texts(_arrow_cells(batch[name])) for name in wanted.kept}
     for name in wanted.names or ():
         try:
             columns[name] = batch[name].to_numpy(zero_copy_only=False).astype(float)
         except (TypeError, ValueError):
             raise _no_numbers(what, name, batch[name].type) from None
     return Points(columns, ())
+
+
+def _arrow_cells(column: Any) -> list[Any]:
+    """Return the cells of a column; dates and times that Python has no value for are
+    text."""
+    try:
+        return [*column.to_pylist()]
+    except (ValueError, OverflowError):
+        return [*column.cast("string").to_pylist()]
 
 
 _ARRAYS: dict[str, Callable[[str, Wanted], Iterator[Block]]] = {

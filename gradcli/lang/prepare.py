@@ -373,7 +373,7 @@ def value_of(binding: Binding, factory: Factory) -> Array:
             from .files import read_file
 
             return read_file(place)
-        number = np.float64(text) if _NUMBER.fullmatch(text) else None
+        number = np.float64(text.strip()) if _NUMBER.fullmatch(text) else None
         if number and np.isfinite(number):
             return number
         listed = _numbers_listed(text)

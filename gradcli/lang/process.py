@@ -156,6 +156,21 @@ def heard(kind: type[BaseException], again: Callable[[], None]) -> Iterator[None
         sys.unraisablehook = before
 
 
+_unfinished = bytearray(1 << 12)
+"""Path of the file that a `Fuse` removes before it ends the process, with zeros behind
+it; zeros alone if there is none."""
+
+
+def remove_at_end(path: str) -> None:
+    """Let a `Fuse` that ends the process remove a file; of an empty path, none."""
+    size = len(_unfinished)
+    name = os.fsencode(path)[:size].ljust(size, b"\0")
+    # At no moment the beginning of a path is taken for a path.
+    _unfinished[0] = 0
+    if name[-1] == 0:
+        _unfinished[1:], _unfinished[0] = name[1:], name[0]
+
+
 class Fuse:
     """A timer of the system, which ends the process with a text on stderr unless it is
     set again in time, even while a call of C lets no thread and no signal through.
@@ -180,7 +195,12 @@ class Fuse:
             self._stream = c_void_p(libc.fdopen(c_int(2), b"w"))
             libc.setvbuf(self._stream, None, c_int(0), ctypes.c_size_t(1 << 13))
             libc.fputs(text.encode()[: 1 << 12], self._stream)
-            calls = (libc.fflush, self._stream.value), (libc._exit, status)
+            self._path = (ctypes.c_char * len(_unfinished)).from_buffer(_unfinished)
+            place = ctypes.addressof(self._path)
+            calls = (
+                (libc.fflush, self._stream.value), (libc.unlink, place),
+                (libc._exit, status),
+            )  # fmt: skip
 
             class Event(ctypes.Structure):
                 _fields_ = (

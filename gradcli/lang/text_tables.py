@@ -76,7 +76,7 @@ _BRACKETS = {"]": "[", ")": "("}
 
 _NUMBER_OF_JSON = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
 _NUMBER = re.compile(
-    r"[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|nan|inf(inity)?)",
+    r"[-+]?(\d++\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|nan|inf(inity)?)",
     re.ASCII | re.IGNORECASE,
 )
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?", re.ASCII)

@@ -387,7 +387,7 @@ _CALLED = (PYTORCH, f"{PYTORCH}.nn", f"{PYTORCH}.nn.functional", f"{PYTORCH}.lin
 
 _IMPORTED = re.compile(r"cannot import name '(\w+)'")
 _KEYWORD = re.compile(
-    r"(\w+)(?:\.\w+)?\(\) "
+    r"\b(\w+)(?:\.\w+)?\(\) "
     r"(?:has no parameter|got an unexpected keyword argument) '(\w+)'"
 )
 _ASKED = re.compile(r"module '(gradcli[\w.]*)' has no attribute '(\w+)'")

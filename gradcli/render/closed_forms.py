@@ -31,7 +31,7 @@ MAX_TABLE_COLUMNS: Final = 120
 """Largest width of a table where the layout sets no limit, in columns; a wider one is
 written as a line per entry."""
 
-_SYMBOL: Final = re.compile("\ue000(.*?)\ue001")
+_SYMBOL: Final = re.compile("\ue000([^\ue000\ue001]*)\ue001")
 """Pattern of a name in a formula's LaTeX that `written` replaces by its symbol."""
 
 UNNAMED: Final = ("f", "F", "g", "h")

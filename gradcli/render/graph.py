@@ -41,7 +41,7 @@ MAX_EDGE_ENTRIES = 4
 MAX_LABEL_CHARACTERS = 60
 """Largest length of the program's text in a node of a picture, in characters."""
 
-CHANGE = re.compile(r"\s*[^\w\s=<>!]+=")
+CHANGE = re.compile(r"\s*+[^\w\s=<>!]+=")
 """Pattern of an assignment like ``*=`` after a name, which changes it in place."""
 
 _DOT = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})

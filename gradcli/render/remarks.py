@@ -16,7 +16,7 @@ from .theme import coloured
 
 _HEAD: Final = r"(?m)^(?:(error\[E\d+\]:|refuted:)|(note:))"
 _HINT: Final = r"(\s*\| \s*)(\^+)( )(.+)|(\s+= help: )(.+)|(note: )(.+)"
-_CARETS: Final = r"(?m)^(\s*\| \s*)(\^+)"
+_CARETS: Final = r"(?m)^([^\S\n]*\| [^\S\n]*)(\^+)"
 
 MIN_HINT_COLUMNS: Final = 24
 """Smallest width of a hint behind carets, in columns; a narrower one begins a new

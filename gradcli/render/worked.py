@@ -129,7 +129,8 @@ def _first_cells(step: StepView) -> str:
 
 def _by_rows(text: str) -> str:
     """Return the text of numbers with each matrix in it as rows that are not broken."""
-    marked = re.sub(r"(\[\[.*?\]\]+)", r'<i class="rows">\1</i>', text)
+    rows = r"(?<!\[)(\[\[+(?:[^][\n]|\[(?!\[)|\](?!\]))*+\]\]+)"
+    marked = re.sub(rows, r'<i class="rows">\1</i>', text)
     return marked.replace("], [", "],<br> [")
 
 

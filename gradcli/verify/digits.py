@@ -48,7 +48,7 @@ SPARE_BITS: Final = 64
 
 MAX_PRECISION_DOUBLINGS: Final = 7
 
-_NUMBER: Final = re.compile(r"\s*[+-]?(\d[\d_]*\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+_NUMBER: Final = re.compile(r"\s*[+-]?(\d[\d_]*+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 _LIST: Final = re.compile(r"\s*\[[-+0-9.eE,\[\]\s]*\]\s*")
 
 

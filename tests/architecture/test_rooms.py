@@ -180,3 +180,14 @@ def test_no_room_hides_a_function() -> None:
     from gradcli.ops import ALIASES, FUNCTIONS
 
     assert not {path.stem for path in PACKAGE.iterdir()} & {*FUNCTIONS, *ALIASES}
+
+
+def test_importing_the_package_imports_nothing() -> None:
+    """So that a process with hardly any memory can still say so."""
+    tree = ast.parse((PACKAGE / "__init__.py").read_text())
+    imports = [
+        node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+    assert [ast.unparse(node) for node in imports] == [
+        "from __future__ import annotations"
+    ]

@@ -47,13 +47,18 @@ class Taken:
     resident_bytes: int
 
 
-def measured(tmp_path: Path, *args: str, stdin: bytes = b"") -> Taken:
-    """Run the command line below a small process, whose own memory does not count."""
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", MEASURED, *COMMAND, *args],
-        input=stdin, capture_output=True, cwd=tmp_path, env=environment(),
-        timeout=GUARD_SECONDS, check=True,
-    )  # fmt: skip
+def measured(
+    tmp_path: Path, *args: str, stdin: bytes = b"", place: str | None = None
+) -> Taken:
+    """Run the command line below a small process, whose own memory does not count; it
+    reads bytes, or the file at a place."""
+    with open(place or os.devnull, "rb") as file:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", MEASURED, *COMMAND, *args],
+            capture_output=True, cwd=tmp_path, env=environment(),
+            timeout=GUARD_SECONDS, check=True,
+            **({"stdin": file} if place else {"input": stdin}),
+        )  # fmt: skip
     err, _, told = done.stderr.decode().rpartition("\n")
     status, resident = map(int, told.split())
     return looked_at(Taken(status, done.stdout.decode(errors="replace"), err, resident))
@@ -227,6 +232,26 @@ def test_a_program_that_never_ends_is_read_to_the_limit(
     tmp_path: Path, place: str
 ) -> None:
     refused(measured(tmp_path, "grad", "-f", place), "E515", 4, "--max-program")
+
+
+@linux
+def test_a_session_that_never_ends_a_line_is_read_to_the_limit(tmp_path: Path) -> None:
+    ended = measured(tmp_path, "repl", place="/dev/zero")
+    refused(ended, "E404", 4, "-f FILE")
+    assert ended.resident_bytes < 200_000_000
+
+
+@linux
+@pytest.mark.nightly
+def test_millions_of_rows_take_no_more_than_the_usual_memory(tmp_path: Path) -> None:
+    rows = 5_000_000
+    (tmp_path / "t.csv").write_text("x\n" + "1\n2\n3\n4\n5\n" * (rows // 5))
+    words = ["x^2", "--table", "t.csv", "--out", "o.csv", "--no-verify"]
+    ended = measured(tmp_path, "grad", *words)
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.resident_bytes < 450_000_000
+    with (tmp_path / "o.csv").open("rb") as file:
+        assert sum(line.count(b"\n") for line in file) == rows + 1
 
 
 def header(shape: str, descr: str = "<f8") -> bytes:

@@ -178,7 +178,7 @@ def test_commands_of_settings_are_commands() -> None:
     assert {n for each in SETTINGS for n in each.commands or ()} <= {*COMMANDS}
 
 
-KINDS = ["zeros", "pipe", "folder", "bytes", "brackets", "digits"]
+KINDS = ["zeros", "pipe", "folder", "bytes", "brackets", "digits", "points"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -195,8 +195,10 @@ def test_what_is_no_file_of_settings_is_told_and_never_waited_for(
     elif kind == "folder":
         file.mkdir()
     else:
-        texts = {"bytes": b"\xff", "brackets": b"[" * 200_000, "digits": b"9" * 5000}
-        file.write_bytes(b"width = " + texts[kind])
+        file.write_bytes({
+            "bytes": b"width = \xff", "brackets": b"width = " + b"[" * 200_000,
+            "digits": b"width = " + b"9" * 5000, "points": b"a." * 20_000 + b"a = 1",
+        }[kind])  # fmt: skip
     for words in (FORMULA, ("config", "digits"), ("config", "digits", "5")):
         ended = gradcli(*words, env=env)
         assert (ended.status, ended.out) == (2, "")

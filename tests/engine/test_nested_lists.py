@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -32,6 +33,32 @@ def deep(count: int) -> Any:
 def test_a_list_without_an_end_has_too_many_dimensions(name: str, data: Any) -> None:
     with pytest.raises(ValueError, match="too many dimensions 'list'"):
         getattr(gradcli, name)(data)
+
+
+OPERANDS: dict[str, Callable[[Any], object]] = {
+    "stack": gradcli.stack,
+    "cat": gradcli.cat,
+    "an entry of stack": lambda data: gradcli.stack([data, data]),
+    "an operand": lambda data: gradcli.ones(2) + data,
+    "a condition": lambda data: gradcli.where(data, 1, 2),
+    "an index": lambda data: gradcli.ones(3)[data],
+    "a place": lambda data: gradcli.ones(3).__setitem__(data, 1),
+    "a place's value": lambda data: gradcli.ones(3).__setitem__(0, data),
+    "einsum": lambda data: gradcli.einsum("i", data),
+    "chunk": lambda data: gradcli.chunk(data, 2),
+}
+
+
+@pytest.mark.parametrize("place", OPERANDS)
+def test_an_operand_without_an_end_has_too_many_dimensions(place: str) -> None:
+    with pytest.raises(ValueError, match="too many dimensions 'list'"):
+        OPERANDS[place](endless(2))
+
+
+@pytest.mark.parametrize("name", ["linspace", "logspace", "arange"])
+def test_an_end_of_a_range_is_no_list(name: str) -> None:
+    with pytest.raises(TypeError, match="list"):
+        getattr(gradcli, name)(endless(2), 1, 3)
 
 
 def test_a_list_that_stands_twice_in_another_is_none() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -60,3 +61,22 @@ def test_no_program_lets_another_exception_out(source: str) -> None:
         run = execute(prepare(source, values), max_steps=1000)
         view = graph_view(run.output, source=source, name="o", variables=run.variables)
         assert (view.root is None) == (run.output.edge is None)
+
+
+def test_a_number_may_stand_between_blanks_of_all_kinds() -> None:
+    blanks = [chr(n) for n in range(0x3001) if chr(n).isspace()]
+    assert len(blanks) > 20
+    for blank in blanks:
+        bound = read_bindings([f"x={blank}2.5{blank}"])
+        assert execute(prepare("x", bound)).output.raw == 2.5
+
+
+WHOLE = ("y = Sin[x] + Sqrt[2 x]", "y <- sin(x) %*% c(1, 2)", "=SUM(A1, 2)^2",
+         "y = [1, 2] .* sin(x)';", "Map[Exp, {1, 2}]")  # fmt: skip
+
+
+@pytest.mark.parametrize("text", WHOLE)
+def test_a_formula_of_another_program_may_end_anywhere(text: str) -> None:
+    for end in range(len(text)):
+        with contextlib.suppress(ProgramError):
+            parse(text[:end], GIVEN)

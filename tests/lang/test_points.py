@@ -305,6 +305,53 @@ def test_a_date_is_no_number(tmp_path: Path) -> None:
         read(path, "x")
 
 
+BEYOND_PYTHON = {
+    "duration[ns]": (1, "1"),
+    "time64[ns]": (86_399_999_999_999, "23:59:59.999999999"),
+    "timestamp[ns]": (1, "1970-01-01 00:00:00.000000001"),
+    "timestamp[us]": (1 << 58, "11103-08-29 17:22:31.711744"),
+    "date32[day]": (4_000_000, "12921-08-18"),
+}
+"""A number of each type of which Python has no value, and the cell that is carried."""
+
+
+@pytest.mark.parametrize("kind", BEYOND_PYTHON)
+def test_dates_beyond_those_of_python_are_carried_along(
+    kind: str, tmp_path: Path
+) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    number, cell = BEYOND_PYTHON[kind]
+    whole = pa.array([number, None], "int32" if "32" in kind else "int64")
+    name, _, unit = kind.rstrip("]").partition("[")
+    kept = whole.cast(pa.date32() if unit == "day" else getattr(pa, name)(unit))
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pa.table({"x": [1.0, 2.0], "k": kept}), path)
+    (block,) = [b() for b in point_blocks(str(path), Wanted(("x",), kept=("k",)))]
+    assert [*map(json.loads, block.columns["k"])] == [cell, None]
+
+
+def test_a_damaged_page_is_an_error_of_its_file(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "t.parquet"
+    table = pa.table({"x": [*map(float, range(500))]})
+    parquet.write_table(table, path, use_dictionary=False)
+    good = path.read_bytes()
+    column = parquet.ParquetFile(path).metadata.row_group(0).column(0)
+    begin, codes = column.data_page_offset, set()
+    for at in range(begin, begin + column.total_compressed_size, 7):
+        path.write_bytes(good[:at] + bytes([good[at] ^ 0x55]) + good[at + 1 :])
+        try:
+            read(path, "x")
+        except ProgramError as error:
+            codes.add(error.code)
+    assert codes
+    assert codes <= {"E512", "E513"}
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_an_input_has_one_column(suffix: str, reader: str, tmp_path: Path) -> None:
     path = tmp_path / f"t{suffix}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,18 +12,18 @@ from gradcli.lang.errors import ProgramError
 from gradcli.lang.npy import layout_of
 from gradcli.lang.points import point_blocks
 from gradcli.lang.text_tables import Wanted, places_in
-from tests.lang.stranger import faults, good
+from tests.lang.stranger import good
+from tests.processes import ROOT
 
 
-@pytest.mark.parametrize("kind", good())
-def test_a_damaged_file_is_an_error_of_that_file(kind: str) -> None:
-    assert [*faults(kind, 20, 0)] == []
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("kind", good())
-def test_many_damaged_files_are_errors_of_those_files(kind: str) -> None:
-    assert [*faults(kind, 400, 1)] == []
+@pytest.mark.parametrize(
+    "count", [20, pytest.param(400, marks=pytest.mark.nightly)], ids=str
+)
+def test_a_damaged_file_is_an_error_of_that_file(count: int) -> None:
+    """In a process that reads nothing else, whose memory and time are measured."""
+    words = [sys.executable, "-m", "tests.lang.stranger", str(count), "0"]
+    ended = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
 def test_an_array_that_shrinks_while_it_is_read_is_cut_off(tmp_path: Path) -> None:

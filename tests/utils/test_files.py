@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +164,18 @@ def test_numbers_of_a_type_that_does_not_exist_here_are_refused() -> None:
     data = len(header).to_bytes(8, "little") + header.encode() + b"\0\0"
     with pytest.raises(ValueError, match="BF16"):
         torch.load(io.BytesIO(data))
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs /dev/zero")
+def test_a_file_that_never_ends_is_refused() -> None:
+    there_and_back({"a": torch.zeros(1)})
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="not a safetensors file"):
+            torch.load("/dev/zero")
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_file_of_another_writer_is_read_by_name(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from ..output import MORE_TIME, note, show
 from ..problems import Exit, wrong
 from ..sources import question_of
 
-_CLAIM = re.compile(r"(d\w*\s*/\s*d\w+ ?)\s*(.*?)\s*=\s*(.*)")
+_CLAIM = re.compile(r"(d\w*+\s*+/\s*+d\w++ ?)\s*+([^=]*+)=\s*+(.*)")
 
 
 @without(IS_EXACT, DRAWS_NOTHING)
@@ -79,6 +79,7 @@ def _refuse(request: Request, claim: list[str] | None, same: str | None) -> None
         asked = filter(None, map(_CLAIM.match, request.words or ()))
         found = next(asked, None)
         of, program, right = found.groups() if found else ("d/dx ", "", "EXPR")
+        program = program.strip()
         hint = f'give --claim "{of}= {right}" or --same EXPR'
         if program:
             hint = f'write gradcli check "{program}" --claim "{of}= {right}"'

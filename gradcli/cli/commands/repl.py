@@ -115,11 +115,11 @@ class Session:
 
     def complete(self, before: str) -> tuple[str, list[str]]:
         """Return the word begun before the cursor, and its completions."""
-        found = re.search(r"(?:@|%save )(\S*)$", before)
+        found = re.search(r"(?:(?<!\S)[^\s@]*+@|%save )(\S*)$", before)
         if found is not None:
             return found[1], files(found[1])
         first = before.split(maxsplit=1)[0] if before.split() else ""
-        begun = re.search(r"(?:^|(?<=\s))-[-\w]*$|^\s*%\w*$|\w*$", before)
+        begun = re.search(r"(?:^|(?<=\s))-[-\w]*$|^\s*%\w*$|(?<!\w)\w*$", before)
         word = begun[0].lstrip() if begun else ""
         if word.startswith("%"):
             return word, [name for name in OWN if name.startswith(word)]

@@ -134,7 +134,7 @@ def _greek(text: str) -> str | None:
     return f"\\{name}" if name in GREEK else None
 
 
-_TWICE: Final = re.compile(r"(\w+_\{[^{}]*\})_\{")
+_TWICE: Final = re.compile(r"(?<!\w)(\w+_\{[^{}]*\})_\{")
 _ENTRYWISE: Final = Template(r"{0:PRODUCT} \odot {1:SIGN}", PRODUCT)
 _OPENING: Final = frozenset("{(|,")
 _CLOSING: Final = frozenset("})|,")

@@ -43,9 +43,8 @@ def to_png(document: str, warn: Callable[[str], object] = lambda text: None) -> 
     if font and svg_to_bytes(letter) == svg_to_bytes(letter, skip_system_fonts=True):
         hint = "install fonts-dejavu, or write a .svg, which needs no font"
         raise ProgramError("E595", "a PNG needs a font, and there is none", hint=hint)
-    size = re.search('width="(.*?)".*?height="(.*?)"', document)
-    assert size is not None
-    width, height = map(float, size.groups())
+    sides = re.findall('(?:width|height)="([0-9.]+)"', document)
+    width, height = map(float, sides[:2])
     scale = min(SCALE, sqrt(LIMIT.bytes * PIXELS_PER_BYTE / (width * height)))
     if scale < SCALE:
         warn(

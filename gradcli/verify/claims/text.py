@@ -26,45 +26,46 @@ import numpy as np
 
 from ...engine.raw import Host
 from ...lang.errors import ProgramError, Span
+from ...lang.maxima import MAX_NAME_CHARACTERS
 from ...lang.parser import parse
 from ...lang.syntax import assigned_names, free_names
 from ..process.job import UNKNOWN, Answer, Told
 
-_NAME: Final = r"[^\W\d²][^\W²]*"
-_AT: Final = r"(?:\s*\[(?P<{}>[^][=]*)\])?"
+_NAME: Final = rf"[^\W\d²][^\W²]{{0,{MAX_NAME_CHARACTERS}}}"
+_AT: Final = r"(?:\s*+\[(?P<{}>[^][=]*)\])?"
 _TWO: Final = r"(?:\^|\*\*)?2|²"
 _FIRST: Final = rf"(?P<first>{_NAME}){_AT.format('at')}"
 _LAST: Final = rf"(?P<last>{_NAME}){_AT.format('at_last')}"
 _WORD: Final = (
-    rf"(?:(?P<second>∇\s*(?:{_TWO})|hessian|hess)|∇|gradient|grad|jacobian|jac)"
+    rf"(?:(?P<second>∇\s*+(?:{_TWO})|hessian|hess)|∇|gradient|grad|jacobian|jac)"
 )
 _OUTPUT: Final = rf"(?P<output>{_NAME})"
 
 SPELLINGS: Final = tuple(
-    re.compile(rf"\s*{pattern}\s*")
+    re.compile(rf"\s*+{pattern}\s*+")
     for pattern in (
-        rf"[d∂]\s*(?P<second>{_TWO})?\s*{_OUTPUT}?\s*/\s*[d∂]\s*{_FIRST}\s*"
-        rf"(?:(?P<twice>{_TWO})|[d∂]\s*{_LAST})?",
-        rf"{_FIRST}\s*\.\s*grad{_AT.format('at_last')}",
-        rf"{_WORD}\s*\(\s*(?:{_OUTPUT}\s*,\s*)?{_FIRST}\s*\)",
-        rf"{_WORD}(?:(?<=[∇²2])|[\s_])\s*_?{_FIRST}(?:\s+{_OUTPUT})?",
+        rf"[d∂]\s*+(?P<second>{_TWO})?\s*+{_OUTPUT}?\s*+/\s*+[d∂]\s*+{_FIRST}\s*+"
+        rf"(?:(?P<twice>{_TWO})|[d∂]\s*+{_LAST})?",
+        rf"{_FIRST}\s*+\.\s*+grad{_AT.format('at_last')}",
+        rf"{_WORD}\s*+\(\s*+(?:{_OUTPUT}\s*+,\s*+)?{_FIRST}\s*+\)",
+        rf"{_WORD}(?:(?<=[∇²2])|[\s_])\s*+_?{_FIRST}(?:\s+{_OUTPUT})?",
     )
 )
 """Patterns of ``dL/dw``, ``w.grad``, ``grad(L, w)`` and ``grad w``, in this order."""
 
 _HIGHER: Final = re.compile(
-    rf"\s*[d∂]\s*(?:\^|\*\*)?\s*(?P<order>[3-9³⁴⁵⁶⁷⁸⁹])\s*{_OUTPUT}?\s*/\s*[d∂]\s*"
-    r"(?P<below>\w+?)\s*(?:\^|\*\*)?\s*(?P=order)\s*"
+    rf"\s*+[d∂]\s*+(?:\^|\*\*)?\s*+(?P<order>[3-9³⁴⁵⁶⁷⁸⁹])\s*+{_OUTPUT}?\s*+/\s*+[d∂]\s*+"
+    r"(?P<below>\w+?)\s*+(?:\^|\*\*)?\s*+(?P=order)\s*+"
 )
 """Pattern of ``d3y/dx3``; both orders are the same digit in the same writing."""
 
-_BARE: Final = re.compile(rf"\s*[d∂](?P<first>{_NAME}){_AT.format('at')}\s*")
+_BARE: Final = re.compile(rf"\s*+[d∂](?P<first>{_NAME}){_AT.format('at')}\s*+")
 _PRIMED: Final = re.compile(
-    rf"\s*{_OUTPUT}\s*(?P<primes>['′’]{{1,9}}|[″‴])\s*(?:\(\s*(?P<first>{_NAME})\s*\))?\s*"
+    rf"\s*+{_OUTPUT}\s*+(?P<primes>['′’]{{1,9}}|[″‴])\s*+(?:\(\s*+(?P<first>{_NAME})\s*+\))?\s*+"
 )
-_PARENTHESES: Final = re.compile(rf"(?<=[d∂])\s*\(\s*({_NAME})\s*\)")
+_PARENTHESES: Final = re.compile(rf"(?<=[d∂])\s*+\(\s*+({_NAME})\s*+\)")
 _FRACTION: Final = re.compile(
-    r"\\[dt]?frac\s*\{\s*(?:d|\\partial|\\mathrm\{d\})\s*([^{}]*)\}\s*\{\s*(?:d|\\partial|\\mathrm\{d\})\s*([^{}]*)\}"
+    r"\\[dt]?frac\s*+\{\s*+(?:d|\\partial|\\mathrm\{d\})\s*+([^{}]*)\}\s*+\{\s*+(?:d|\\partial|\\mathrm\{d\})\s*+([^{}]*)\}"
 )
 _HINT: Final = (
     'write "d/dw = EXPR", "dL/dw[0] = EXPR", "d2L/dw dv = EXPR" or "d3L/dw3 = EXPR"'
