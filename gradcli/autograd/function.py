@@ -46,7 +46,7 @@ from ..engine.tensor import Tensor, with_edge, zeros_for
 from ..engine.versions import touch, version
 
 if TYPE_CHECKING:
-    from ..engine.raw import Raw
+    pass
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
 __dir__ = __all__.copy
@@ -141,10 +141,10 @@ def edge_of(node: Node | None, number: int | None) -> Edge:
 
 
 class Keeper:
-    """A saved value, held itself or packed; a call gives it back.
+    """A saved value; a call gives it back.
 
-    What is no output of the node comes back as the same object, where nobody packed it.
-    An output would keep its node alive, and comes back anew.
+    A value that is no output of the node comes back as the same object. An output would
+    keep its node alive, and comes back anew.
 
     Args:
         tensor: what is saved.
@@ -161,14 +161,8 @@ class Keeper:
             self._itself, self._edge = None, lambda: edge_of(alive(), port)
         self._xp, self._raw = tensor.xp, tensor.raw
         self._version = version(tensor.raw)
-        self._unpack: Callable[[], Raw] | None = None
-        if MODE.packing:
-            self._unpack = MODE.packing[-1].pack(tensor)
-            self._raw = self._itself = None
 
     def __call__(self) -> Tensor:
-        if self._unpack is not None:
-            return with_edge(self._unpack(), self._xp, self._edge())
         same = self._itself
         edge = self._edge() if same is None else same.edge
         demand_version(self._raw, self._version, edge)

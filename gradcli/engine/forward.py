@@ -189,8 +189,9 @@ def _transposed(
 
 
 UNOBSERVED: dict[str, Any] = dict.fromkeys(("on_node", "on_call"), ()) | {
-    "packing": (), "made": None, "muffled": False,
-}  # fmt: skip
+    "made": None,
+    "muffled": False,
+}
 """Attributes of `MODE` under which nobody sees what is recorded."""
 
 

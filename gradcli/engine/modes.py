@@ -26,9 +26,8 @@ class _Mode(local):
     """The switch of recording, and the observers of what is recorded.
 
     ``on_node`` are called with each new node; ``on_call`` with each operation: its row,
-    inputs, parameters, the raw inputs and the outputs. ``packing`` are the packings of
-    saved tensors that are entered, ``samples`` the batches of which a sample runs; the
-    last of each is the innermost. ``traces`` are the edges that the transforms of
+    inputs, parameters, the raw inputs and the outputs. ``samples`` are the batches of
+    which a sample runs, the innermost last. ``traces`` are edges that transforms of
     functions (`gradcli.func`) which are running one differentiate by, ``traced`` these
     and those of `gradcli.autograd.functional`. ``before_change`` is called with an
     array whose memory is about to be changed in place. ``home`` is the namespace that
@@ -42,7 +41,6 @@ class _Mode(local):
     inference = looked_at = renews = pushes = muffled = False
     on_node: tuple[Callable[..., None], ...] = ()
     on_call: tuple[Callable[..., None], ...] = ()
-    packing: tuple[Any, ...] = ()
     samples: tuple[Any, ...] = ()
     traces: tuple[frozenset[Any], ...] = ()
     traced: tuple[frozenset[Any], ...] = ()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, TypeAlias
 from weakref import ref
@@ -21,7 +20,7 @@ from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
 from .methods import NodeMethods
 from .namespace import Namespace
-from .raw import SCALARS, Give, Params, Pulled, Raw, Restored, Value, as_scalar
+from .raw import SCALARS, Params, Pulled, Raw, Restored, Value, as_scalar
 from .rules import (
     NOTHING,
     Parts,
@@ -63,28 +62,6 @@ class Inspectable(NodeMethods):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {id(self):#x}>"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Packed:
-    """A node's saved values, packed; it takes the place of ``y``.
-
-    ``inputs`` and ``outputs`` give the raw values, one call each; ``shapes`` are the
-    outputs' where there are several; ``alone`` says that ``saved`` is the only input
-    itself; ``parts`` are those that the reverse rules read.
-    """
-
-    inputs: list[Give]
-    outputs: list[Give]
-    shapes: list[tuple[int, ...]]
-    alone: bool
-    parts: Parts
-
-    def unpack(self) -> tuple[object, object]:
-        """Return the inputs' arrays, as in ``saved``, and the output's."""
-        saved = tuple([give() for give in self.inputs])
-        y = tuple([give() for give in self.outputs])
-        return saved[0] if self.alone else saved, y if self.shapes else y[0]
 
 
 class Shaped:
@@ -172,7 +149,7 @@ class Node(Inspectable):
         """Return the cotangents of the edges, from the cotangent of the output."""
         saved, y = self.saved, self.y
         if saved is FREED:
-            saved, y = self.unpacked()
+            raise GradError(FREED_MESSAGE)
         return self.apply_rules(self.xp, g, y, saved)
 
     def apply_rules(
@@ -201,15 +178,11 @@ class Node(Inspectable):
             pulled.append(gi if shapes is None else sum_to(xp, gi, shapes[slot]))
         return tuple(pulled)
 
-    def unpacked(self) -> tuple[Any, Any]:
-        """Return ``saved`` and ``y`` as they were before they were packed away."""
-        if isinstance(self.y, Packed):
-            return self.y.unpack()
-        raise GradError(FREED_MESSAGE)
-
     def restored(self) -> Restored:
         """Return the saved raw inputs, one per input of the row, and the raw output."""
-        return self.unpacked() if self.saved is FREED else (self.saved, self.y)
+        if self.saved is FREED:
+            raise GradError(FREED_MESSAGE)
+        return self.saved, self.y
 
     def raw_inputs(self) -> tuple[Any, ...]:
         """Return the saved raw inputs, one per input of the row."""
@@ -227,8 +200,6 @@ class Node(Inspectable):
         """Return the shapes of the outputs with a gradient, where there are several."""
         if self.y is None:
             raise GradError(FREED_MESSAGE)
-        if isinstance(self.y, Packed):
-            return self.y.shapes
         return [part.shape for part in self.y[: carried(self.op, self.y)]]
 
     @classmethod
@@ -255,7 +226,7 @@ class SingleNode(Node):
     def pull(self, g: Array) -> Pulled:
         saved, y = self.saved, self.y
         if saved is FREED:
-            saved, y = self.unpacked()
+            raise GradError(FREED_MESSAGE)
         if self.edges[0] is None:
             return (None,)
         found = self.rules[0](self.xp, g, y, *saved, **self.params)
@@ -280,7 +251,7 @@ class UnaryNode(Node):
     def pull(self, g: Array) -> Pulled:
         x, y = self.saved, self.y
         if x is FREED:
-            x, y = self.unpacked()
+            raise GradError(FREED_MESSAGE)
         return (g * self.partial(self.xp, y, x),)
 
     def restored(self) -> Restored:
@@ -296,7 +267,7 @@ class MaskingNode(UnaryNode):
     def pull(self, g: Array) -> Pulled:
         x, y = self.saved, self.y
         if x is FREED:
-            x, y = self.unpacked()
+            raise GradError(FREED_MESSAGE)
         return (self.rules[0](self.xp, g, y, x),)
 
 
@@ -316,7 +287,7 @@ class BinaryNode(Node):
     def pull(self, g: Array) -> Pulled:
         saved, y = self.saved, self.y
         if saved is FREED:
-            saved, y = self.unpacked()
+            raise GradError(FREED_MESSAGE)
         a, b = saved
         edge_a, edge_b = self.edges
         ga = gb = None
@@ -341,7 +312,7 @@ class ProductNode(BinaryNode):
     def pull(self, g: Array) -> Pulled:
         saved = self.saved
         if saved is FREED:
-            saved, _ = self.unpacked()
+            raise GradError(FREED_MESSAGE)
         a, b = saved
         if type(g) in SCALARS:
             a, b = as_scalar(a), as_scalar(b)
@@ -581,8 +552,6 @@ def used_parts(node: Node) -> Parts:
     """Return which of a node's values count as saved, and are still there."""
     if isinstance(node, ConstantNode):
         return NOTHING
-    if isinstance(node.y, Packed):
-        return node.y.parts
     raw, y = node.restored()
     if node.op.variadic:
         return _held(Parts(tuple(range(len(raw))), False), raw, y)

@@ -1,8 +1,6 @@
-"""What nodes save: whether it is unchanged, how it is packed, and PyTorch's names.
+"""What nodes save: whether it is unchanged, and PyTorch's names for it.
 
-Invariant: only values that the reverse rules read count as saved. A packing is given
-them as the tensors that they were, inputs, then outputs, and nothing is recorded inside
-it. That of the innermost block applies to new nodes.
+Invariant: only values that the reverse rules read count as saved.
 
     (x ** 3).grad_fn._saved_exponent     # 3
 """
@@ -17,18 +15,14 @@ import numpy as np
 from ..ops import LINEAR, parameters
 from ..ops.saved_names import PARAMETERS, RENAMED, inputs_of, outputs_of
 from . import dtypes
-from .custom import CustomNode
 from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
-from .modes import MODE, no_grad
 from .node import (
     FREED,
     AccumulateGrad,
     Edge,
     Node,
-    Packed,
     Port,
-    Shaped,
     UnaryNode,
     carried,
     input_edges,
@@ -37,7 +31,7 @@ from .node import (
     saved_parts,
     used_parts,
 )
-from .raw import Give, Raw
+from .raw import Raw
 from .rules import Parts
 from .tensor import Tensor, constant, rebuild
 from .versions import made_by_change, moved, version, version_at
@@ -117,75 +111,6 @@ Which: TypeAlias = tuple[str, Any]
 """Place of a value in its node: its kind, and its slot, number or name there."""
 
 
-class Packing:
-    """A ``with`` block in which nodes save what ``pack`` gives for each tensor in the
-    tensor's place; ``unpack`` of it gives the tensor back."""
-
-    def __init__(
-        self, pack: Callable[[Tensor], Any], unpack: Callable[[Any], Tensor]
-    ) -> None:
-        self._pack, self._unpack = pack, unpack
-
-    def pack(self, tensor: Tensor) -> Give:
-        """Pack a saved tensor; return a function that returns its array, unpacked."""
-        with no_grad():
-            packed = self._pack(tensor)
-
-        def give() -> object:
-            with no_grad():
-                return self._unpack(packed).raw
-
-        return give
-
-    def __enter__(self) -> None:
-        _use((*MODE.packing, self))
-
-    def __exit__(self, *exception: object) -> None:
-        _use(MODE.packing[:-1])
-
-
-def _use(packing: tuple[Packing, ...]) -> None:
-    """Replace the stack of packings, of which the last applies."""
-    MODE.packing = packing
-    MODE.observe("on_node", pack_node, bool(packing))
-
-
-def pack_node(node: Node) -> None:
-    """Pack the saved values of a new node."""
-    if isinstance(node, CustomNode):
-        return
-    parts = used_parts(node)
-    if not (parts.inputs or parts.output):
-        return
-    raw, y = node.restored()
-    several = isinstance(y, tuple)
-    edges = input_edges(node)
-    inputs = [
-        _packed(node, value, slot in parts.inputs, edges.get(slot))
-        for slot, value in enumerate(raw)
-    ]
-    outputs = [
-        _packed(node, value, parts.reads(nr), _edge_of_output(node, nr))
-        for nr, value in enumerate(y if several else (y,))
-    ]
-    shapes = node.y_shapes() if several else []
-    alone = isinstance(node, UnaryNode)
-    node.y, node.saved = Packed(inputs, outputs, shapes, alone, parts), FREED
-
-
-def _packed(node: Node, value: Any, is_read: bool, edge: Edge) -> Give:
-    """Return a function that gives a value, which is packed, or its shape if no rule
-    reads more."""
-    if not hasattr(value, "dtype"):
-        return lambda: value
-    if is_read:
-        packing: Packing = MODE.packing[-1]
-        return packing.pack(rebuild(value, node.xp, edge))
-    shape_is_enough = node.op.partials is not None and node.op.vjp is None
-    rest = Shaped(value.shape) if shape_is_enough else value
-    return lambda: rest
-
-
 # Names of saved values, as attributes of a node.
 
 SAVED = "_saved_"
@@ -227,20 +152,15 @@ def saved_keys(node: Any) -> dict[str, Which]:
 
 
 def _value(node: Node, which: Which) -> Any:
-    """Return a saved value of a node, unpacked by its hooks; None if it has none."""
+    """Return a saved value of a node; None if it has none."""
     kind, key = which
     if kind == PARAMETER:
         return _parameter(node, key)
-    packed = node.y if isinstance(node.y, Packed) else None
-    parts = saved_parts(node) if packed is None else packed.parts
-    if kind == INPUT and key not in parts.inputs:
+    if kind == INPUT and key not in saved_parts(node).inputs:
         return None
-    if packed is not None:
-        found = (packed.inputs if kind == INPUT else packed.outputs)[key]()
-    else:
-        raw, y = node.restored()
-        values = raw if kind == INPUT else y if isinstance(y, tuple) else (y,)
-        found = values[key] if key < len(values) else None
+    raw, y = node.restored()
+    values = raw if kind == INPUT else y if isinstance(y, tuple) else (y,)
+    found: Any = values[key] if key < len(values) else None
     if kind == OUTPUT:
         return rebuild(found, node.xp, _edge_of_output(node, key))
     if not hasattr(found, "dtype"):

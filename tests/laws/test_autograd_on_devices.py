@@ -22,7 +22,6 @@ from gradcli.autograd import (
 )
 from gradcli.engine import NUMPY, Tensor
 from gradcli.engine.modes import inference_mode
-from gradcli.engine.saved import Packing
 
 POINT = np.array([0.5, -1.5, 2.0])
 DIRECTION = np.array([1.0, 0.5, -2.0])
@@ -81,7 +80,6 @@ COMPUTED: dict[str, Callable[[Tensor, Tensor], Any]] = {
     "hvp": lambda x, t: functional.hvp(scalar, x, t),
     "vhp": lambda x, t: functional.vhp(scalar, x, t),
     "anomaly": lambda x, t: anomalous(x),
-    "packed": lambda x, t: hooked(x, Packing(lambda t: t, lambda t: t)),
     "batch": lambda x, t: batched(x),
 }
 
