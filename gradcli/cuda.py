@@ -8,7 +8,7 @@ from __future__ import annotations
 from .engine.devices import cuda, synchronised, why_no_cuda
 from .engine.draws import manual_seed
 from .engine.draws import manual_seed as manual_seed_all
-from .python.torch_names import cuda_amp as amp
+from .functions.torch_names import cuda_amp as amp
 
 __all__ = [
     "amp",

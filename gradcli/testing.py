@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .python.function_proof import FunctionProof
-from .python.verify_function import verify
+from .functions.function_proof import FunctionProof
+from .functions.verify_function import verify
 
 __all__ = ["assert_gradient"]
 __dir__ = __all__.copy

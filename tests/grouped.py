@@ -47,7 +47,7 @@ def written_or_lacking(write: Callable[[], str], column: str) -> str | None:
     Raises:
         Unwritable: for another reason.
     """
-    from gradcli.numbers.trees.tree import Unwritable
+    from gradcli.formulas.tree import Unwritable
     from gradcli.ops.spellings import SPELLINGS
 
     try:

@@ -25,7 +25,7 @@ from ..lang.suggest import did_you_mean
 from .question import Question
 
 if TYPE_CHECKING:
-    from ..verify.box import Span as Interval
+    from ..check.box import Span as Interval
 
 FORM: Final = "write --box NAME=LOWER..UPPER, as in --box x=0.1..0.2"
 
@@ -152,7 +152,7 @@ def tell_middles(question: Question, boxes: Sequence[Box]) -> None:
 
 def spans_of(boxes: Sequence[Box]) -> Mapping[str, Interval]:
     """Return the ends of each input's interval, entry by entry, by the input's name."""
-    from ..verify.box import Span as Ends
+    from ..check.box import Span as Ends
 
     return {
         box.name: Ends(tuple(box.lower.flat), tuple(box.upper.flat)) for box in boxes

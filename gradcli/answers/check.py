@@ -17,14 +17,8 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from ..lang.errors import ProgramError, Span
-from ..lang.nested import nested
-from ..lang.parser import parse
-from ..lang.prepare import differentiated
-from ..lang.run import Input, Prepared, Run, evaluate, execute, input_names, prepare
-from ..lang.suggest import did_you_mean
-from ..verify.claims import text as ruled
-from ..verify.claims.text import (
+from ..check.claims import text as ruled
+from ..check.claims.text import (
     Claim,
     ClaimsTask,
     Given,
@@ -32,10 +26,16 @@ from ..verify.claims.text import (
     positions,
     read_claim,
 )
-from ..verify.process.job import REFUTED, UNKNOWN, weakest
-from ..views.claims import Piece
-from ..views.fields import Verdict
-from ..views.numbers import Plain
+from ..check.process.job import REFUTED, UNKNOWN, weakest
+from ..lang.errors import ProgramError, Span
+from ..lang.nested import nested
+from ..lang.parser import parse
+from ..lang.prepare import differentiated
+from ..lang.run import Input, Prepared, Run, evaluate, execute, input_names, prepare
+from ..lang.suggest import did_you_mean
+from .claim_views import Piece
+from .fields import Verdict
+from .plain_numbers import Plain
 from .question import Question, Shapes, refuse_shapes
 from .verdicts import Summary
 
@@ -134,7 +134,7 @@ def _judged(task: ClaimsTask, claim: Claim, ruling: ruled.Ruling) -> Judged:
     slip, pieces = None, tuple[Piece, ...]()
     refuted = ruling.verdict == REFUTED
     if refuted:
-        from ..diagnosis.claim_mistakes import diagnose, right_derivative
+        from .claim_mistakes import diagnose, right_derivative
 
         seconds = min(DIAGNOSIS_SECONDS, task.seconds)
         slip = diagnose(task, claim, seconds, ruling.counterexample)
@@ -312,7 +312,7 @@ def _try(task: ClaimsTask, claim: Claim, run: Run) -> None:
         if (error.hint or "").startswith("give it a value"):
             located.hint = f"the program has {', '.join(named)}"
         if error.code == "E303":
-            from ..diagnosis.claim_text import fitting_transpose
+            from .claim_text import fitting_transpose
 
             written = fitting_transpose(task, claim, TRANSPOSE_SECONDS)
             if written is not None:

@@ -21,7 +21,7 @@ from .gradients import GradView
 from .verdicts import Texts
 
 if TYPE_CHECKING:
-    from ..verify.process.job import InputVerdict
+    from ..check.process.job import InputVerdict
     from .derivatives import Derivative
 
 FIRST: Final = ("d", "/d")

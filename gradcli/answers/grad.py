@@ -15,22 +15,22 @@ from dataclasses import dataclass, field
 from math import fsum, hypot, inf, isfinite, isnan, nan
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias
 
-from ..diagnosis.not_finite import Trouble
+from ..check.box import Place
+from ..check.box import ranges as ranges_over
 from ..lang.fusion import Fusion
 from ..lang.nested import nested
-from ..verify.box import Place
-from ..verify.box import ranges as ranges_over
-from ..views.fields import FLAT, HIDDEN, IF_ANY, Device, DType
-from ..views.numbers import Plain, flat, plain
 from .box import Box, spans_of
 from .closed_forms import indices
+from .fields import FLAT, HIDDEN, IF_ANY, Device, DType
 from .gradients import Gradients, GradView, InputView, OutputView
+from .not_finite import Trouble
+from .plain_numbers import Plain, flat, plain
 from .verdicts import Checked, Formulas, Summary, Texts, by_name, checked, summary
 
 if TYPE_CHECKING:
-    from ..verify.box import Range, Ranges
-    from ..verify.digits import Numerals, Precisely
-    from ..verify.process.job import Job, Verification
+    from ..check.box import Range, Ranges
+    from ..check.digits import Numerals, Precisely
+    from ..check.process.job import Job, Verification
     from .question import Question
 
 UNSETTLED: Final = "not all digits are certain"
@@ -232,7 +232,7 @@ def extras_of(
     the job, with the program and its values, is for digits and ranges."""
     precisely = conditioned = ranges = None
     if digits is not None and job is not None:
-        from ..verify.digits import precise
+        from ..check.digits import precise
 
         typed = {binding.name: binding.text for binding in question.values}
         precisely = precise(job, typed, question.grad_output, digits)
@@ -242,8 +242,8 @@ def extras_of(
             found.view, None if given is None else plain(given.raw)
         )
     if boxes and job is not None:
-        from ..verify.process.budget import Budget
-        from ..verify.subject import program_of
+        from ..check.process.budget import Budget
+        from ..check.subject import program_of
 
         spans, budget = spans_of(boxes), Budget(job.seconds)
         ranges = ranges_over(job, spans, program_of(job), budget)

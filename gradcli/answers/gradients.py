@@ -6,21 +6,25 @@ arrays; nothing is computed again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ..engine import Tensor
 from ..lang.errors import ProgramError
+from ..lang.excerpt import printable
 from ..lang.run import Run, all_finite
-from ..views.fields import HIDDEN, Shape
-from ..views.graph import GraphView, graph_of
-from ..views.numbers import Entries, Shown, shown
+from .fields import HIDDEN, Shape
+from .graph import steps
+from .graph_view import GraphView, graph_of
+from .line import BLANK, Layout, Line, title
+from .numbers import SHORTENED, bare_line, number, value_lines
+from .plain_numbers import Entries, Shown, shown
 from .question import Question
 
 if TYPE_CHECKING:
-    from ..diagnosis.not_finite import Trouble
-    from ..verify.process.job import Job, Verification
+    from ..check.process.job import Job, Verification
+    from .not_finite import Trouble
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +139,7 @@ def gradients(run: Run, grad_output: str | None, with_graph: bool) -> Gradients:
     view = view_of(run, grads, graph)
     arose = None
     if not all(all_finite(each) for each in (run.output, *found) if each is not None):
-        from ..diagnosis.not_finite import trouble
+        from .not_finite import trouble
 
         arose = trouble(run, cotangent)
     return Gradients(run, grads, cotangent, view, arose)
@@ -224,7 +228,7 @@ class Orders:
 
 def orders(question: Question, order: int) -> Orders:
     """Run the program; return its derivatives of this order by each input."""
-    from ..autograd.blocks import of_order
+    from ..large.blocks import of_order
 
     run = question.run()
     run.require_graph()
@@ -242,8 +246,8 @@ def orders(question: Question, order: int) -> Orders:
         }
 
     def verified() -> Verification:
-        from ..verify.orders import verified
-        from ..verify.process.job import Block
+        from ..check.orders import verified
+        from ..check.process.job import Block
         from .jobs import job_for
 
         claims = {name: Block.of((), [each]) for name, each in found.items()}
@@ -253,3 +257,71 @@ def orders(question: Question, order: int) -> Orders:
     called = run.output_name if run.names_output else ""
     labels = {name: f"d{order}{called}/d{name}{order}" for name in found}
     return Orders(view_of(run, {}), found, labels, verified)
+
+
+NO_FILES: Mapping[str, str] = {}
+
+
+def derivative_label(output: OutputView, name: str) -> str:
+    """Return ``dL/da``, or ``d/da`` for an output without a name."""
+    return f"d{derived(output)}/d{printable(name)}"
+
+
+def derived(output: OutputView) -> str:
+    """Return the output's name in a derivative's label; empty for a bare expression."""
+    return printable(output.name) if output.named else ""
+
+
+def labels(view: GradView) -> dict[str, str]:
+    """Return the label of the gradient by each input, by the input's name."""
+    return {i.name: derivative_label(view.output, i.name) for i in view.differentiated}
+
+
+def at_point(values: Mapping[str, float]) -> str:
+    """Return ``x = 1.0, y = 2.0``."""
+    return ", ".join(f"{printable(n)} = {number(v)}" for n, v in values.items())
+
+
+def size_of(shape: Sequence[int]) -> str:
+    """Return a shape in round brackets: ``(2, 3)``."""
+    return f"({', '.join(map(str, shape))})"
+
+
+def answer(
+    view: GradView, layout: Layout, files: Mapping[str, str] = NO_FILES
+) -> Iterator[Line]:
+    """Yield the output, the gradients and the graph's steps; the verdicts come later. A
+    gradient that is in one of ``files``, by input, is not written out."""
+    output = printable(view.output.name)
+    yield from value_lines(output, view.output.value, layout)
+    for given in view.inputs:
+        if given.sampled:
+            note = f"sampled, seed {view.seed}"
+            yield from value_lines(printable(given.name), given.value, layout, note)
+    called = labels(view)
+    if called:
+        yield BLANK
+    pad = max(map(len, called.values()), default=0)
+    for given in view.differentiated:
+        label = called[given.name]
+        if given.name in files:
+            file = printable(files[given.name])
+            where = f"  {size_of(given.shape)}  written to {file}"
+            yield Line((label.ljust(pad), "name"), (where, "plain"))
+            continue
+        note = f"{output} does not depend on it" if given.grad is None else ""
+        yield from value_lines(label, given.grad, layout, note, pad)
+    if layout.cut:
+        yield SHORTENED
+    if view.graph is not None and view.output.grad_fn is not None:
+        yield BLANK
+        yield title("grad_fn")
+        yield from steps(view.graph, layout)
+
+
+def bare(view: GradView, files: Mapping[str, str] = NO_FILES) -> Iterator[Line]:
+    """Yield the gradients alone, one a line, in the order of the inputs, without those
+    that were written to ``files``."""
+    for given in view.differentiated:
+        if given.name not in files:
+            yield bare_line(given.grad)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ..check.process.job import Block as Numbers
+from ..check.process.job import Input, Job
 from ..engine import Tensor
 from ..engine.devices import host
-from ..verify.process.job import Block as Numbers
-from ..verify.process.job import Input, Job
 
 if TYPE_CHECKING:
     from random import Random

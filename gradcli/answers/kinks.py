@@ -1,7 +1,7 @@
 """Kinks: where a program has no derivative, with the program's text at each place.
 
 Invariant: only texts, lines and columns of spans are computed here; kinks and their
-sides are found by `gradcli.verify.kinks`.
+sides are found by `gradcli.check.kinks`.
 
     answer = kinks(gradients(question.run(), None, with_graph=False), 0.0, 5.0)
     answer.kinks[0].source, answer.kinks[0].line        # "relu(x)", 1
@@ -12,13 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ..check.kinks import Kink as Decision
+from ..check.kinks import Place, kinks_of
+from ..check.process.budget import OutOfTime
+from ..check.system import NoMeaning
 from ..lang.errors import ProgramError
-from ..numbers.system import NoMeaning
-from ..verify.kinks import Kink as Decision
-from ..verify.kinks import Place, kinks_of
-from ..verify.process.budget import OutOfTime
-from ..views.places import Places, Where
 from .gradients import Gradients, OutputView
+from .places import Places, Where
 
 OWN_COMPARISON = "a comparison of the program: it goes as it falls out"
 BRANCH = "a branch"

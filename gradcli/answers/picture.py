@@ -26,10 +26,10 @@ from ..lang.errors import Span
 from ..lang.factory import Factory
 from ..lang.tensor_library import TensorLibrary
 from ..ops import FUNCTIONS
-from ..views.briefly import Brief, briefly
-from ..views.folds import Fold, folds
-from ..views.graph import GraphView, NodeView
+from .briefly import Brief, briefly
 from .explanation import StepView
+from .folds import Fold, folds
+from .graph_view import GraphView, NodeView
 
 
 @dataclass(frozen=True, slots=True)

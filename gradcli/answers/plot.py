@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, TypeAlias
 import numpy as np
 
 from ..engine.raw import Host
-from ..views.fields import FLAT, named
+from .fields import FLAT, named
 
 Numbers: TypeAlias = Annotated["np.ndarray[Any, np.dtype[Any]]", "value"]
 """An array, written as nested lists in an object."""

@@ -17,13 +17,7 @@ from typing import Annotated
 
 import numpy as np
 
-from ..engine import Tensor
-from ..engine.tensor import zeros_for
-from ..lang.bindings import read_bindings
-from ..lang.errors import ProgramError
-from ..lang.run import Run
-from ..lang.suggest import did_you_mean
-from ..verify.process.job import (
+from ..check.process.job import (
     CERTIFIED,
     SAMPLED,
     Block,
@@ -32,10 +26,16 @@ from ..verify.process.job import (
     Job,
     Verification,
 )
-from ..views.fields import FLAT, HIDDEN, IF_ANY, Device, DType, Shape
-from ..views.numbers import Shown, shown
+from ..engine import Tensor
+from ..engine.tensor import zeros_for
+from ..lang.bindings import read_bindings
+from ..lang.errors import ProgramError
+from ..lang.run import Run
+from ..lang.suggest import did_you_mean
+from .fields import FLAT, HIDDEN, IF_ANY, Device, DType, Shape
 from .gradients import OutputView, output_of
 from .jobs import block_of, job_for, too_many
+from .plain_numbers import Shown, shown
 from .question import Question
 from .verdicts import Checked, Summary, by_name, checked, summary
 
@@ -130,8 +130,8 @@ def product(
 ) -> Product:
     """Run the program; return the product of its derivative and a vector, whose parts
     are texts ``NAME=VALUE``, with the job that checks it if that is wanted."""
-    from ..autograd.blocks import hessian_product
     from ..engine.forward import jvp
+    from ..large.blocks import hessian_product
 
     run = question.run()
     vectors = _vectors(run, times)

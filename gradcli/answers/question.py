@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ..lang.factory import Factory
     from ..lang.fusion import Fusion
     from ..lang.tensor_library import TensorLibrary
-    from ..views.names import Names
+    from .names import Names
 
 
 DOMAINS: Final = (1.0, 0.1, -0.3, 10.0, 300.0)
@@ -133,7 +133,7 @@ class Question:
         self, library: Callable[[Factory], TensorLibrary] | None = None
     ) -> tuple[Run, Names]:
         """Run the program; return the run and the names of the values in its graph."""
-        from ..views.names import Names
+        from .names import Names
 
         names = Names()
         run = self.run(names.heard, library)

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
-from ..views.fields import FLAT, IF_ANY, Verdict
+from .fields import FLAT, IF_ANY, Verdict
 
 if TYPE_CHECKING:
-    from ..verify.process.job import InputVerdict, Verification
+    from ..check.process.job import InputVerdict, Verification
 
 UNASKED = "the check was not asked for"
 

@@ -20,7 +20,7 @@ from ..engine.errors import GradError
 from ..engine.modes import enable_grad
 from ..engine.raw import Host, Run
 from ..engine.tensor import Tensor, ones_for, zeros_for
-from .blocks import blocks_of, filled, pull
+from ..large.blocks import blocks_of, filled, pull
 from .entry import naming
 from .numeric import Kink, by_scales, evaluate, host, kinks_among, slopes
 

@@ -29,7 +29,7 @@ from ..engine.node import AccumulateGrad
 from ..engine.record import call
 from ..engine.tensor import Tensor, note_sharer, ones_for, with_edge, zeros_for
 from ..engine.walk import reaches, reaches_leaf
-from .blocks import blocks_of, filled, own_copy, pull
+from ..large.blocks import blocks_of, filled, own_copy, pull
 from .entry import naming
 from .nested import Shape, flatten
 

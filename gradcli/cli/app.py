@@ -172,7 +172,7 @@ def _look_as_set(argv: list[str]) -> None:
             raise
         return
     if looked:
-        from ..render.writer import prefer
+        from ..answers.writer import prefer
 
         prefer(**looked)
 
@@ -180,8 +180,8 @@ def _look_as_set(argv: list[str]) -> None:
 def _report(problem: ProgramError, argv: list[str]) -> None:
     """Report an error as a block, or with `--json` as an object; never fail."""
     if "--json" in argv:
-        from ..render.jsons import dumps
-        from ..render.remarks import taken
+        from ..answers.jsons import dumps
+        from ..answers.remarks import taken
 
         text = dumps({**problem.as_dict(), "notes": taken()})
     else:

@@ -16,11 +16,11 @@ from typing import IO, TYPE_CHECKING, Final
 
 import numpy as np
 
-from ..autograd.blocks import check_size
 from ..engine.devices import host
 from ..engine.jacobian import WRITERS, Block
 from ..lang.errors import ProgramError
 from ..lang.filesystem import FOLDER, refusal, replacing
+from ..large.blocks import check_size
 from .problems import wrong
 
 if TYPE_CHECKING:

@@ -20,7 +20,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..answers.box import read_range
+from ..answers.column_files import format_of, open_columns
+from ..answers.notes import ways_notes
 from ..answers.plot import Curve, Field, Surface
+from ..answers.progress import Bar, wants_bar
 from ..answers.question import notes_on_data
 from ..engine import resolve
 from ..lang import compiled
@@ -38,9 +41,6 @@ from ..lang.prepare import data_among, value_of
 from ..lang.rows import Ways
 from ..lang.suggest import did_you_mean
 from ..lang.text_tables import Block, Points, Wanted
-from ..render.columns import format_of, open_columns
-from ..render.notes import ways_notes
-from ..render.progress import Bar, wants_bar
 from .ending import before_exit, status_of
 from .executors import Done, NanRow, Task, workers
 from .limits import once, renew

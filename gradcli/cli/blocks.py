@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from ..answers.derivatives import Blocks
+    from ..answers.line import Line
     from ..answers.question import Question
     from ..lang.run import Run
-    from ..render.line import Line
     from .symbols import Symbols
 
 
@@ -70,9 +70,9 @@ def answer(
     symbolic = forms.in_symbols(out=many.out, **asdict(matrices))
     question = question_of(request, symbols=symbolic)
     check = Check(question, forms.formulas or needs_verdict(require))
+    from ..answers import derivatives as draw
     from ..answers.derivatives import judged
-    from ..render import derivatives as draw
-    from ..render.line import unbroken
+    from ..answers.line import unbroken
 
     layout = Printer().layout
     run = question.run()
@@ -122,8 +122,8 @@ def _multiplied(
 ) -> int:
     """Print a product with a derivative, then its verdicts; return the exit status."""
     check = Check(question, require is not None)
+    from ..answers import derivatives as draw
     from ..answers.products import product
-    from ..render import derivatives as draw
 
     layout = Printer().layout
     found = product(question, command, times, check.wanted)

@@ -17,10 +17,10 @@ from .output import MORE_TIME, Printer, form, note
 from .problems import Exit
 
 if TYPE_CHECKING:
+    from ..answers.line import Line
     from ..answers.question import Question
-    from ..render.line import Line
-    from ..verify.claims.text import ClaimsTask, Judgement
-    from ..verify.process.job import Job, Verification
+    from ..check.claims.text import ClaimsTask, Judgement
+    from ..check.process.job import Job, Verification
 
 CHECKED = frozenset({"check", "grad", "jacobian", "hessian"})
 """Commands whose results can be checked."""
@@ -60,7 +60,7 @@ def head_start(argv: list[str]) -> None:
 
 
 def _start() -> object:
-    from ..verify.process.client import Checker
+    from ..check.process.client import Checker
 
     try:
         checker = Checker.start()
@@ -177,12 +177,12 @@ def show_checked(
             printer.lines(lines)
     verification = check()
     if form.json:
-        from ..render.jsons import as_json
+        from ..answers.jsons import as_json
 
         printer.lines(as_json(judged(verification)))
     else:
         if verification is not None and labels and not form.quiet:
-            from ..render.verdicts import verdict_lines
+            from ..answers.verdict_lines import verdict_lines
 
             printer.lines(verdict_lines(verification, labels, what))
         printer.lines(more(verification))
@@ -196,7 +196,7 @@ def _status(verification: Verification | None, require: str | None) -> int:
     """Return 1, and tell the reasons on stderr, if a verdict is refuted or too weak."""
     if verification is None:
         return Exit.DONE
-    from ..verify.process.job import REFUTED, is_weaker, lacked_time
+    from ..check.process.job import REFUTED, is_weaker, lacked_time
 
     failed = {v: "refuted" for v in verification.inputs if v.verdict == REFUTED}
     if require is not None and not failed:

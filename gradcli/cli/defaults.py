@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection, Mapping
 from stat import S_ISREG
 from typing import Any, Final, NamedTuple
 
+from ..answers.theme import THEMES
 from ..lang.errors import ProgramError
-from ..render.theme import THEMES
 from . import PREFIX, settings_path
 from .limits import MAX_DIGITS, MAX_SETTABLE_SECONDS, bytes_of
 from .problems import wrong

@@ -15,16 +15,16 @@ from time import monotonic
 from typing import Final, NamedTuple
 
 from .. import optim
+from ..answers import descent as text
+from ..answers import jsons
 from ..answers.descent import DescentView, StepLine, reached_views
+from ..answers.line import BLANK, plain
+from ..answers.progress import Bar, wants_bar
 from ..answers.question import Question
 from ..lang.descent import Batches, Descent, End, Step
 from ..lang.errors import ProgramError
 from ..lang.prepare import differentiated
 from ..lang.run import Run, Session
-from ..render import descent as text
-from ..render import jsons
-from ..render.line import BLANK, plain
-from ..render.progress import Bar, wants_bar
 from .ending import before_exit, status_of
 from .limits import once, renew
 from .option_groups import Choice

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..answers.jobs import gradient_job
+from ..answers.theme import chosen
 from ..lang.errors import ProgramError
-from ..render.graphs.shown import ENDINGS as ENDINGS
-from ..render.graphs.shown import ShownGraph
-from ..render.theme import chosen
+from ..pictures.shown import ENDINGS as ENDINGS
+from ..pictures.shown import ShownGraph
 from .checking import Check
 from .output import note, tell
 from .problems import put
@@ -23,11 +23,11 @@ def drawn(question: Question, checked: bool, folded: bool) -> ShownGraph:
     verdicts on ``checked`` gradients; ``folded`` parts that repeat may be drawn as
     one."""
     check = Check(question) if checked else None
+    from ..answers.briefly import briefly
     from ..answers.explanation import explain
+    from ..answers.graph_view import graph_of
     from ..answers.picture import Listener, picture_of, values
-    from ..render.code.rules import Rules
-    from ..views.briefly import briefly
-    from ..views.graph import graph_of
+    from ..answers.textbook_rules import Rules
 
     listeners: list[Listener] = []
 

@@ -34,13 +34,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..answers.column_files import KINDS, Sparse
 from ..engine.parts import cores
 from ..lang.compiled import Compiled
 from ..lang.errors import ProgramError
 from ..lang.rows import Ways
 from ..lang.run import no_gradient
 from ..lang.text_tables import BadRow, Block, Points
-from ..render.columns import KINDS, Sparse
 from .limits import rows
 from .problems import wrong
 from .required import Required

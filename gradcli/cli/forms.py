@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from ..answers.closed_forms import ProgramView
     from ..answers.derivatives import Derivative
     from ..answers.gradients import Gradients, GradView
+    from ..answers.line import Layout, Line
     from ..answers.verdicts import Formulas
+    from ..check.process.job import Verification
     from ..engine import Tensor
     from ..lang.run import Run
-    from ..render.line import Layout, Line
-    from ..verify.process.job import Verification
 
 
 MAX_SHOWN_ENTRIES: Final = 12
@@ -93,8 +93,8 @@ class Forms:
         language was asked for."""
         if self.code is None:
             return None
-        from ..numbers.trees.tree import TooLong, Unwritable
-        from ..render.code.programs import Wanted
+        from ..formulas.programs import Wanted
+        from ..formulas.tree import TooLong, Unwritable
 
         output = run.output_name if run.names_output else ""
         try:
@@ -117,8 +117,8 @@ class Forms:
         if found is None or not self.formulas:
             return
         from ..answers.closed_forms import formulas_of
-        from ..render.closed_forms import bare_formulas, formulas, latex_lines
-        from ..render.line import BLANK
+        from ..answers.formula_lines import bare_formulas, formulas, latex_lines
+        from ..answers.line import BLANK
 
         views, conditions = formulas_of(view, found.inputs), found.side_conditions
         known = any(text for view in views for text in view.texts)
@@ -137,7 +137,7 @@ class Forms:
         if not self.formulas:
             return None
         from ..answers.closed_forms import formulas_of
-        from ..render.closed_forms import as_formulas
+        from ..answers.formula_lines import as_formulas
 
         views = formulas_of(view, () if found is None else found.inputs)
         return as_formulas(views, self.latex)
@@ -147,8 +147,8 @@ def program_of_gradients(found: Gradients) -> ProgramView | None:
     """Return the adjoint program; None for scalars, whose formulas say the same, and if
     it cannot be written."""
     from ..answers.closed_forms import ProgramView
-    from ..numbers.trees.tree import TooLong, Unwritable
-    from ..render.code.programs import program
+    from ..formulas.programs import program
+    from ..formulas.tree import TooLong, Unwritable
 
     if not any(given.tensor.shape for given in found.run.differentiated):
         return None

@@ -28,9 +28,9 @@ from typing import (
 
 from typer import Argument, Option
 
+from ..answers.line import Layout
+from ..answers.remarks import keep
 from ..lang.maxima import MAX_PROGRAM_BYTES
-from ..render.line import Layout
-from ..render.remarks import keep
 from .limits import (
     MAX_DIGITS,
     MAX_MEMORY_BYTES,

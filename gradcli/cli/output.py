@@ -16,17 +16,17 @@ from errno import EBADF, EDQUOT, EFBIG, EIO, ENOSPC
 from io import StringIO
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
+from ..answers.line import BREAKS as BREAKS
 from ..lang.errors import ProgramError
 from ..lang.excerpt import printable
-from ..render.line import BREAKS as BREAKS
 from .ending import before_exit
 from .limits import printing
 from .problems import Exit
 
 if TYPE_CHECKING:
-    from ..diagnosis.not_finite import Trouble
-    from ..render.line import Layout, Line
-    from ..render.writer import Writer
+    from ..answers.line import Layout, Line
+    from ..answers.not_finite import Trouble
+    from ..answers.writer import Writer
 
 T = TypeVar("T")
 
@@ -93,7 +93,7 @@ def standard_output(json: bool = False) -> TextIO:
     Raises:
         OutputFailed: it cannot be written to.
     """
-    from ..render.writer import DRAWN, JSON, drop_odd_sizes, register
+    from ..answers.writer import DRAWN, JSON, drop_odd_sizes, register
 
     stream = sys.stdout
     if stream is None:
@@ -110,7 +110,7 @@ class Printer:
     """A writer of lines to standard output, which are written as they come."""
 
     def __init__(self) -> None:
-        from ..render.writer import open_writer
+        from ..answers.writer import open_writer
 
         self._writer: Writer = open_writer(sys.stdout, bare=not form.full)
         self.layout = self._writer.layout
@@ -124,7 +124,7 @@ class Printer:
 
     def paged(self, lines: Iterable[Line]) -> None:
         """Write lines; before a person at a terminal, through a pager."""
-        from ..render.writer import open_writer
+        from ..answers.writer import open_writer
         from .keyboard import terminal
 
         text, kept = StringIO(), list(lines)
@@ -175,7 +175,7 @@ def show(
     numbers alone, if it has them; return the exit status of success."""
     printer = Printer()
     if form.json:
-        from ..render.jsons import as_json
+        from ..answers.jsons import as_json
 
         printer.lines(as_json(answer))
     elif form.quiet and bare is not None:
@@ -219,7 +219,7 @@ def rows_output() -> Any:
 def note(text: str, kept_breaks: str = "") -> None:
     """Write a line to stderr, if it is open, or keep it as a note for the JSON object
     that is going to be printed; a text of several lines is written with `BREAKS`."""
-    from ..render.remarks import kept, suited
+    from ..answers.remarks import kept, suited
 
     if sys.stderr is not None and not kept(text):
         text = printable(text, kept_breaks)
@@ -237,7 +237,7 @@ def tell_trouble(arose: Trouble | None) -> None:
     """Tell where a gradient or the value stopped being finite, if one did."""
     if arose is None:
         return
-    from ..render.notes import trouble_notes
+    from ..answers.notes import trouble_notes
 
     for text in trouble_notes(arose):
         tell(text)
@@ -246,7 +246,7 @@ def tell_trouble(arose: Trouble | None) -> None:
 def tell_at_once() -> None:
     """Write the notes that are kept, and those to come, to stderr, because no JSON
     object is going to have them."""
-    from ..render.remarks import NOTE, keep, left
+    from ..answers.remarks import NOTE, keep, left
 
     texts = left()
     keep(False)

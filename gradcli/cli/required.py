@@ -17,7 +17,7 @@ from ..lang.bindings import read_binding
 from ..lang.errors import ProgramError
 
 if TYPE_CHECKING:
-    from ..verify.process.job import Verification
+    from ..check.process.job import Verification
 
 FINITE = "finite"
 """Requirement that no number is infinite or nan."""
@@ -60,7 +60,7 @@ class Required:
 
     def _weakness(self, values: Mapping[str, Any]) -> str:
         """Return why the verdict on one row is too weak; nothing if it is not."""
-        from ..verify.process.job import is_weaker
+        from ..check.process.job import is_weaker
 
         words = (f"{name}={np.asarray(v).tolist()!r}" for name, v in values.items())
         bound = (*self.question.values, *map(read_binding, words))

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ..answers.closed_forms import FormulaView
     from ..answers.derivatives import Derivative
     from ..answers.gradients import GradView
-    from ..render.line import Layout, Line
-    from ..verify.process.job import Verification
+    from ..answers.line import Layout, Line
+    from ..check.process.job import Verification
     from .checking import Check
     from .forms import Forms
 
@@ -72,9 +72,9 @@ class Symbols:
         if found is None or not forms.formulas or forms.alone:
             yield from forms.lines(view, found, layout)
             return
-        from ..render.closed_forms import latex_lines
-        from ..render.line import BLANK
-        from ..render.verdicts import formula_lines, verdict_lines
+        from ..answers.formula_lines import latex_lines
+        from ..answers.line import BLANK
+        from ..answers.verdict_lines import formula_lines, verdict_lines
 
         views = formulas_of(view, found.inputs)
         if forms.symbolic:
@@ -97,7 +97,7 @@ def _lacking(views: Iterable[FormulaView]) -> ProgramError | None:
     for view in views:
         why = view.missing
         if why is not None:
-            from ..verify.process.job import lacked_time
+            from ..check.process.job import lacked_time
 
             late = lacked_time(why)
             hint = "give values, NAME=VALUE, or draw them with --draw"

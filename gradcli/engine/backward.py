@@ -18,7 +18,7 @@ from sys import getrefcount
 from threading import Thread, local
 from typing import Any
 
-from ..locks import forkable
+from ..ops.locks import forkable
 from ..ops.op import RESULT, Rule
 from ..ops.types import Array
 from . import hooks

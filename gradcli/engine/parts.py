@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy import dtype
 
-from ..locks import forkable
+from ..ops.locks import forkable
 from .raw import Library, Raw, Run
 
 if TYPE_CHECKING:

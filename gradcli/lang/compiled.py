@@ -19,9 +19,9 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from ..autograd.blocks import without_lost
 from ..engine import NUMPY, Tensor, resolve
 from ..engine.devices import cuda
+from ..large.blocks import without_lost
 from .compiler import compile_program
 from .errors import ProgramError
 from .excerpt import enumerated

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..engine.parts import cores
 from ..engine.raw import Raw
-from ..traces.tiles import parts
+from ..large.tiles import parts
 from .excerpt import Span, locate
 
 MIN_ENTRIES = 1 << 17

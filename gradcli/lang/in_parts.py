@@ -19,10 +19,10 @@ import numpy as np
 from ..engine import NUMPY, Tensor, grad
 from ..engine.dtypes import default_dtype
 from ..engine.raw import Raw, RawDtype
-from ..traces import tiles
-from ..traces.kernel import Kernel, Number
-from ..traces.plan import Plan, plan
-from ..traces.tracing import Operand, Sample, Samples, Trace, constant_key
+from ..large import tiles
+from ..large.kernel import Kernel, Number
+from ..large.plan import Plan, plan
+from ..large.tracing import Operand, Sample, Samples, Trace, constant_key
 from . import fusion as large
 from .errors import ProgramError
 from .excerpt import Span

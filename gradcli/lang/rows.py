@@ -17,13 +17,13 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..autograd.blocks import derivatives, filled
 from ..engine import NUMPY, Tensor
 from ..engine.dtypes import default_dtype
 from ..engine.errors import EngineError
 from ..engine.parts import cores, share_out
 from ..engine.raw import Host, Raw
-from ..traces.columns import Apart, Columns
+from ..large.blocks import derivatives, filled
+from ..large.columns import Apart, Columns
 from .errors import LIMIT_REACHED, MORE_MEMORY, NO_MEMORY, ProgramError
 from .maxima import MAX_STEPS
 from .prepare import Prepared

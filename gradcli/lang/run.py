@@ -41,8 +41,8 @@ from .suggest import did_you_mean
 from .tensor_library import TensorLibrary, vector
 
 if TYPE_CHECKING:
-    from ..autograd.blocks import Jacobian, Mode
     from ..engine.jacobian import Block
+    from ..large.blocks import Jacobian, Mode
 
 OUTPUT = "output"
 """Name of an output that the program did not name."""
@@ -130,7 +130,7 @@ class Session:
         The first run records a graph. Later ones replay what a run on arrays of the
         same shapes did, if all that it read of their entries is the same again.
         """
-        from ..traces.recording import Departed
+        from ..large.recording import Departed
 
         prepared = self.prepared.on(self._rebound)
         raws = [given.tensor.raw[()] for given in prepared.inputs]
@@ -152,8 +152,8 @@ class Session:
         self, prepared: Prepared, raws: Sequence[Any], names: Sequence[str]
     ) -> Callable[[Sequence[Any]], tuple[Any, list[Any]]]:
         """Return a function that replays this run and its reverse pass on arrays."""
-        from ..traces.recording import Recording, Replay
-        from ..traces.tracing import Trace
+        from ..large.recording import Recording, Replay
+        from ..large.tracing import Trace
 
         trace = Trace()
         xp: Any = Recording(NUMPY, trace)
@@ -293,7 +293,7 @@ class Run:
 
     def jacobian(self, mode: Mode = "auto") -> Jacobian:
         """Return the Jacobian of the output by the differentiated inputs."""
-        from ..autograd.blocks import jacobian
+        from ..large.blocks import jacobian
 
         self.require_graph()
         with self.explained():
@@ -301,7 +301,7 @@ class Run:
 
     def hessian(self) -> list[list[Block]]:
         """Return the second derivatives of a scalar: a block per pair of inputs."""
-        from ..autograd.blocks import hessian
+        from ..large.blocks import hessian
 
         self.require_graph()
         self.require_scalar()

@@ -16,7 +16,7 @@ from importlib import import_module
 from os.path import dirname, join
 from typing import Any, Final, TypeVar
 
-from ..locks import forkable
+from .locks import forkable
 
 INDEX: Final = join(dirname(__file__), "entered.txt")
 """Path of the file of the names that each family enters, a line for each family:

@@ -60,7 +60,7 @@ class Spelling(NamedTuple):
     sympy    the name of the SymPy function; if its first arguments are fixed integers,
              they follow: ``besselj 0``
     flint    the name of the method of FLINT's balls, or a formula ``(fl, *balls)`` with
-             `gradcli.numbers.balls` as ``fl``
+             `gradcli.check.balls` as ``fl``
     series   as ``flint``, for FLINT's power series, where that differs
     """
 

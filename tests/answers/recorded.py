@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
+from gradcli.answers.graph_view import GraphView, graph_view
+from gradcli.answers.names import Names
 from gradcli.engine import Tensor
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, execute, prepare
-from gradcli.views.graph import GraphView, graph_view
-from gradcli.views.names import Names
 
 
 class Named(NamedTuple):

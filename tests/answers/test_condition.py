@@ -6,12 +6,12 @@ from math import exp, inf, isnan, tan
 
 import pytest
 
+from gradcli.answers.extra_lines import in_words
 from gradcli.answers.grad import Condition, conditions
 from gradcli.answers.gradients import view_of
 from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import execute, prepare
-from gradcli.render.beside import in_words
 
 
 def condition_of(

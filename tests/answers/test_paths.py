@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from gradcli.answers import paths as module
 from gradcli.answers.explanation import explain
+from gradcli.answers.graph_view import graph_view
+from gradcli.answers.names import Names
 from gradcli.answers.paths import Paths, PathsView
 from gradcli.engine import Tensor
 from gradcli.lang.run import evaluate
-from gradcli.views.graph import graph_view
-from gradcli.views.names import Names
 from tests.reference.recorded_programs import RECORDS
 
 from .recorded import Named, ran, ran_known

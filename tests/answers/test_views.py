@@ -7,16 +7,15 @@ from operator import itemgetter
 import numpy as np
 import pytest
 
-from gradcli.answers.catalog import catalog, find
-from gradcli.autograd import blocks
-from gradcli.autograd.blocks import TooManyEntries, jacobian
+from gradcli.answers.briefly import MAX_WHOLE_ENTRIES, Extent
+from gradcli.answers.catalog import catalog, find, page
+from gradcli.answers.pattern import pattern_of
+from gradcli.answers.places import MAX_NOTE_CHARACTERS, Places, Where
 from gradcli.engine import NUMPY, Tensor, call
 from gradcli.lang.excerpt import Span, locate
 from gradcli.lang.parser import parse
-from gradcli.render.catalog import page
-from gradcli.views.briefly import MAX_WHOLE_ENTRIES, Extent
-from gradcli.views.pattern import pattern_of
-from gradcli.views.places import MAX_NOTE_CHARACTERS, Places, Where
+from gradcli.large import blocks
+from gradcli.large.blocks import TooManyEntries, jacobian
 from tests.grouped import by_row
 from tests.render.graphs.conftest import AT, FIVE, MATRIX, MATRIX_AT, picture
 

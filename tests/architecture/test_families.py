@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from gradcli.numbers.balls import LEAVES, STEPS
+from gradcli.check.balls import LEAVES, STEPS
 from gradcli.ops import ALIASES, FAMILIES, FUNCTIONS, OPS, Op, families
 
 TABLES = {"OPS": OPS, "FUNCTIONS": FUNCTIONS, "ALIASES": ALIASES}

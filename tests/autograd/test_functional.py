@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 import gradcli as torch
-from gradcli.autograd import blocks, grad
+from gradcli.autograd import grad
 from gradcli.autograd.functional import hessian, hvp, jacobian, jvp, vhp, vjp
+from gradcli.large import blocks
 
 
 def vector(*values: float) -> torch.Tensor:

@@ -137,7 +137,7 @@ def test_a_fork_amid_a_pass_of_another_thread_leaves_a_child_that_works() -> Non
 
 
 def test_every_lock_of_the_package_is_free_in_a_forked_process() -> None:
-    """Locks that outlive a call come from `gradcli.locks`."""
+    """Locks that outlive a call come from `gradcli.ops.locks`."""
     package = Path(gradcli.__file__).parent
     own = re.compile(r"^(?:\w+(?:: \w+)?|\s+self\.\w+) = R?Lock\(\)", re.MULTILINE)
     places = [path for path in package.rglob("*.py") if own.search(path.read_text())]

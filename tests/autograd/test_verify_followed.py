@@ -10,7 +10,7 @@ import pytest
 
 import gradcli as torch
 from gradcli.autograd import Function, verify
-from gradcli.python.function_proof import FunctionProof
+from gradcli.functions.function_proof import FunctionProof
 
 from .functions import backward_of, leaf
 

@@ -13,7 +13,7 @@ import numpy as np
 
 import gradcli
 from gradcli.autograd import functional
-from gradcli.autograd.blocks import hessian, jacobian
+from gradcli.large.blocks import hessian, jacobian
 
 from .compare import Comparison, Maker, Once, folder
 

@@ -22,7 +22,7 @@ for v in (x, b):
 
 FIRST_VERDICT = """
 import os, sys
-from gradcli.verify.process.client import Checker
+from gradcli.check.process.client import Checker
 results = Checker.results
 def first(self, timeout=None):
     for verification in results(self, timeout):

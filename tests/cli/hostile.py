@@ -20,10 +20,10 @@ from pathlib import Path
 from random import Random
 from unittest.mock import patch
 
+from gradcli.answers.writer import prefer
 from gradcli.cli.commands import COMMANDS
 from gradcli.cli.defaults import SETTINGS
 from gradcli.cli.group import command_of
-from gradcli.render.writer import prefer
 from tests.processes.here import checking_here
 
 from .examples import example

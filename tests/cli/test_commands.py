@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 import sympy
 
-from gradcli.autograd import blocks
 from gradcli.cli import checking
 from gradcli.cli.app import run
 from gradcli.engine import Tensor
+from gradcli.large import blocks
 from tests.processes import HANGS
 
 from .conftest import Run

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from gradcli.answers.writer import prefer, terminal_width, wants_colour
 from gradcli.cli.commands import COMMANDS
 from gradcli.cli.commands.config import _listing
 from gradcli.cli.defaults import SETTINGS, Setting
 from gradcli.cli.group import command_of
 from gradcli.cli.options import Request
-from gradcli.render.writer import prefer, terminal_width, wants_colour
 
 from .conftest import Ended, Run
 from .examples import users_of

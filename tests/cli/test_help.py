@@ -17,13 +17,13 @@ import typer
 from rich.console import Console
 from typer.main import get_command
 
+from gradcli.answers.markdown import drawn
 from gradcli.answers.pages import ORDER, page, schema, schemas, section, whole
+from gradcli.answers.theme import for_rich
 from gradcli.cli.commands import COMMANDS
 from gradcli.cli.commands import help as manual
 from gradcli.cli.group import command_of
 from gradcli.cli.options import PANELS
-from gradcli.render.markdown import drawn
-from gradcli.render.theme import for_rich
 
 from .conftest import Run
 from .examples import ON_PROGRAMS

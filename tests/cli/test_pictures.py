@@ -93,7 +93,7 @@ def test_a_picture_too_large_for_memory_is_less_sharp_and_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from gradcli.ops.checks import LIMIT
-    from gradcli.render.graphs.pixels import to_png
+    from gradcli.pictures.pixels import to_png
 
     document = '<svg xmlns="http://www.w3.org/2000/svg" width="600" height="400"></svg>'
     told: list[str] = []
@@ -108,7 +108,7 @@ def test_a_picture_too_large_for_memory_is_less_sharp_and_says_so(
 def test_a_png_without_a_font_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     import resvg_py
 
-    from gradcli.render.graphs.pixels import to_png
+    from gradcli.pictures.pixels import to_png
 
     draw = resvg_py.svg_to_bytes
     without = lambda text, **options: draw(

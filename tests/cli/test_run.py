@@ -111,7 +111,7 @@ def test_passes_are_verified(script: Ran) -> None:
 
 def test_programs_of_python_may_say_import_torch(tmp_path: Path) -> None:
     import gradcli
-    from gradcli.python.torch_names import NotHere, as_torch
+    from gradcli.functions.torch_names import NotHere, as_torch
 
     before = sys.modules.get("torch")
     with as_torch():

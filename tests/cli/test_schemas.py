@@ -10,8 +10,8 @@ import pytest
 
 from gradcli.answers.pages import schema, schemas
 from gradcli.cli.commands import COMMANDS
-from gradcli.render.schemas import texts
 from tests.processes import ROOT
+from tests.tools.schemas import texts
 
 from .conftest import Run
 from .examples import ON_PROGRAMS, example
@@ -124,7 +124,7 @@ def test_every_command_has_a_schema_that_is_tried() -> None:
 
 def test_schemas_of_answers_say_what_their_classes_say() -> None:
     for name, text in texts().items():
-        assert schema(name) == text, "run python -m gradcli.render.schemas"
+        assert schema(name) == text, "run python -m tests.tools.schemas"
 
 
 @pytest.mark.parametrize("name", schemas())

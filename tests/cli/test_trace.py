@@ -10,7 +10,7 @@ import pytest
 
 from gradcli.cli.app import run
 from gradcli.lang import fusion
-from gradcli.traces import kernel, tiles
+from gradcli.large import kernel, tiles
 
 Capture = pytest.CaptureFixture[str]
 

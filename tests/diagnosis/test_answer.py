@@ -6,10 +6,10 @@ from math import inf
 
 import pytest
 
-from gradcli.diagnosis import claim_mistakes
-from gradcli.diagnosis.claim_mistakes import right_derivative
-from gradcli.verify.claims.judge import judge
-from gradcli.verify.claims.text import Claim, ClaimsTask, Given, read_claim
+from gradcli.answers import claim_mistakes
+from gradcli.answers.claim_mistakes import right_derivative
+from gradcli.check.claims.judge import judge
+from gradcli.check.claims.text import Claim, ClaimsTask, Given, read_claim
 
 ANSWERS = {
     ("y = e^x", "dy/dx = x*e^(x-1)"): "exp(x)",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gradcli.diagnosis import hypotheses as known
-from gradcli.diagnosis.hypotheses import Array
+from gradcli.answers import hypotheses as known
+from gradcli.answers.hypotheses import Array
 
 RIGHT = np.random.default_rng(3).uniform(0.5, 2, (3, 3))
 SHARED = (known.SIGN, known.OFF_DIAGONAL, *known.transpositions(2))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from gradcli.diagnosis.not_finite import Rewriting, Trouble, tried, trouble
+from gradcli.answers.not_finite import Rewriting, Trouble, tried, trouble
 from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, all_finite, execute, prepare

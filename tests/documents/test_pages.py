@@ -14,8 +14,8 @@ from xml.etree import ElementTree
 import pytest
 
 from gradcli.answers.pages import ORDER, page, section
+from gradcli.functions.torch_names import PLACES, Placeholder, counterpart, missing
 from gradcli.lang.errors import CODES
-from gradcli.python.torch_names import PLACES, Placeholder, counterpart, missing
 
 from .blocks import (
     PAGES,

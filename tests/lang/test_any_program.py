@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gradcli.answers.graph_view import graph_view
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.parser import parse
 from gradcli.lang.run import execute, input_names, prepare
 from gradcli.ops import FUNCTIONS
-from gradcli.views.graph import graph_view
 
 GIVEN = {b.name: b for b in read_bindings(["x=[1,2]", "y=2", "A=[[1,2],[3,4]]"])}
 LEAVES = (

@@ -11,7 +11,7 @@ import pytest
 from gradcli.lang import rows as together
 from gradcli.lang.compiled import Compiled, compile
 from gradcli.lang.errors import ProgramError
-from gradcli.traces import columns as traces
+from gradcli.large import columns as traces
 from tests.random.generate import random_program
 
 COUNT = 300

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gradcli.check.namespace import ObjectNamespace
+from gradcli.check.system import Balls
 from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.errors import CODES, ProgramError
 from gradcli.lang.run import Run, Session, evaluate, execute, prepare
-from gradcli.numbers.namespace import ObjectNamespace
-from gradcli.numbers.system import Balls
 
 
 def ran(source: str, *arguments: str, of: str | None = None, **options) -> Run:

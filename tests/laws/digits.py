@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.check.balls import ball, size, working
+from gradcli.check.namespace import ObjectNamespace
+from gradcli.check.system import Balls
 from gradcli.engine import Tensor, grad
-from gradcli.numbers.balls import ball, size, working
-from gradcli.numbers.namespace import ObjectNamespace
-from gradcli.numbers.system import Balls
 
 from .draw import Spot
 from .measure import cotangents, directions, outputs_of

@@ -6,13 +6,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gradcli.autograd import again
-from gradcli.autograd.blocks import gradient, hessian, itself, pull
 from gradcli.engine import NUMPY, Tensor, batch
 from gradcli.engine import jacobian as blocks
 from gradcli.engine.forward import jvp
 from gradcli.engine.jacobian import columns_of, rows_of
 from gradcli.engine.record import call
+from gradcli.large import again
+from gradcli.large.blocks import gradient, hessian, itself, pull
 from gradcli.ops import OPS
 from tests.grouped import by_row
 

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 import sympy
 
+from gradcli.check.balls import apply as apply_to_balls
+from gradcli.check.balls import ball, working
+from gradcli.check.decided import bounds_of
+from gradcli.check.expressions import compiled, formula_of
+from gradcli.check.namespace import ObjectNamespace
+from gradcli.check.terms import Terms
 from gradcli.engine import NUMPY, Tensor
 from gradcli.engine.errors import EngineError
 from gradcli.engine.record import apply, call, function
-from gradcli.numbers.balls import apply as apply_to_balls
-from gradcli.numbers.balls import ball, working
-from gradcli.numbers.decided import bounds_of
-from gradcli.numbers.expressions import compiled, formula_of
-from gradcli.numbers.namespace import ObjectNamespace
-from gradcli.numbers.terms import Terms
 from gradcli.ops import FUNCTIONS, OPS, Op
 from gradcli.ops.op import FIRST, MANY, Fixed
 from tests.grouped import by_row

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 import gradcli
+from gradcli.answers.graph import tree
+from gradcli.answers.line import Layout
 from gradcli.autograd import grad
 from gradcli.engine import Tensor
 from gradcli.engine.record import function
 from gradcli.ops import OPS, Op
-from gradcli.render.graph import tree
-from gradcli.render.line import Layout
 from tests.grouped import by_row
 
 from .draw import draw, is_differentiated

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradcli.check import whole
+from gradcli.check.process.budget import Budget
+from gradcli.check.process.job import CERTIFIED, PROVED, ROUNDED, Block, Input, Job
+from gradcli.check.verify import Check
 from gradcli.engine import NUMPY, Tensor
 from gradcli.ops import OPS, Op
-from gradcli.verify import whole
-from gradcli.verify.process.budget import Budget
-from gradcli.verify.process.job import CERTIFIED, PROVED, ROUNDED, Block, Input, Job
-from gradcli.verify.verify import Check
 from tests.grouped import by_row
 
 from .draw import Spot, draw, generator, spots

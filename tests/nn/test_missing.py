@@ -8,7 +8,7 @@ import re
 import pytest
 
 import gradcli
-from gradcli.python.torch_names import as_torch, lacking
+from gradcli.functions.torch_names import as_torch, lacking
 
 MODULES = (
     "gradcli", "gradcli.nn", "gradcli.nn.functional", "gradcli.nn.utils",

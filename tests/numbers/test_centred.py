@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from flint import arb
 
-from gradcli.numbers.balls import working
-from gradcli.numbers.graph import ACCURATE_BITS, Centred, Evaluation
-from gradcli.numbers.terms import Terms
+from gradcli.check.balls import working
+from gradcli.check.graph import ACCURATE_BITS, Centred, Evaluation
+from gradcli.check.terms import Terms
 
 CONTRACTING = {
     "logistic": lambda t, y, r: t.apply(

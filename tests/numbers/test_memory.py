@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradcli.check.namespace import ObjectArray, ObjectNamespace
+from gradcli.check.system import Balls
+from gradcli.check.tape import Tape, TapeNamespace
 from gradcli.engine import NUMPY, Tensor, function
 from gradcli.engine.record import apply
 from gradcli.engine.versions import owner
-from gradcli.numbers.namespace import ObjectArray, ObjectNamespace
-from gradcli.numbers.system import Balls
-from gradcli.numbers.tape import Tape, TapeNamespace
 from gradcli.ops import Op
 from gradcli.ops.checks import ShapeError
 from tests.grouped import by_row

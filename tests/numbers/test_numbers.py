@@ -8,14 +8,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from gradcli.check.balls import START_BITS, apply, ball, derivative, working
+from gradcli.check.namespace import ObjectArray, ObjectNamespace
+from gradcli.check.system import exact
+from gradcli.check.terms import Terms
 from gradcli.engine import NUMPY, Tensor, call
 from gradcli.engine.arrays import ArrayNamespace
 from gradcli.engine.factors import Factors
 from gradcli.engine.namespace import Namespace
-from gradcli.numbers.balls import START_BITS, apply, ball, derivative, working
-from gradcli.numbers.namespace import ObjectArray, ObjectNamespace
-from gradcli.numbers.system import exact
-from gradcli.numbers.terms import Terms
 from gradcli.ops import OPS, Op
 from gradcli.ops.basis import SPECIAL, UFUNCS
 from tests.grouped import by_row

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from flint import arb
 
-from gradcli.engine import NUMPY
-from gradcli.numbers.balls import (
+from gradcli.check.balls import (
     START_BITS,
     apply,
     ball,
@@ -22,7 +21,8 @@ from gradcli.numbers.balls import (
     second_derivative,
     working,
 )
-from gradcli.numbers.spectra import rounding_of_exponential
+from gradcli.check.spectra import rounding_of_exponential
+from gradcli.engine import NUMPY
 
 DIGITS = {"eigenvalue": 200, "singular_value": 200, "exponential": 60}
 """Digits that mpmath computes with, by function."""

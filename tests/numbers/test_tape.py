@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.numbers.balls import START_BITS, Ball, is_infinite, is_nan, working
-from gradcli.numbers.namespace import ObjectArray, ObjectNamespace
-from gradcli.numbers.tape import Tape, TapeNamespace
-from gradcli.numbers.terms import Terms
+from gradcli.check.balls import START_BITS, Ball, is_infinite, is_nan, working
+from gradcli.check.namespace import ObjectArray, ObjectNamespace
+from gradcli.check.tape import Tape, TapeNamespace
+from gradcli.check.terms import Terms
 from gradcli.ops import OPS, Op
 from tests.grouped import by_row
 from tests.laws.draw import draw

@@ -7,9 +7,7 @@ import pytest
 import sympy
 from flint import arb, arb_series
 
-from gradcli.engine import Tensor
-from gradcli.lang.run import evaluate
-from gradcli.numbers.balls import (
+from gradcli.check.balls import (
     FUNCTIONS,
     START_BITS,
     STEPS,
@@ -19,10 +17,12 @@ from gradcli.numbers.balls import (
     to_float,
     working,
 )
-from gradcli.numbers.decided import bounds_of
-from gradcli.numbers.graph import derivative_of_order
-from gradcli.numbers.namespace import ObjectArray, ObjectNamespace, boxed
-from gradcli.numbers.terms import Terms
+from gradcli.check.decided import bounds_of
+from gradcli.check.graph import derivative_of_order
+from gradcli.check.namespace import ObjectArray, ObjectNamespace, boxed
+from gradcli.check.terms import Terms
+from gradcli.engine import Tensor
+from gradcli.lang.run import evaluate
 from gradcli.ops import FUNCTIONS as ROWS
 from gradcli.ops import parameters
 

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import Mock, patch
 
+from gradcli.check.process import client
+from gradcli.check.process.budget import Budget
+from gradcli.check.process.worker import perform
 from gradcli.cli.limits import MAX_MEMORY_BYTES
 from gradcli.ops.checks import LIMIT
-from gradcli.verify.process import client
-from gradcli.verify.process.budget import Budget
-from gradcli.verify.process.worker import perform
 
 from .server import PATIENCE, patient
 

@@ -17,14 +17,14 @@ from importlib import import_module
 from math import inf
 from typing import Any, NoReturn
 
+from gradcli.check.process import client, worker
+from gradcli.check.process.budget import Budget
 from gradcli.cli import app
 from gradcli.cli.commands import COMMANDS
-from gradcli.verify.process import client, worker
-from gradcli.verify.process.budget import Budget
 
 LOADED = (
-    "numpy", "gradcli.cli.group", "gradcli.answers.question", "gradcli.verify.whole",
-    "gradcli.verify.verify", "gradcli.views", "gradcli.render.jsons",
+    "numpy", "gradcli.cli.group", "gradcli.answers.question", "gradcli.check.whole",
+    "gradcli.check.verify", "gradcli.views", "gradcli.answers.jsons",
     *(f"gradcli.cli.commands.{name}" for name in COMMANDS),
 )  # fmt: skip
 """What commands and checks import; not what reads the environment when imported."""

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import gradcli
-from gradcli.python.user_files import restored, run
+from gradcli.functions.user_files import restored, run
 
 from .record import FRESH_SEED, SCRIPTS, recorded
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradcli.render.dots import (
+from gradcli.answers.dots import (
     BITS,
     ROWS,
     curve,
@@ -24,8 +24,8 @@ from gradcli.render.dots import (
     spy,
     ticks,
 )
-from gradcli.render.line import Layout
-from gradcli.views.pattern import nothing_in, pattern_of
+from gradcli.answers.line import Layout
+from gradcli.answers.pattern import nothing_in, pattern_of
 
 Function = Callable[[Any, Any], Any]
 

@@ -9,11 +9,11 @@ import pytest
 import sympy
 
 from gradcli.answers.closed_forms import FIRST, FormulaView, indices
+from gradcli.answers.formula_lines import equations, latex_lines, symbols_in
+from gradcli.answers.formula_lines import written as with_symbols
+from gradcli.check.formulas import _LATEX, _NAMES
+from gradcli.formulas.latex import Symbols
 from gradcli.ops import OPS
-from gradcli.render.closed_forms import equations, latex_lines, symbols_in
-from gradcli.render.closed_forms import written as with_symbols
-from gradcli.render.code.latex import Symbols
-from gradcli.verify.formulas import _LATEX, _NAMES
 
 NAMES = ["a", "b", "c", "x", "y", "z", "w3", "foo", "bar_1", "lambda_"]
 LETTERS: dict[str, Any] = {name: sympy.Dummy(name, real=True) for name in NAMES}

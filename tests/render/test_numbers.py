@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradcli.render import numbers
-from gradcli.render.jsons import answer, dumps, entries, line_of, listed
-from gradcli.render.line import Layout, Line, Part, aligned
-from gradcli.render.numbers import bare_line, draw, inline, number, value_lines
-from gradcli.render.terminal import TerminalWriter
-from gradcli.render.writer import PlainWriter
-from gradcli.views.numbers import MANY, Entries, flat, plain, shown, sizes
+from gradcli.answers import numbers
+from gradcli.answers.jsons import answer, dumps, entries, line_of, listed
+from gradcli.answers.line import Layout, Line, Part, aligned
+from gradcli.answers.numbers import bare_line, draw, inline, number, value_lines
+from gradcli.answers.plain_numbers import MANY, Entries, flat, plain, shown, sizes
+from gradcli.answers.terminal import TerminalWriter
+from gradcli.answers.writer import PlainWriter
 
 rows = st.lists(st.floats(allow_nan=False), min_size=3, max_size=3)
 matrices = st.lists(rows, min_size=1, max_size=4)

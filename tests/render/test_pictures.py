@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from gradcli.render.graph import MAX_TREE_LEVELS, dot, mermaid, steps, tree
-from gradcli.render.line import Layout, Line
-from gradcli.render.terminal import _wrapped
-from gradcli.views.graph import GraphView, NodeView
+from gradcli.answers.graph import MAX_TREE_LEVELS, dot, mermaid, steps, tree
+from gradcli.answers.graph_view import GraphView, NodeView
+from gradcli.answers.line import Layout, Line
+from gradcli.answers.terminal import _wrapped
 
 
 def node(

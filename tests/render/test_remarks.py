@@ -6,10 +6,10 @@ import io
 
 import pytest
 
+from gradcli.answers.remarks import remark, suited
+from gradcli.answers.writer import wants_colour
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.parser import parse
-from gradcli.render.remarks import remark, suited
-from gradcli.render.writer import wants_colour
 
 
 def error(source: str) -> str:

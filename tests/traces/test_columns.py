@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine import NUMPY, Tensor, grad
+from gradcli.large.columns import Columns
 from gradcli.ops import OPS
-from gradcli.traces.columns import Columns
 from tests.grouped import by_row
 from tests.laws.draw import Spot, draw, draw_array, generator, ident, spots
 from tests.laws.measure import cotangents, outputs_of, tensors

@@ -12,12 +12,12 @@ from gradcli.engine import NUMPY
 from gradcli.lang import fusion, in_parts
 from gradcli.lang.compiled import compile
 from gradcli.lang.in_parts import Obstacle, Results, traced
+from gradcli.large import kernel, tiles
+from gradcli.large.columns import is_elementwise
+from gradcli.large.plan import needed
+from gradcli.large.tracing import Sample, Samples, Trace
 from gradcli.ops import FUNCTIONS, Op, offered
 from gradcli.ops.op import overloads
-from gradcli.traces import kernel, tiles
-from gradcli.traces.columns import is_elementwise
-from gradcli.traces.plan import needed
-from gradcli.traces.tracing import Sample, Samples, Trace
 
 COUNT = 1003
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.check import whole
+from gradcli.check.process.job import Block, InputVerdict, Job, Verification
+from gradcli.check.process.job import Input as Asked
+from gradcli.check.subject import program_of
+from gradcli.check.verify import verify
 from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.lang.run import evaluate
-from gradcli.verify import whole
-from gradcli.verify.process.job import Block, InputVerdict, Job, Verification
-from gradcli.verify.process.job import Input as Asked
-from gradcli.verify.subject import program_of
-from gradcli.verify.verify import verify
 
 NEURONS = "b = w1*a; c = w2*a; d = w3*b + w4*c; L = 10 - d"
 NEURON_VALUES = {"a": 3.0, "w1": 2.0, "w2": 4.0, "w3": 5.0, "w4": 6.0}

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.check.process.job import CERTIFIED, PROVED, REFUTED, UNKNOWN, Job
 from gradcli.engine import NUMPY, Tensor
 from gradcli.lang.run import evaluate
 from gradcli.ops import FUNCTIONS, OPS, Op
-from gradcli.verify.process.job import CERTIFIED, PROVED, REFUTED, UNKNOWN, Job
 from tests.laws.draw import Spot, draw, generator
 from tests.laws.mutant_trial import (
     CONVENTION,

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.verify import box as boxing
-from gradcli.verify.box import Range, Ranges, Span, ranges
-from gradcli.verify.process.budget import Budget
-from gradcli.verify.subject import program_of
+from gradcli.check import box as boxing
+from gradcli.check.box import Range, Ranges, Span, ranges
+from gradcli.check.process.budget import Budget
+from gradcli.check.subject import program_of
 
 from .jobs import job
 

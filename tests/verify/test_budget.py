@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
-from gradcli.verify.process.budget import Budget, OutOfTime
+from gradcli.check.process.budget import Budget, OutOfTime
 from tests.processes import HANGS
 
 TIMED = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer")
@@ -90,7 +90,7 @@ def test_waiting_counts_a_twentieth_of_work() -> None:
 
 def test_importing_sympy_is_not_counted() -> None:
     code = (
-        "import resource, time; from gradcli.verify.process import budget as b; "
+        "import resource, time; from gradcli.check.process import budget as b; "
         "resource.setrlimit(resource.RLIMIT_CPU, (900, 1000)); "
         "own, began = b.Budget(9e3), time.process_time(); b.load_sympy(); "
         "took = time.process_time() - began; "

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import sympy
 
-from gradcli.verify.formulas import Facts
+from gradcli.check.formulas import Facts
 
 from .jobs import checked, claiming, job, rows_job
 

@@ -9,9 +9,9 @@ from typing import Any
 import mpmath
 import pytest
 
+from gradcli.check.digits import Precisely, precise
 from gradcli.lang.nested import nested
 from gradcli.ops import FUNCTIONS
-from gradcli.verify.digits import Precisely, precise
 
 from .jobs import job
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.numbers import graph
-from gradcli.numbers.graph import MAX_FOLLOWED_STEPS, Evaluation
-from gradcli.numbers.tape import Tape
-from gradcli.verify import verify as verifying
-from gradcli.verify.process import budget
-from gradcli.verify.process.job import Verification
+from gradcli.check import graph
+from gradcli.check import verify as verifying
+from gradcli.check.graph import MAX_FOLLOWED_STEPS, Evaluation
+from gradcli.check.process import budget
+from gradcli.check.process.job import Verification
+from gradcli.check.tape import Tape
 
 from .jobs import by_name, checked, claiming, job, rows_job
 

@@ -11,10 +11,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import gradcli.verify.verify as checking
-from gradcli.verify.entries import Report
-from gradcli.verify.floats import Gaps
-from gradcli.verify.process.job import REFUTED, SAMPLED, Block, InputVerdict, Job
+import gradcli.check.verify as checking
+from gradcli.check.entries import Report
+from gradcli.check.floats import Gaps
+from gradcli.check.process.job import REFUTED, SAMPLED, Block, InputVerdict, Job
 from tests.grouped import nightly
 
 from .jobs import checked, job

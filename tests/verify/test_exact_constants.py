@@ -10,19 +10,19 @@ import mpmath
 import numpy as np
 import pytest
 
+from gradcli.check.balls import Ball, working
+from gradcli.check.namespace import ObjectNamespace
+from gradcli.check.process.job import CERTIFIED, PROVED, REFUTED, ROUNDED
+from gradcli.check.system import Balls
 from gradcli.engine import Tensor, grad
 from gradcli.engine.dtypes import default_dtype
 from gradcli.engine.record import apply
 from gradcli.lang.exactly import ExactFactory, ExactLibrary, exact_code
 from gradcli.lang.machine import Machine
 from gradcli.lang.parser import parse
-from gradcli.numbers.balls import Ball, working
-from gradcli.numbers.namespace import ObjectNamespace
-from gradcli.numbers.system import Balls
 from gradcli.ops import OPS, Op
 from gradcli.ops.checks import KindError
 from gradcli.ops.exact import decimal
-from gradcli.verify.process.job import CERTIFIED, PROVED, REFUTED, ROUNDED
 from tests.grouped import by_row
 from tests.laws.draw import draw
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradcli.check import whole
+from gradcli.check.process.budget import OutOfTime
+from gradcli.check.process.job import InputVerdict, Job, Verification
 from gradcli.lang.run import evaluate
-from gradcli.verify import whole
-from gradcli.verify.process.budget import OutOfTime
-from gradcli.verify.process.job import InputVerdict, Job, Verification
 
 from .jobs import checked, job, leaves, rows_job
 
@@ -89,7 +89,7 @@ def test_rewriting_that_takes_too_long_leaves_the_formula_as_it_is(
         raise OutOfTime
 
     for rewrite in ("factor", "expand", "simplify"):
-        monkeypatch.setattr(f"gradcli.verify.formulas.sympy.{rewrite}", slow)
+        monkeypatch.setattr(f"gradcli.check.formulas.sympy.{rewrite}", slow)
     (verdict,) = checked(asked("gradient", "sum(x*x)")).inputs
     assert verdict.formulas == ("2*x[0]", "2*x[1]")
 

@@ -10,11 +10,11 @@ import pytest
 
 from gradcli.answers import jobs
 from gradcli.answers.jobs import claim, job_for
+from gradcli.check.process.job import REFUTED, SAMPLED, Block, Job
+from gradcli.check.subject import program_of
+from gradcli.check.verify import verify
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, execute, prepare
-from gradcli.verify.process.job import REFUTED, SAMPLED, Block, Job
-from gradcli.verify.subject import program_of
-from gradcli.verify.verify import verify
 
 PROGRAMS = {
     "sparse": ("jacobian", "x[1:]^2 - sin(x[:-1])"),

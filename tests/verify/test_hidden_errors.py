@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradcli.check.process.job import REFUTED, ROUNDED, UNKNOWN
 from gradcli.engine import NUMPY, Tensor
 from gradcli.engine.dtypes import default_dtype
 from gradcli.lang.run import evaluate
 from gradcli.ops import OPS
-from gradcli.verify.process.job import REFUTED, ROUNDED, UNKNOWN
 from tests.laws.mutant_trial import rows_below
 from tests.laws.mutants import planted
 

@@ -7,11 +7,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from gradcli.autograd.blocks import of_order
+from gradcli.check.orders import verified
+from gradcli.check.process.job import InputVerdict
 from gradcli.engine import NUMPY, Tensor
 from gradcli.lang.run import evaluate
-from gradcli.verify.orders import verified
-from gradcli.verify.process.job import InputVerdict
+from gradcli.large.blocks import of_order
 
 from .jobs import checked, job, rows_job
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from gradcli.numbers.balls import ball
+from gradcli.check.balls import ball
+from gradcli.check.kinks import Field, Report, kinks_of, slope
+from gradcli.check.subject import unit
 from gradcli.ops import FUNCTIONS
-from gradcli.verify.kinks import Field, Report, kinks_of, slope
-from gradcli.verify.subject import unit
 
 from .jobs import claiming, job
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradcli.check.process.job import PROVED
 from gradcli.engine.dtypes import default_dtype
 from gradcli.ops import OPS
-from gradcli.verify.process.job import PROVED
 from tests.grouped import nightly
 from tests.laws.draw import is_differentiated
 from tests.laws.mutants import ONE, SIGN, SLICE, SWAPPED, Mutant

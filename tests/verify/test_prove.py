@@ -8,11 +8,11 @@ import pytest
 import sympy
 from sympy import Abs, cos, cosh, exp, log, sign, sin, sinh, sqrt, tan, tanh
 
-from gradcli.numbers.balls import ball
-from gradcli.numbers.expressions import compiled
-from gradcli.numbers.system import NoMeaning
-from gradcli.verify.formulas import closed_form, formula
-from gradcli.verify.prove import Quotients, TooLarge, vanishes, vanishes_here
+from gradcli.check.balls import ball
+from gradcli.check.expressions import compiled
+from gradcli.check.formulas import closed_form, formula
+from gradcli.check.prove import Quotients, TooLarge, vanishes, vanishes_here
+from gradcli.check.system import NoMeaning
 
 X, Y = sympy.Dummy("x", real=True), sympy.Dummy("y", real=True)
 POINT = {X: ball(0.7), Y: ball(-1.3)}

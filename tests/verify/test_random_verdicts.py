@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradcli.check.process.job import CERTIFIED, PROVED, REFUTED, SAMPLED
 from gradcli.engine.errors import GradError
 from gradcli.lang.errors import ProgramError
 from gradcli.ops.checks import KindError
-from gradcli.verify.process.job import CERTIFIED, PROVED, REFUTED, SAMPLED
 from tests.grouped import nightly
 from tests.random.generate import random_program
 from tests.random.program import Program

@@ -21,8 +21,8 @@ import mpmath
 import pytest
 from mpmath import mp
 
+from gradcli.check.process.job import InputVerdict, Job
 from gradcli.ops import FUNCTIONS
-from gradcli.verify.process.job import InputVerdict, Job
 from tests.grouped import nightly
 
 from .jobs import checked, job, no_proofs

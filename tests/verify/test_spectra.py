@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.numbers.matrices import MAX_SIZE
+from gradcli.check.matrices import MAX_SIZE
+from gradcli.check.process.job import CERTIFIED, REFUTED, UNKNOWN
 from gradcli.ops import OPS
-from gradcli.verify.process.job import CERTIFIED, REFUTED, UNKNOWN
 from tests.laws.mutants import Mutant, mutants_of, planted
 
 from .jobs import checked, job, rows_job

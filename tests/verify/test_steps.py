@@ -9,11 +9,9 @@ from typing import Any
 
 import pytest
 
-from gradcli.ops import OPS, Op, parameters
-from gradcli.ops.exact import decimal
-from gradcli.verify import prove
-from gradcli.verify.constants import NOT_TOLD_APART
-from gradcli.verify.process.job import (
+from gradcli.check import prove
+from gradcli.check.constants import NOT_TOLD_APART
+from gradcli.check.process.job import (
     CERTIFIED,
     PROVED,
     REFUTED,
@@ -21,6 +19,8 @@ from gradcli.verify.process.job import (
     UNKNOWN,
     InputVerdict,
 )
+from gradcli.ops import OPS, Op, parameters
+from gradcli.ops.exact import decimal
 
 from .claims.asking import X, ruled
 from .jobs import checked, claiming, job, rows_job

@@ -15,10 +15,10 @@ import mpmath
 import numpy as np
 import pytest
 
+from gradcli.check import verify
+from gradcli.check.kinks import kinks_of
+from gradcli.check.process.job import REFUTED, ROUNDED, UNKNOWN, Block, Verification
 from gradcli.lang.run import evaluate
-from gradcli.verify import verify
-from gradcli.verify.kinks import kinks_of
-from gradcli.verify.process.job import REFUTED, ROUNDED, UNKNOWN, Block, Verification
 from tests.laws.mutants import all_mutants, planted
 
 from .excuses import Excuse, excuses

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gradcli.verify.process.budget import OutOfTime
-from gradcli.verify.process.job import Verification
-from gradcli.verify.subject import OnTerms, program_of
-from gradcli.verify.verify import Check, verify
+from gradcli.check.process.budget import OutOfTime
+from gradcli.check.process.job import Verification
+from gradcli.check.subject import OnTerms, program_of
+from gradcli.check.verify import Check, verify
 
 from .jobs import (
     NEURON_VALUES,

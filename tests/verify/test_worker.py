@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from gradcli.verify.process.client import Checker
-from gradcli.verify.process.job import Job, Verification
+from gradcli.check.process.client import Checker
+from gradcli.check.process.job import Job, Verification
 from tests.processes import HANGS
 
 from .jobs import NEURON_VALUES, NEURONS, checked, claiming, job
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the system's own limits")
 
 HOG = """
-from gradcli.verify.process import worker
+from gradcli.check.process import worker
 worker.MAX_MEMORY_BYTES = 1 << 28
 def hog(text, report, limit):
     limit(30)
@@ -37,8 +37,8 @@ worker.main()
 """
 
 HOG_IN_THE_PROGRAM = """
-from gradcli.verify import verify
-from gradcli.verify.process import worker
+from gradcli.check import verify
+from gradcli.check.process import worker
 worker.MAX_MEMORY_BYTES = 1 << 28
 def hog(*arguments):
     taken = []
@@ -190,7 +190,7 @@ def test_stop_is_harmless_twice_and_before_any_job() -> None:
 
 def test_client_imports_nothing_heavy() -> None:
     code = (
-        "import sys; import gradcli.verify.process.client, gradcli.verify.process.job; "
+        "import sys; import gradcli.check.process.client, gradcli.check.process.job; "
         "print(sorted({'numpy', 'sympy', 'mpmath', 'subprocess'} & set(sys.modules)))"
     )
     done = subprocess.run(
@@ -219,7 +219,7 @@ def test_job_and_verification_survive_the_wire() -> None:
 @LINUX
 def test_worker_limits_its_own_memory() -> None:
     code = (
-        "from gradcli.verify.process import worker; worker._limit(1.0)\n"
+        "from gradcli.check.process import worker; worker._limit(1.0)\n"
         "try: bytearray(worker.MAX_MEMORY_BYTES + (1 << 28))\n"
         "except MemoryError: print('refused')"
     )

@@ -11,7 +11,7 @@ an edge that needs no gradient ``None``.
 
 from __future__ import annotations
 
-from gradcli.views.graph import GraphView
+from gradcli.answers.graph_view import GraphView
 
 
 def notation(view: GraphView) -> str:

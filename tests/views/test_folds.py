@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradcli as torch
-from gradcli.views.folds import MIN_TIMES, Fold, Run, folds, runs
-from gradcli.views.graph import graph_view
+from gradcli.answers.folds import MIN_TIMES, Fold, Run, folds, runs
+from gradcli.answers.graph_view import graph_view
 
 
 @pytest.mark.parametrize(

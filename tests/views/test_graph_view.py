@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from gradcli.answers.graph_view import MAX_SOURCE_CHARACTERS, GraphView, graph_view
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, execute, prepare
-from gradcli.views.graph import MAX_SOURCE_CHARACTERS, GraphView, graph_view
 from tests.reference.recorded_programs import RECORDS
 
 from .notation import notation

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from gradcli.answers.derivatives import block_view
+from gradcli.answers.pattern import colours_of, dots_of, nothing_in, pattern_of
 from gradcli.engine import NUMPY, Tensor, call
 from gradcli.engine.jacobian import rows_of
-from gradcli.views.pattern import colours_of, dots_of, nothing_in, pattern_of
 
 
 @st.composite

@@ -56,8 +56,8 @@ def main(
     """
     _refuse(request, claim, same)
     from ...answers.check import check, claims_task
-    from ...render.verdicts import bare_claims, claims
-    from ...verify.process.job import is_weaker, lacked_time
+    from ...answers.verdict_lines import bare_claims, claims
+    from ...check.process.job import is_weaker, lacked_time
 
     question = question_of(request, symbols=True)
     checker = Check(question, needed=True)

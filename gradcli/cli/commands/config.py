@@ -21,7 +21,7 @@ from ..problems import Exit, put, wrong
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...render.line import Line, Part
+    from ...answers.line import Line, Part
 
 MIN_TABLE_COLUMNS: Final = 80
 """Smallest width of a terminal with room for descriptions, in columns."""
@@ -85,7 +85,7 @@ def main(
     elif setting is None:
         printer.lines(_listing(found, printer.layout.width))
     else:
-        from ...render.line import Line
+        from ...answers.line import Line
 
         given = found.get(setting.key)
         text = setting.built_in if given is None else given.text
@@ -106,7 +106,7 @@ def _tell_strangers() -> None:
 def _listing(found: dict[str, defaults.Given], width: int | None) -> Iterator[Line]:
     """Yield the file, and every setting with its value and its source; in a wide enough
     terminal also its description."""
-    from ...render.line import BLANK, Line, aligned
+    from ...answers.line import BLANK, Line, aligned
 
     where = settings_path()
     there = "" if os.path.exists(where) else " (there is none yet)"
@@ -129,7 +129,7 @@ def _listing(found: dict[str, defaults.Given], width: int | None) -> Iterator[Li
 
 
 def _as_json(found: dict[str, defaults.Given], only: defaults.Setting | None) -> Line:
-    from ...render.jsons import answer
+    from ...answers.jsons import answer
 
     settings = []
     for each in defaults.SETTINGS if only is None else (only,):

@@ -12,8 +12,8 @@ from ..problems import Exit, refuse_both, typed, wrong
 
 if TYPE_CHECKING:
     from ...answers.explanation import Explanation
-    from ...render.code.rules import Stated
-    from ...render.worked import Rules
+    from ...answers.textbook_rules import Stated
+    from ...answers.worked import Rules
 
 
 @without(VERIFIES_NOTHING)
@@ -54,13 +54,13 @@ def main(
         refuse_both(typed(**forms, json=form.json, quiet=form.quiet, step=step))
     if step:
         _require_terminal()
+    from ...answers import explanation as draw
     from ...answers.explanation import explanation
-    from ...render import explanation as draw
     from ..sources import question_of
 
     question = question_of(request, grad_output)
     if written is not None:
-        from ...render.code.rules import rules_of
+        from ...answers.textbook_rules import rules_of
 
         rules: dict[tuple[int, int], Stated | None] = {}
         found = explanation(question, lambda *graph: rules.update(rules_of(*graph)))
@@ -81,8 +81,8 @@ def _require_terminal() -> None:
 
 
 def _worked(form: str, explanation: Explanation, rules: Rules) -> int:
-    from ...render.theme import chosen
-    from ...render.worked import latex, markdown, page
+    from ...answers.theme import chosen
+    from ...answers.worked import latex, markdown, page
 
     if form == "html":
         Printer().lines(page(explanation, rules, chosen.name))
@@ -94,7 +94,7 @@ def _worked(form: str, explanation: Explanation, rules: Rules) -> int:
 
 def _stepwise(explanation: Explanation) -> int:
     """Print a step and wait for a key, until the steps end or the key is q."""
-    from ...render.explanation import opening, step
+    from ...answers.explanation import opening, step
     from ..keyboard import ENDS, key
 
     printer = Printer()

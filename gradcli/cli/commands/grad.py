@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from ...answers.box import Box
     from ...answers.closed_forms import ProgramView
     from ...answers.grad import Extras
+    from ...answers.line import Line, Part
     from ...answers.question import Question
+    from ...check.process.job import Verification
     from ...lang.fusion import Fusion
     from ...lang.run import Run
-    from ...render.line import Line, Part
-    from ...verify.process.job import Verification
     from ..symbols import Symbols
 
 
@@ -124,9 +124,9 @@ def _at_one_point(
     """Print the gradients, what is computed beside them, and their verdicts; return the
     exit status."""
     check = Check(question, forms.formulas or needs_verdict(require))
+    from ...answers import gradients as draw
     from ...answers.gradients import gradients, without
-    from ...render import gradients as draw
-    from ...render.line import unbroken
+    from ...answers.line import unbroken
 
     layout = Printer().layout
     wholly = typed(**asdict(forms), **asdict(beside))
@@ -170,8 +170,8 @@ def _at_one_point(
         if forms.alone:
             yield map(unbroken, code or ())
         elif precise or beside.condition:
+            from ...answers import extra_lines as further
             from ...answers.grad import extras_of
-            from ...render import beside as further
 
             asked = beside.digits, beside.condition, boxes
             extras = extras_of(question, found, job, *asked)
@@ -198,7 +198,7 @@ def _at_one_point(
         else:
             yield from symbols.lines(view, verification, labels, what, layout)
         if adjoint is not None and drawn:
-            from ...render.closed_forms import program
+            from ...answers.formula_lines import program
 
             yield from program(adjoint, symbols is not None)
 
@@ -240,7 +240,7 @@ def _run(
             fusion.refused(f"{option} needs the graph of everything")
     run = middle.run() if wholly else middle.run_in_parts(fusion)
     if fusion is not None and not form.json:
-        from ...render.notes import fusion_notes
+        from ...answers.notes import fusion_notes
 
         for line in fusion_notes(fusion):
             note(line)
@@ -251,9 +251,9 @@ def _run(
 
 def _of_order(question: Question, order: int, require: str | None) -> int:
     from ...answers.gradients import orders
+    from ...answers.line import BLANK, Line
+    from ...answers.numbers import number, value_lines
     from ...lang.excerpt import printable
-    from ...render.line import BLANK, Line
-    from ...render.numbers import number, value_lines
 
     found = orders(question, order)
     checked = question.verified and (require is not None or not form.bare)

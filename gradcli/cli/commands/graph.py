@@ -94,8 +94,8 @@ def main(
     for option in typed(heat=heat, unfold=unfold, grad_output=grad_output):
         hint = "name the picture's file with -o, as in -o g.svg"
         raise wrong("E590", f"{option} is for pictures in files", hint)
-    from ...render import graph as draw
-    from ...views.graph import graph_of
+    from ...answers import graph as draw
+    from ...answers.graph_view import graph_of
 
     question = question_of(request, symbols=True)
     run = question.run()
@@ -124,8 +124,8 @@ def _check_file(out: str, heat: bool, unfold: bool, grad_output: str | None) -> 
 
 
 def _written(question: Question, out: str, heat: bool, unfold: bool) -> int:
+    from ...answers.line import Line
     from ...answers.picture import GraphFile
-    from ...render.line import Line
     from ..drawing import ENDINGS, drawn, write
 
     suffix = suffix_of(out, ENDINGS)

@@ -77,7 +77,7 @@ def main(
 
     Example: gradcli help E101
     """
-    from ...render.jsons import answer
+    from ...answers.jsons import answer
 
     group: Any = context.parent or context
     if man is not None:
@@ -94,7 +94,7 @@ def main(
     if json:
         printer.lines([answer("help", topic=topic, text=text)])
     elif topic in COMMANDS or (topic or "").endswith(".json"):
-        from ...render.line import unbroken
+        from ...answers.line import unbroken
 
         printer.lines(map(unbroken, text.splitlines()))
     else:

@@ -38,7 +38,7 @@ def main(
     """
     from ...answers.gradients import gradients
     from ...answers.kinks import kinks
-    from ...render.verdicts import kinks as lines
+    from ...answers.verdict_lines import kinks as lines
 
     question = question_of(request, grad_output)
     found = gradients(question.run(), grad_output, with_graph=False)

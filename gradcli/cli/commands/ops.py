@@ -35,9 +35,8 @@ def main(
 
     Example: gradcli ops maximum
     """
-    from ...answers.catalog import catalog, find, known_names
-    from ...render.catalog import listing, page
-    from ...render.jsons import answer
+    from ...answers.catalog import catalog, find, known_names, listing, page
+    from ...answers.jsons import answer
     from ..output import Printer
 
     found = None if name is None else find(name)

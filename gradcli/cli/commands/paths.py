@@ -53,8 +53,8 @@ def main(
         raise wrong("E590", "--from and --of exclude each other", "leave --of out")
     if latex:
         refuse_both(typed(latex=latex, json=form.json, quiet=form.quiet))
+    from ...answers import paths as draw
     from ...answers.paths import paths
-    from ...render import paths as draw
 
     question = question_of(request, grad_output)
     ends = listed(to)
@@ -62,7 +62,7 @@ def main(
         raise wrong("E595", "--to gives no names", "give names: --to a,b")
     answer = paths(question, from_ and normalize("NFC", from_.strip()), ends, most)
     if latex:
-        from ...render.worked import paths_latex
+        from ...answers.worked import paths_latex
 
         return show(answer, text=lambda found, _: paths_latex(found))
     return show(answer, bare=draw.bare, text=draw.listing)

@@ -85,7 +85,7 @@ def main(
         return _written(view, out, log)
     if not isinstance(view, Curve):
         return show(view, text=lambda *_: ())
-    from ...render.dots import plotted
+    from ...answers.dots import plotted
 
     return show(view, text=lambda found, layout: plotted(found, layout, log))
 
@@ -167,14 +167,14 @@ def _name(question: Question) -> str | None:
 
 
 def _written(view: Curve | Field, out: str, log: str) -> int:
-    from ...render.graphs.plot import plot
-    from ...render.graphs.svg import whole
-    from ...render.line import Line
-    from ...render.theme import chosen
+    from ...answers.line import Line
+    from ...answers.theme import chosen
+    from ...pictures.plot import plot
+    from ...pictures.svg import whole
 
     suffix = suffix_of(out, ENDINGS)
     if suffix == ".json":
-        from ...render.jsons import as_json
+        from ...answers.jsons import as_json
 
         (line,) = as_json(view)
         content = f"{line.text}\n".encode()
@@ -182,7 +182,7 @@ def _written(view: Curve | Field, out: str, log: str) -> int:
         document = whole(plot(view, chosen.name, log))
         content = document.encode()
         if suffix != ".svg":
-            from ...render.graphs.pixels import to_png
+            from ...pictures.pixels import to_png
 
             content = to_png(document, tell)
     put(out, content, "give a file in a folder that can be written to")

@@ -22,9 +22,9 @@ from ..output import BREAKS, MORE_TIME, nobody_reads, note
 from ..problems import Exit, wrong
 
 if TYPE_CHECKING:
+    from ...answers.line import Line, Role
+    from ...functions.script_passes import Pass
     from ...lang.errors import ProgramError
-    from ...python.script_passes import Pass
-    from ...render.line import Line, Role
 
 
 _READS_WORDS: Final = re.compile(rb"argv|argparse|click|typer|docopt|\bfire\b|hydra")
@@ -106,8 +106,8 @@ def main(
 
 def _executed(path: Path, arguments: list[str]) -> int:
     """Run a script to the end of its last thread; return its exit status."""
-    from ...python.user_files import restored, run
-    from ...python.user_lines import is_ours
+    from ...functions.user_files import restored, run
+    from ...functions.user_lines import is_ours
 
     ours = ending.process_is_ours
     if ours:
@@ -144,9 +144,9 @@ def _executed(path: Path, arguments: list[str]) -> int:
 def _failure(error: BaseException) -> ProgramError:
     """Return the error for an exception of the script, or for a name that gradcli
     lacks."""
+    from ...functions.torch_names import lacking
+    from ...functions.user_lines import place_of
     from ...lang.errors import text_of
-    from ...python.torch_names import lacking
-    from ...python.user_lines import place_of
 
     where = place_of(error.__traceback__)
     said = lacking(error)
@@ -175,7 +175,7 @@ class Reports(ExitStack):
 
     def __enter__(self) -> Reports:
         if self._graph or self._explain or self._verify:
-            from ...python.script_passes import recording, watched
+            from ...functions.script_passes import recording, watched
 
             if self._verify:
                 self._tape = self.enter_context(recording())
@@ -186,13 +186,13 @@ class Reports(ExitStack):
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         super().__exit__(None, None, None)
         if self._passes is not None and error is None:
-            from ...python.script_passes import times
+            from ...functions.script_passes import times
 
             self._say(f"backward() ran at {line}" for line in times(self._passes))
 
     def _report(self, made: Pass, run: Callable[..., object]) -> None:
-        from ...render.graph import tree
-        from ...views.graph import graph_view
+        from ...answers.graph import tree
+        from ...answers.graph_view import graph_view
 
         self._say([f"{made.place}: {made.name}.backward()"], "title")
         view = None
@@ -212,12 +212,11 @@ class Reports(ExitStack):
     def _explained(
         self, made: Pass, view: Any, run: Callable[..., object]
     ) -> Iterable[Line]:
-        from ...answers.explanation import Explanation, explain
+        from ...answers.explanation import Explanation, explain, lines
         from ...answers.gradients import output_view
+        from ...answers.names import Names
+        from ...answers.plain_numbers import plain
         from ...engine.tensor import ones_for
-        from ...render.explanation import lines
-        from ...views.names import Names
-        from ...views.numbers import plain
 
         names, root, given = Names(), made.root, made.cotangent is not None
         names.settle((), made.variables, frozenset())
@@ -228,8 +227,8 @@ class Reports(ExitStack):
         return lines(found, self._writer().layout)
 
     def _judge(self, made: Pass) -> None:
-        from ...python.verify_function import judged
-        from ...render.verdicts import proof_lines
+        from ...answers.verdict_lines import proof_lines
+        from ...functions.verify_function import judged
 
         proof = judged(self._tape, made, self._seconds)
         self.refuted = self.refuted or proof.verdict == "refuted"
@@ -238,7 +237,7 @@ class Reports(ExitStack):
             self._say([MORE_TIME])
 
     def _writer(self) -> Any:
-        from ...render.writer import open_writer
+        from ...answers.writer import open_writer
 
         return open_writer(sys.stderr)
 
@@ -248,6 +247,6 @@ class Reports(ExitStack):
         writer.flush()
 
     def _say(self, texts: Iterable[str], role: Role = "dim") -> None:
-        from ...render.line import Line
+        from ...answers.line import Line
 
         self._write([Line((text, role)) for text in texts])

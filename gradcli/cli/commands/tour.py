@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import Final
 
-from ...render.line import BLANK, unbroken
+from ...answers.line import BLANK, unbroken
 from ..keyboard import ENDS, key, terminal
 from ..output import Printer, note
 from ..problems import Exit

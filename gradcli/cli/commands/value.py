@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ...answers.gradients import Value
-    from ...render.line import Layout, Line
+    from ...answers.line import Layout, Line
 
 
 @without(VERIFIES_NOTHING, HAS_NO_DERIVATIVES)
@@ -29,7 +29,7 @@ def main(request: Request, many: Many) -> int:
         many.refuse(request)
         return run(question_of(request, others=None), many, "value")
     from ...answers.gradients import value
-    from ...render.numbers import SHORTENED, bare_line, value_lines
+    from ...answers.numbers import SHORTENED, bare_line, value_lines
 
     def text(answer: Value, layout: Layout) -> Iterator[Line]:
         label = printable(answer.output.name)

@@ -86,7 +86,11 @@ def main(
 
     Example: gradcli verify losses.py:Huber 'x=randn(5)' delta=0.7
     """
-    from ...python.user_files import (
+    from ...answers.jsons import as_json
+    from ...answers.line import Line
+    from ...answers.verdict_lines import proof_lines
+    from ...check.process.job import UNKNOWN
+    from ...functions.user_files import (
         arguments_of,
         executing,
         find,
@@ -94,12 +98,8 @@ def main(
         split,
         taken_as_constants,
     )
-    from ...python.user_lines import words_of
-    from ...python.verify_function import verify
-    from ...render.jsons import as_json
-    from ...render.line import Line
-    from ...render.verdicts import proof_lines
-    from ...verify.process.job import UNKNOWN
+    from ...functions.user_lines import words_of
+    from ...functions.verify_function import verify
 
     if once and order == 2:
         hint = "leave one of them out"

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine import Tensor, grad
+from gradcli.formulas.programs import Wanted
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.parser import parse
 from gradcli.lang.run import Run, execute, input_names, prepare
-from gradcli.render.code.programs import Wanted
 from tests.reference.recorded_programs import RECORDS
 
 BY_NAME = {record["name"]: record for record in RECORDS}

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from gradcli.engine import Tensor, grad
+from gradcli.formulas.namespace import TreeNamespace
+from gradcli.formulas.program import adjoint
+from gradcli.formulas.programs import program, reachable
+from gradcli.formulas.tree import LEAVES, Names, Unwritable
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, evaluate, execute, prepare
-from gradcli.numbers.trees.namespace import TreeNamespace
-from gradcli.numbers.trees.program import adjoint
-from gradcli.numbers.trees.tree import LEAVES, Names, Unwritable
-from gradcli.render.code.programs import program, reachable
 
 from .programs import BY_NAME, differs, run_of, summed_gradient, text_of, zeros_for
 

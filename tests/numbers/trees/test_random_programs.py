@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 from gradcli.engine import NUMPY, Tensor, grad
+from gradcli.formulas.programs import Program, program
+from gradcli.formulas.tree import Unwritable
 from gradcli.lang.run import Run, evaluate
-from gradcli.numbers.trees.tree import Unwritable
 from gradcli.ops import OPS
-from gradcli.render.code.programs import Program, program
 from tests.grouped import by_row
 from tests.random.generate import random_program
 

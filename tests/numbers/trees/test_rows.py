@@ -9,14 +9,14 @@ import pytest
 
 from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.engine.record import apply
+from gradcli.formulas.dialect import LANGUAGE, Dialect
+from gradcli.formulas.libraries import HELPERS, NumPy, PyTorch
+from gradcli.formulas.namespace import TreeNamespace
+from gradcli.formulas.program import rows_as_calls
+from gradcli.formulas.programs import Step, arranged
+from gradcli.formulas.tree import Names, Tree
 from gradcli.lang.run import evaluate
-from gradcli.numbers.trees.namespace import TreeNamespace
-from gradcli.numbers.trees.program import rows_as_calls
-from gradcli.numbers.trees.tree import Names, Tree
 from gradcli.ops import OPS
-from gradcli.render.code.dialect import LANGUAGE, Dialect
-from gradcli.render.code.libraries import HELPERS, NumPy, PyTorch
-from gradcli.render.code.programs import Step, arranged
 from tests.grouped import by_row, nightly, written_or_lacking
 from tests.laws.draw import Spot, draw, ident, spots
 from tests.laws.measure import cotangents, outputs_of, pull

@@ -11,16 +11,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gradcli.numbers.balls import FUNCTIONS as SCALARS
-from gradcli.numbers.balls import STEPS, ball, to_float, working
-from gradcli.numbers.decided import LOGIC, MASKS, NUMERIC
-from gradcli.numbers.system import Balls
-from gradcli.numbers.trees.entries import EntryNamespace, EntrySystem
-from gradcli.numbers.trees.namespace import TreeNamespace
-from gradcli.numbers.trees.texts import Text, filled, repeated
-from gradcli.numbers.trees.tree import Tree, Unwritable
+from gradcli.check.balls import FUNCTIONS as SCALARS
+from gradcli.check.balls import STEPS, ball, to_float, working
+from gradcli.check.decided import LOGIC, MASKS, NUMERIC
+from gradcli.check.system import Balls
+from gradcli.formulas.entries import EntryNamespace, EntrySystem
+from gradcli.formulas.namespace import TreeNamespace
+from gradcli.formulas.programs import DIALECTS
+from gradcli.formulas.texts import Text, filled, repeated
+from gradcli.formulas.tree import Tree, Unwritable
 from gradcli.ops.spellings import SUM, Template
-from gradcli.render.code.programs import DIALECTS
 
 from .written import Library, function_of, run_python
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradcli.formulas.programs import Wanted
 from gradcli.ops import FUNCTIONS, OPS
 from gradcli.ops.op import _FIRST_ROWS, case, row
 from gradcli.ops.spellings import Template, spelling
-from gradcli.render.code.programs import Wanted
 
 from .written import Written, same, written
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gradcli.numbers.trees.tree import Names
-from gradcli.render.code.c import C
-from gradcli.render.code.libraries import NumPy
+from gradcli.formulas.c import C
+from gradcli.formulas.libraries import NumPy
+from gradcli.formulas.tree import Names
 
 from .written import Library, run_python, same, written
 

@@ -14,17 +14,17 @@ from laws.measure import flat_output, flattened
 
 from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.engine.dtypes import default_dtype
+from gradcli.formulas.dialect import LANGUAGE
+from gradcli.formulas.namespace import TreeNamespace
+from gradcli.formulas.program import rows_as_calls
+from gradcli.formulas.programs import Wanted, arranged
+from gradcli.formulas.tree import Names
 from gradcli.lang.compiler import compile_program
 from gradcli.lang.factory import Factory
 from gradcli.lang.machine import Machine
 from gradcli.lang.parser import parse
 from gradcli.lang.tensor_library import TensorLibrary
-from gradcli.numbers.trees.namespace import TreeNamespace
-from gradcli.numbers.trees.program import rows_as_calls
-from gradcli.numbers.trees.tree import Names
 from gradcli.ops import OPS, Op
-from gradcli.render.code.dialect import LANGUAGE
-from gradcli.render.code.programs import Wanted, arranged
 from tests.grouped import by_row
 
 from .written import written

@@ -13,9 +13,9 @@ from laws.draw import NO_FORMULA, Spot, draw, is_differentiated
 from laws.measure import flat_output, flattened
 
 from gradcli.engine import NUMPY, Tensor, grad
-from gradcli.numbers.trees.entries import EntryNamespace, entries
-from gradcli.numbers.trees.namespace import TreeNamespace
-from gradcli.numbers.trees.program import rows_as_calls
+from gradcli.formulas.entries import EntryNamespace, entries
+from gradcli.formulas.namespace import TreeNamespace
+from gradcli.formulas.program import rows_as_calls
 from gradcli.ops import OPS, Op
 from tests.grouped import by_row, nightly, written_or_lacking
 

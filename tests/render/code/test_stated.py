@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 import gradcli as torch
+from gradcli.answers.graph_view import raw_partials
+from gradcli.answers.textbook_rules import stated
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, execute, prepare
 from gradcli.ops import OPS, parameters
-from gradcli.render.code.rules import stated
-from gradcli.views.graph import raw_partials
 
 X = torch.tensor([[0.3, 0.2], [0.5, 0.7]], requires_grad=True)
 W = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)

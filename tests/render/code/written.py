@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.autograd.blocks import hessian, jacobian
 from gradcli.engine import NUMPY, Tensor, grad
+from gradcli.formulas.c import helpers
+from gradcli.formulas.dialect import Result
+from gradcli.formulas.dialect import Written as Text
+from gradcli.formulas.programs import DIALECTS, Page, Wanted
+from gradcli.formulas.tree import Names, Tree
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, execute, prepare
-from gradcli.numbers.trees.tree import Names, Tree
-from gradcli.render.code.c import helpers
-from gradcli.render.code.dialect import Result
-from gradcli.render.code.dialect import Written as Text
-from gradcli.render.code.programs import DIALECTS, Page, Wanted
+from gradcli.large.blocks import hessian, jacobian
 
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
 

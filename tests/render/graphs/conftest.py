@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
+from gradcli.answers.briefly import briefly
 from gradcli.answers.explanation import explain
+from gradcli.answers.graph_view import graph_view
+from gradcli.answers.names import Names
 from gradcli.answers.picture import Listener, Picture, picture_of, values
+from gradcli.answers.textbook_rules import Rules
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import execute, prepare
-from gradcli.render.code.rules import Rules
-from gradcli.views.briefly import briefly
-from gradcli.views.graph import graph_view
-from gradcli.views.names import Names
 
 FIVE = "b = w1*a; c = w2*a; d = w3*b + w4*c; L = 10 - d"
 AT = ["a=2", "w1=0.5", "w2=-1.5", "w3=3", "w4=0.25"]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gradcli.render.graphs import layers
-from gradcli.render.graphs.layers import Line, Placed, place
+from gradcli.pictures import layers
+from gradcli.pictures.layers import Line, Placed, place
 
 
 def overlap(placed: Placed, sizes: list[tuple[float, float]]) -> bool:

@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
+from gradcli.answers.html import text as page_text
 from gradcli.answers.picture import Picture
 from gradcli.cli.app import run
-from gradcli.render.graphs.page import embedded, page
-from gradcli.render.graphs.svg import whole
-from gradcli.render.html import text as page_text
+from gradcli.pictures.page import embedded, page
+from gradcli.pictures.svg import whole
 from tests.render.graphs.conftest import LOOP, picture
 
 HOSTILE = (

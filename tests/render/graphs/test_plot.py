@@ -10,8 +10,8 @@ import pytest
 
 from gradcli.answers.plot import Curve, Field, KinkMark, Surface
 from gradcli.engine.raw import Host
-from gradcli.render.graphs.plot import Axis, plot, stretches
-from gradcli.render.graphs.svg import whole
+from gradcli.pictures.plot import Axis, plot, stretches
+from gradcli.pictures.svg import whole
 
 SVG = "{http://www.w3.org/2000/svg}"
 NONE = np.empty((0, 3))

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 import gradcli as torch
-from gradcli.render.graphs import shown
+from gradcli.pictures import shown
 
 
 def network() -> tuple[torch.Tensor, dict[str, torch.Tensor]]:

@@ -8,11 +8,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from gradcli.answers.briefly import Extent
 from gradcli.answers.picture import Picture
-from gradcli.render.graphs import layers
-from gradcli.render.graphs.scene import MAX_TEXT, brief, inside, scene_of
-from gradcli.render.graphs.svg import NOTHING, STRANGE, Heat, graphml, svg, whole
-from gradcli.views.briefly import Extent
+from gradcli.pictures import layers
+from gradcli.pictures.scene import MAX_TEXT, brief, inside, scene_of
+from gradcli.pictures.svg import NOTHING, STRANGE, Heat, graphml, svg, whole
 from tests.render.graphs.conftest import picture
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -10,15 +10,15 @@ from typing import get_args
 
 import pytest
 
+from gradcli.answers.line import Line, Role
 from gradcli.answers.picture import Picture
-from gradcli.render.graphs.page import page
-from gradcli.render.graphs.pixels import to_png
-from gradcli.render.graphs.plot import COLOURS, ON_DARK
-from gradcli.render.graphs.svg import svg, whole
-from gradcli.render.line import Line, Role
-from gradcli.render.remarks import remark
-from gradcli.render.terminal import TerminalWriter
-from gradcli.render.theme import STYLES, THEMES, Theme, chosen, sgr
+from gradcli.answers.remarks import remark
+from gradcli.answers.terminal import TerminalWriter
+from gradcli.answers.theme import STYLES, THEMES, Theme, chosen, sgr
+from gradcli.pictures.page import page
+from gradcli.pictures.pixels import to_png
+from gradcli.pictures.plot import COLOURS, ON_DARK
+from gradcli.pictures.svg import svg, whole
 
 GROUNDS = {"light": ["#ffffff", "#fdf6e3"], "dark": ["#000000", "#1e1e1e"]}
 """What terminals have behind their text; the second is less sharp."""

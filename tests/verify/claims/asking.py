@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from gradcli.diagnosis.claim_mistakes import diagnose
-from gradcli.verify.claims.judge import judge
-from gradcli.verify.claims.text import ClaimsTask, Given, Ruling, read_claim
-from gradcli.views.claims import Diagnosis
+from gradcli.answers.claim_mistakes import diagnose
+from gradcli.answers.claim_views import Diagnosis
+from gradcli.check.claims.judge import judge
+from gradcli.check.claims.text import ClaimsTask, Given, Ruling, read_claim
 
 Inputs = dict[str, tuple[int, ...]]
 X: Inputs = {"x": ()}

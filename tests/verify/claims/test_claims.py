@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from gradcli.diagnosis.claim_mistakes import diagnose
-from gradcli.verify.claims.judge import judge
-from gradcli.verify.claims.text import ClaimsTask, Given, Ruling, read_claim
-from gradcli.views.claims import Diagnosis
+from gradcli.answers.claim_mistakes import diagnose
+from gradcli.answers.claim_views import Diagnosis
+from gradcli.check.claims.judge import judge
+from gradcli.check.claims.text import ClaimsTask, Given, Ruling, read_claim
 
 LINES = (Path(__file__).parent / "claims.jsonl").read_text().splitlines()
 CLAIMS: list[dict[str, Any]] = [json.loads(line) for line in LINES]

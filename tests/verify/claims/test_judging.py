@@ -9,9 +9,8 @@ from math import inf
 
 import pytest
 
-from gradcli.ops import OPS
-from gradcli.verify.claims.judge import judge
-from gradcli.verify.claims.text import (
+from gradcli.check.claims.judge import judge
+from gradcli.check.claims.text import (
     SIMPLE,
     Claim,
     ClaimsTask,
@@ -19,6 +18,7 @@ from gradcli.verify.claims.text import (
     Judgement,
     read_claim,
 )
+from gradcli.ops import OPS
 from tests.verify.claims.asking import X, ruled, task
 
 
@@ -156,8 +156,8 @@ def test_equal_values_at_a_kink_keep_their_proof(program: str, other: str) -> No
 
 def test_what_numbers_refute_is_refuted_without_sympy() -> None:
     code = (
-        "import sys; from gradcli.verify.claims.judge import judge; "
-        "from gradcli.verify.claims.text import ClaimsTask, Given, read_claim; "
+        "import sys; from gradcli.check.claims.judge import judge; "
+        "from gradcli.check.claims.text import ClaimsTask, Given, read_claim; "
         "claim = read_claim('d/dx = 3*x'); "
         "task = ClaimsTask('x**2', (Given('x', ()),), (claim,)); "
         "print(judge(task).rulings[0].verdict, 'sympy' in sys.modules)"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gradcli.diagnosis import evidence
+from gradcli.answers import evidence
 from tests.verify.claims.asking import Inputs, X, mistake, ruled, task
 
 

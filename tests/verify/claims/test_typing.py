@@ -6,9 +6,9 @@ from math import inf
 
 import pytest
 
+from gradcli.check.claims.judge import judge
+from gradcli.check.claims.text import Claim, ClaimsTask, Given, Ruling, read_claim
 from gradcli.lang.errors import ProgramError
-from gradcli.verify.claims.judge import judge
-from gradcli.verify.claims.text import Claim, ClaimsTask, Given, Ruling, read_claim
 from tests.verify.claims.asking import ruled
 
 LEFT = {

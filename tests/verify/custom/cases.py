@@ -17,7 +17,7 @@ from zlib import crc32
 
 import numpy as np
 
-from gradcli.python.torch_names import as_torch
+from gradcli.functions.torch_names import as_torch
 
 HERE = Path(__file__).parent
 

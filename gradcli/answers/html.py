@@ -1,0 +1,73 @@
+"""Style sheets of pictures and pages, and the beginning of every page of HTML, which is
+one file and loads nothing.
+
+Invariant: a policy in the page allows its own style sheet and its own script, by their
+hashes, and nothing else.
+
+    [*begun("The backward pass", sheet("worked", "auto")), "</body></html>"]
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+
+from .theme import Theme
+
+SCREEN = "screen and (prefers-color-scheme:dark)"
+
+NOWHERE = "base-uri 'none'; form-action 'none'"
+
+
+def sheet(
+    name: str,
+    theme: Theme,
+    more: Sequence[str] = ("", "", ""),
+    *,
+    printed: bool = False,
+) -> str:
+    """Return a style sheet in a theme.
+
+    Args:
+        name: the sheet: ``NAME.css`` holds all rules for a white ground, ``-dark`` and
+            ``-grey`` those that differ on a dark ground and without hues.
+        theme: the theme; "auto" is light, or dark where the reader's screen is dark.
+        more: further rules for these three grounds.
+        printed: whether a dark page is printed light.
+    """
+    light, dark, grey = (
+        "".join(map(str.strip, text(f"{name}{kind}.css").splitlines())) + further
+        for kind, further in zip(("", "-dark", "-grey"), more, strict=True)
+    )
+    if theme == "auto":
+        return f"{light}@media {SCREEN}{{{dark}}}"
+    if theme == "dark":
+        return light + (f"@media screen{{{dark}}}" if printed else dark)
+    return light + (grey if theme == "none" else "")
+
+
+def text(name: str) -> str:
+    """Return the text of a style sheet, a script or a template."""
+    return (files(__package__.rpartition(".")[0]) / "pictures" / name).read_text(
+        encoding="utf-8"
+    )
+
+
+def begun(title: str, styles: str, script: str = "") -> Iterator[str]:
+    """Yield the lines of a page up to the opening of its body; the title is escaped,
+    and an empty script is none."""
+    runs = f"script-src '{_hash(script)}'; " if script else ""
+    policy = f"default-src 'none'; {runs}style-src '{_hash(styles)}'; {NOWHERE}"
+    yield "<!DOCTYPE html>"
+    yield '<html lang="en"><head><meta charset="utf-8">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield f"<title>{title}</title>"
+    yield f"<style>{styles}</style></head><body>"
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return "sha256-" + base64.b64encode(digest).decode()

@@ -1,1 +1,0 @@
-"""Diagnoses of wrong claims and of gradients that are not finite."""
