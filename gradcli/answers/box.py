@@ -25,7 +25,7 @@ from ..lang.suggest import did_you_mean
 from .question import Question
 
 if TYPE_CHECKING:
-    from ..check.box import Span as Interval
+    from ..check.box import InputInterval as Interval
 
 FORM: Final = "write --box NAME=LOWER..UPPER, as in --box x=0.1..0.2"
 
@@ -41,7 +41,7 @@ RANGE = re.compile(
 """Pattern of NAME=START..STOP:COUNT, or of the older NAME=START:STOP:COUNT."""
 
 
-class Range(NamedTuple):
+class InputRange(NamedTuple):
     """An interval of an input, its ends as expressions, with the text of a count of
     points, or None; ``old`` if it was written with a colon for the dots."""
 
@@ -56,7 +56,7 @@ class Range(NamedTuple):
         return ":".join([f"{self.start.name}={ends}", *filter(None, [self.points])])
 
 
-def read_range(argument: str) -> Range | None:
+def read_range(argument: str) -> InputRange | None:
     """Return the range that an argument means; None if it is no range."""
     found = RANGE.fullmatch(argument)
     if found is None or not (found["start"] or found["old"]).strip():
@@ -65,7 +65,7 @@ def read_range(argument: str) -> Range | None:
     start, stop = (
         Binding(name, argument, Span(*found.span(k))) for k in (first, "stop")
     )
-    return Range(start, stop, found["count"], first == "old")
+    return InputRange(start, stop, found["count"], first == "old")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ def at_middles(question: Question, boxes: Sequence[Box]) -> Question:
     return replace(question, values=(*question.values, *middles))
 
 
-def tell_middles(question: Question, boxes: Sequence[Box]) -> None:
+def note_middles(question: Question, boxes: Sequence[Box]) -> None:
     """Tell the user the point that everything but the ranges is shown for."""
     point = ", ".join(printable(box.middle().argument) for box in boxes)
     question.tell(f"but for the ranges, shown at the middle of the box: {point}")
@@ -152,7 +152,7 @@ def tell_middles(question: Question, boxes: Sequence[Box]) -> None:
 
 def spans_of(boxes: Sequence[Box]) -> Mapping[str, Interval]:
     """Return the ends of each input's interval, entry by entry, by the input's name."""
-    from ..check.box import Span as Ends
+    from ..check.box import InputInterval as Ends
 
     return {
         box.name: Ends(tuple(box.lower.flat), tuple(box.upper.flat)) for box in boxes

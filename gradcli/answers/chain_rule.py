@@ -31,7 +31,7 @@ import numpy as np
 from ..engine import Node
 from ..engine.walk import accumulate, added, inputs_first
 from .claim_views import Diagnosis
-from .evidence import Evidence, Sample, Texts
+from .evidence import Evidence, PointEvidence, Texts
 from .graph_view import raw_partials
 from .hypotheses import (
     CLOSE,
@@ -94,7 +94,7 @@ def passing_over(start: object, end: object) -> Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class ChainGraph:
     """A recorded graph at one point, and the derivative by one input, true and given.
 
     rows   the cotangents of the outputs, by edge; the reverse pass is run from each
@@ -120,7 +120,9 @@ class Graph:
         return np.stack(flat).reshape(self.true.shape)
 
 
-def explains(graphs: Sequence[Graph], change_of: Callable[[Graph], Change]) -> bool:
+def explains(
+    graphs: Sequence[ChainGraph], change_of: Callable[[ChainGraph], Change]
+) -> bool:
     """Tell whether one change gives the given derivative at every point."""
     for graph in graphs:
         try:
@@ -146,7 +148,7 @@ def ways(nodes: Sequence[Any]) -> Iterator[tuple[Way, Any]]:
                 yield (place, nr), edge
 
 
-def cutting(cut: Sequence[Way], graph: Graph) -> Change:
+def cutting(cut: Sequence[Way], graph: ChainGraph) -> Change:
     """Return the change in which some edges send nothing."""
     nodes = graph.nodes
     dropped = {(nodes[place], nr) for place, nr in cut}
@@ -162,7 +164,7 @@ def cutting(cut: Sequence[Way], graph: Graph) -> Change:
 
 
 def wrong_parts(
-    graphs: Sequence[Graph], most: int = 1
+    graphs: Sequence[ChainGraph], most: int = 1
 ) -> Iterator[list[tuple[Way, float]]]:
     """Yield the choices of up to ``most`` edges, each with the constant in front of
     what comes through it, other than 1, that give the given derivative at every
@@ -195,7 +197,7 @@ def wrong_parts(
             return
 
 
-def _graphs(evidence: Evidence) -> list[Graph]:
+def _graphs(evidence: Evidence) -> list[ChainGraph]:
     """Return the graphs of a claim about a recorded first derivative of few outputs;
     none of any other."""
     claim, target = evidence.claim, evidence.samples[0].target
@@ -212,11 +214,11 @@ def _graphs(evidence: Evidence) -> list[Graph]:
         given = sample.claimed if said is None else said
         named = {name: x.edge for name, x in sample.variables.items()}
         end = sample.inputs[claim.by[0]].edge
-        found.append(Graph(_units(sample), end, sample.true, given, named))
+        found.append(ChainGraph(_units(sample), end, sample.true, given, named))
     return found
 
 
-def _units(sample: Sample) -> list[dict[Any, Array]]:
+def _units(sample: PointEvidence) -> list[dict[Any, Array]]:
     """Return a cotangent for each entry of the output."""
     shape, units = tuple(sample.target.shape), np.eye(sample.target.numel())
     return [{sample.target.edge: unit.reshape(shape)} for unit in units]
@@ -226,7 +228,7 @@ def taken_for_constant(evidence: Evidence) -> Diagnosis | None:
     """Return the diagnosis of one or two variables that are taken for constants."""
     graphs, names = _graphs(evidence), _between(evidence.samples[0])
 
-    def blocked(wrong: Sequence[str], graph: Graph) -> Change:
+    def blocked(wrong: Sequence[str], graph: ChainGraph) -> Change:
         parts = {graph.named[name] for name in wrong}
         return lambda edge, total: () if edge in parts else None
 
@@ -241,7 +243,7 @@ def taken_for_constant(evidence: Evidence) -> Diagnosis | None:
     return None
 
 
-def _between(sample: Sample) -> list[str]:
+def _between(sample: PointEvidence) -> list[str]:
     """Return the variables between inputs and output, one name for each value."""
     ends = {x.edge for x in sample.inputs.values()} | {sample.target.edge, None}
     names: dict[object, str] = {}
@@ -255,7 +257,7 @@ def passed_over(evidence: Evidence) -> Diagnosis | None:
     """Return the diagnosis of a function whose derivative is left out on the way."""
     graphs = _graphs(evidence)
 
-    def skipping(position: int, graph: Graph) -> Change:
+    def skipping(position: int, graph: ChainGraph) -> Change:
         node = graph.nodes[position]
         return passing_over(node, node.edges[0])
 
@@ -406,7 +408,7 @@ def candidates(evidence: Evidence) -> Iterator[Candidate]:
 
 
 def _locals(
-    sample: Sample, by: Sequence[str]
+    sample: PointEvidence, by: Sequence[str]
 ) -> dict[tuple[int, int], tuple[Node, int, Array]]:
     """Return the local gradients on the paths to the inputs that are arrays, by the
     node's position in the graph and the operand's."""

@@ -20,8 +20,8 @@ import numpy as np
 from ..check.claims import text as ruled
 from ..check.claims.text import (
     Claim,
+    ClaimInput,
     ClaimsTask,
-    Given,
     Judgement,
     positions,
     read_claim,
@@ -33,7 +33,7 @@ from ..lang.parser import parse
 from ..lang.prepare import differentiated
 from ..lang.run import Input, Prepared, Run, evaluate, execute, input_names, prepare
 from ..lang.suggest import did_you_mean
-from .claim_views import Piece
+from .claim_views import FormulaPiece
 from .fields import Verdict
 from .plain_numbers import Plain
 from .question import Question, Shapes, refuse_shapes
@@ -49,7 +49,7 @@ NO_CAUSE: Final = "no simple cause was found"
 
 
 @dataclass(frozen=True, slots=True)
-class Counterexample:
+class ClaimCounterexample:
     """A point where a claim is false.
 
     inputs   The values of the inputs.
@@ -86,18 +86,18 @@ class Judged:
     derivative: str
     verdict: Verdict
     points: int
-    counterexample: Counterexample | None
+    counterexample: ClaimCounterexample | None
     note: str | None
     side_conditions: tuple[str, ...]
     diagnosis: str | None
     cause: str | None
     repair: str | None
     right: str | None
-    pieces: tuple[Piece, ...]
+    pieces: tuple[FormulaPiece, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class CheckAnswer:
     """Answer of `gradcli check`: each claim with its verdict.
 
     program  The program's text.
@@ -115,7 +115,7 @@ class Check:
     verification: Summary
 
 
-def check(task: ClaimsTask, judgement: Judgement) -> Check:
+def check(task: ClaimsTask, judgement: Judgement) -> CheckAnswer:
     """Return what was found about each claim, with a diagnosis of the false ones."""
     pairs = zip(task.claims, judgement.rulings, strict=True)
     found = tuple(_judged(task, claim, ruling) for claim, ruling in pairs)
@@ -126,12 +126,12 @@ def check(task: ClaimsTask, judgement: Judgement) -> Check:
         len(verdicts),
         round(judgement.seconds, 3),
     )
-    return Check(task.source, task.other, task.seed, found, summary)
+    return CheckAnswer(task.source, task.other, task.seed, found, summary)
 
 
 def _judged(task: ClaimsTask, claim: Claim, ruling: ruled.Ruling) -> Judged:
     """Return a claim with its ruling and, if it is false, with its diagnosis."""
-    slip, pieces = None, tuple[Piece, ...]()
+    slip, pieces = None, tuple[FormulaPiece, ...]()
     refuted = ruling.verdict == REFUTED
     if refuted:
         from .claim_mistakes import diagnose, right_derivative
@@ -157,7 +157,7 @@ def _judged(task: ClaimsTask, claim: Claim, ruling: ruled.Ruling) -> Judged:
     )
 
 
-def _counterexample(found: ruled.Counterexample) -> Counterexample:
+def _counterexample(found: ruled.Counterexample) -> ClaimCounterexample:
     """Return a counterexample with its arrays as nested lists, and None in the place of
     numbers that were left out."""
 
@@ -166,7 +166,7 @@ def _counterexample(found: ruled.Counterexample) -> Counterexample:
             return values[0]
         return nested(values, shape) if len(values) == prod(shape) else None
 
-    return Counterexample(
+    return ClaimCounterexample(
         {name: nested(values, shape) for name, shape, values in found.inputs},
         found.entry,
         whole(found.claimed, found.claimed_shape),
@@ -238,23 +238,23 @@ def _prepared(
     ]
 
 
-def _inputs(prepared: Sequence[Prepared], shapes: Shapes) -> list[Given]:
+def _inputs(prepared: Sequence[Prepared], shapes: Shapes) -> list[ClaimInput]:
     """Return all inputs of all programs, with values or with the shapes asked for."""
-    found: dict[str, Given] = {}
+    found: dict[str, ClaimInput] = {}
     for program in prepared:
         for given in program.inputs:
             shape = tuple(given.tensor.shape)
             if given.sampled:
-                found[given.name] = Given(given.name, shapes.get(given.name, ()))
+                found[given.name] = ClaimInput(given.name, shapes.get(given.name, ()))
             else:
                 values = tuple(given.tensor.raw.reshape(-1).tolist())
-                found[given.name] = Given(given.name, shape, values)
+                found[given.name] = ClaimInput(given.name, shape, values)
     sampled = [name for name, given in found.items() if given.values is None]
     refuse_shapes(shapes, found, sampled)
     return list(found.values())
 
 
-def _run(prepared: Prepared, inputs: Sequence[Given], of: str | None) -> Run:
+def _run(prepared: Prepared, inputs: Sequence[ClaimInput], of: str | None) -> Run:
     """Return a run of the program, whose errors point into its own text."""
     given = {g.name: g for g in inputs}
 

@@ -45,7 +45,7 @@ from .chain_rule import (
     wrong_path,
 )
 from .claim_text import lacking_term, wrong_subterm, wrong_term
-from .claim_views import Diagnosis, Piece
+from .claim_views import Diagnosis, FormulaPiece
 from .evidence import (
     MIN_SAMPLES,
     POINTS_PER_SAMPLE,
@@ -53,7 +53,7 @@ from .evidence import (
     Test,
     derivative,
     gather,
-    given_sample,
+    typed_sample,
 )
 from .hypotheses import (
     DIAGONALS,
@@ -195,7 +195,7 @@ def diagnose(
     differs = any(abs(a - b) > ROUNDED * abs(b) for a, b in sides)
     until = thread_time() + seconds
     if about_a_point(task, claim):
-        samples, hypotheses = given_sample(task, claim), POINTED
+        samples, hypotheses = typed_sample(task, claim), POINTED
     else:
         samples, hypotheses = gather(task, claim, SAMPLES, until), HYPOTHESES
         if len(samples) < MIN_SAMPLES:
@@ -235,13 +235,13 @@ GIVES_UP: Final = (
 
 def right_derivative(
     task: ClaimsTask, claim: Claim, seconds: float
-) -> tuple[Piece, ...]:
+) -> tuple[FormulaPiece, ...]:
     """Return the derivative that a claim is about, one piece for each part of the
     domain that points met; no pieces if one of them has no short formula."""
     if not claim.by:
         return ()
     budget = Budget(seconds)
-    pieces: dict[Piece, None] = {}
+    pieces: dict[FormulaPiece, None] = {}
     met: set[tuple[str, ...]] = set()
     points = random_points(task.inputs, task.seed + 1)
     for tried, point in enumerate(islice(points, PIECE_POINTS)):
@@ -273,7 +273,7 @@ def right_derivative(
     return tuple(pieces)
 
 
-def _piece(visit: Visit, claim: Claim, budget: Budget) -> Piece | None:
+def _piece(visit: Visit, claim: Claim, budget: Budget) -> FormulaPiece | None:
     target = terms_of(visit.target(claim))
     entries = len(target) * prod(len(visit.entries(name)) for name in claim.by)
     size = sum(term.size for term in target)
@@ -294,7 +294,7 @@ def _piece(visit: Visit, claim: Claim, budget: Budget) -> Piece | None:
     written = _written(texts, at.shape)
     settled = indifferent(visit.terms, book.free)
     where = side_conditions(visit.terms, target, settled)
-    return None if written is None else Piece(written, where)
+    return None if written is None else FormulaPiece(written, where)
 
 
 def _written(texts: Sequence[str | None], shape: tuple[int, ...]) -> str | None:

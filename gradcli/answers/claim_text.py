@@ -35,13 +35,13 @@ from ..lang.syntax import (
     Literal,
     MethodCall,
     Name,
-    Node,
+    SyntaxNode,
     Unary,
     children,
 )
 from .chain_rule import UNSPOKEN, candidates, times
 from .claim_views import Diagnosis
-from .evidence import MIN_SAMPLES, Evidence, gather, rewritten, said_in
+from .evidence import MIN_SAMPLES, Evidence, claimed_text, gather, rewritten
 from .hypotheses import (
     CLOSE,
     Array,
@@ -86,7 +86,7 @@ class Subterm:
 
 def subterms(source: str) -> Iterator[Subterm]:
     """Yield the subterms of a text that stand for values, each before its parts."""
-    waiting: list[Node] = [parse(source)]
+    waiting: list[SyntaxNode] = [parse(source)]
     left = MAX_SUBTERMS
     while waiting and left:
         node = waiting.pop()
@@ -178,10 +178,10 @@ def _mistake(total: Subterm, term: Subterm, factor: Fraction) -> Diagnosis | Non
 
 
 def _scaled(number: str, term: Subterm) -> str:
-    return f"{number}*{_bare(term, _PRODUCTS)}"
+    return f"{number}*{_without_parentheses(term, _PRODUCTS)}"
 
 
-def _bare(term: Subterm, operators: Sequence[str]) -> str:
+def _without_parentheses(term: Subterm, operators: Sequence[str]) -> str:
     """Return a term's text, without parentheses if one of ``operators`` made it."""
     product = isinstance(term.node, Binary) and term.node.operator in operators
     return term.text if product else term.factor
@@ -190,7 +190,7 @@ def _bare(term: Subterm, operators: Sequence[str]) -> str:
 def _negative(term: Subterm) -> str:
     if isinstance(term.node, Unary) and term.node.operator == "-":
         return term.part(term.node.operand).factor
-    return f"-{_bare(term, (*_PRODUCTS, *_POWERS))}"
+    return f"-{_without_parentheses(term, (*_PRODUCTS, *_POWERS))}"
 
 
 def lacking_term(evidence: Evidence) -> Diagnosis | None:
@@ -247,7 +247,7 @@ def fitting_transpose(task: ClaimsTask, claim: Claim, seconds: float) -> str | N
     whose shapes do not fit; None if there is none."""
     until = thread_time() + seconds
     kinds = [kind for kind in _KINDS if kind[0] == "transpose"]
-    for _, _, text in _rewritings(said_in(task, claim), kinds):
+    for _, _, text in _rewritings(claimed_text(task, claim), kinds):
         written = replace(claim, expression=text)
         samples = gather(task, written, MIN_SAMPLES, until)
         pairs = [(s.true, s.claimed) for s in samples]

@@ -23,7 +23,7 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class FormulaPiece:
     """A formula of a derivative, and the conditions that it holds under."""
 
     formula: str

@@ -50,7 +50,7 @@ Encoded = tuple[list[str], Any]
 """The names of columns, and rows in the format of a file."""
 
 
-class Columns:
+class ColumnFile:
     """A file of columns that is being written, here as text with commas; rows may be
     `encoded` in the process that computed them."""
 
@@ -132,11 +132,11 @@ def _by_arrow(arrays: Sequence[Any], separator: str) -> bytes:
     return text.getvalue()
 
 
-class _Tabs(Columns):
+class _Tabs(ColumnFile):
     separator = "\t"
 
 
-class _JsonLines(Columns):
+class _JsonLines(ColumnFile):
     separator = ""
 
     @classmethod
@@ -171,7 +171,7 @@ class _Json(_JsonLines):
         self.file.write(b"]\n" if self.names else b"[]\n")
 
 
-class _Npy(Columns):
+class _Npy(ColumnFile):
     """A .npy file with a field per name; its header leaves room for a longer
     dimension."""
 
@@ -203,7 +203,7 @@ class _Npy(Columns):
         np.lib.format.write_array_header_1_0(self.file, fields)
 
 
-class _Parquet(Columns):
+class _Parquet(ColumnFile):
     def start(self, types: Any) -> None:
         import pyarrow as pa
         from pyarrow import parquet
@@ -234,8 +234,8 @@ class _Parquet(Columns):
         self.writer.close()
 
 
-KINDS: dict[str, type[Columns]] = {
-    ".csv": Columns,
+KINDS: dict[str, type[ColumnFile]] = {
+    ".csv": ColumnFile,
     ".tsv": _Tabs,
     ".json": _Json,
     ".jsonl": _JsonLines,
@@ -261,7 +261,7 @@ def format_of(path: str) -> str:
 @contextmanager
 def open_columns(
     path: str | None, stream: IO[bytes], suffix: str, names: Sequence[str]
-) -> Iterator[Columns]:
+) -> Iterator[ColumnFile]:
     """Write columns in the format of a suffix to a file, which appears when all is
     written, or without a path to a stream, where rows before a failure stay."""
     try:

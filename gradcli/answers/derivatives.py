@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import numpy as np
 
 from ..engine.devices import host
-from ..engine.jacobian import Block, TooManyEntries
+from ..engine.jacobian import JacobianBlock, TooManyEntries
 from ..lang.errors import ProgramError
 from ..lang.excerpt import printable
 from ..lang.run import Run, all_finite
@@ -27,7 +27,7 @@ from .gradients import OutputView, derivative_label, derived, output_of, size_of
 from .jobs import MAX_HANDED, claim, job_for
 from .line import BLANK, Layout, Line, dim
 from .line import plain as plain_line
-from .numbers import SHORTENED, array_lines, bare_line, number, value_lines
+from .numbers import SHORTENED, array_lines, number, number_line, value_lines
 from .pattern import Pattern, colours_of, nothing_in, pattern_of
 from .plain_numbers import Shown, plain, shown, without_signs
 from .products import Product
@@ -110,8 +110,8 @@ class Blocks:
     run: Run
     mode: str
     passes: int
-    by: Mapping[tuple[str, ...], Block]
-    columns: Mapping[str, Sequence[Block]]
+    by: Mapping[tuple[str, ...], JacobianBlock]
+    columns: Mapping[str, Sequence[JacobianBlock]]
 
     @property
     def finite(self) -> bool:
@@ -249,7 +249,7 @@ def judged(
 
 def block_view(
     by: tuple[str, ...],
-    block: Block,
+    block: JacobianBlock,
     form: Form = "auto",
     file: str | None = None,
     spied: bool = False,
@@ -346,10 +346,11 @@ def _summary(block: BlockView) -> str:
         return f"{said}, {pattern.blocks:,} blocks of {height} × {width}"
     if block.structure != "banded":
         return said
-    return f"{said}, from {_beside(-pattern.below)} to {_beside(pattern.above)}"
+    ends = map(_diagonal_text, (-pattern.below, pattern.above))
+    return f"{said}, from {' to '.join(ends)}"
 
 
-def _beside(columns: int) -> str:
+def _diagonal_text(columns: int) -> str:
     """Return text on where a diagonal lies, relative to the main one."""
     if not columns:
         return "the diagonal"
@@ -392,7 +393,7 @@ def _coordinates(block: BlockView, layout: Layout) -> Iterator[Line]:
     layout.cut = layout.cut or most < pattern.stored
 
 
-def bare(view: Derivative) -> Iterator[Line]:
+def plain_blocks(view: Derivative) -> Iterator[Line]:
     """Yield each block on one line, without a label: its numbers or, if it is sparse,
     its rows, columns and values; where ``--spy`` is given, a picture instead."""
     for block in view.blocks:
@@ -403,7 +404,7 @@ def bare(view: Derivative) -> Iterator[Line]:
             lists = [stored.rows, stored.columns, stored.values]
             yield Line((repr(lists), "number"))
         elif block.file is None:
-            yield bare_line(block.value)
+            yield number_line(block.value)
 
 
 def product_labels(view: Product) -> dict[str, str]:
@@ -426,7 +427,7 @@ def products(view: Product, layout: Layout) -> Iterator[Line]:
     yield dim(f"one {'forward pass' if view.command == 'jacobian' else through}")
 
 
-def bare_products(view: Product) -> Iterator[Line]:
+def plain_products(view: Product) -> Iterator[Line]:
     """Yield the product alone, a line for each part."""
     for part in view.products:
-        yield bare_line(part.value)
+        yield number_line(part.value)

@@ -139,7 +139,7 @@ def end(view: DescentView, layout: Layout) -> Iterator[Line]:
         yield SHORTENED
 
 
-def bare(view: DescentView) -> Iterator[Line]:
+def plain_values(view: DescentView) -> Iterator[Line]:
     """Yield the values alone, one a line, without blanks, so that a shell splits them.
 
     gradcli grad "$loss" $(gradcli descend -q "$loss" w=0 b=0)

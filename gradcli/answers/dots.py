@@ -203,7 +203,7 @@ def _panel(
     heights, low, high, logarithmic, remark = scale
     least, most = (10**low, 10**high) if logarithmic else (low, high)
     marks = labels([most, least]) if most > least else ["", six_digits(least)]
-    columns = _room_beside(marks, width)
+    columns = _remaining_columns(marks, width)
     yield title(f"{name}{remark}")
     yield from _framed(dotted(x, heights, low, high, columns), columns, marks, ends)
 
@@ -228,7 +228,7 @@ def plotted(view: Curve, layout: Layout, log: str = "") -> Iterator[Line]:
         yield Line((kink, "fair"), (f"  {printable(mark.text)}", "plain"))
 
 
-def _room_beside(marks: Sequence[str], width: int) -> int:
+def _remaining_columns(marks: Sequence[str], width: int) -> int:
     """Return the number of columns that marks at the left leave for a picture."""
     room = width - max(map(len, marks)) - 2
     return max(MIN_COLUMNS, min(MAX_COLUMNS, room))

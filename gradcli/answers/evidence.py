@@ -28,9 +28,9 @@ from ..check.claims.text import (
     Claim,
     ClaimsTask,
     Point,
-    given_point,
     positions,
     random_points,
+    typed_point,
 )
 from ..check.claims.truth import MAX_CLAIM_STEPS, fitted_array
 from ..check.process.budget import OutOfTime
@@ -42,11 +42,11 @@ from ..lang.run import Input, evaluate
 from ..lang.syntax import For, Target, While, walk
 from ..large.blocks import blocks_of, gradient, of_order
 from .claim_views import Diagnosis
-from .factors import Factors
+from .factors import FactorWriter
 from .graph_view import graph_view
 from .hypotheses import Array, Pair, same
-from .names import Names
-from .survey import Path, Step, met
+from .names import NameCollector
+from .survey import Path, PathStep, met
 
 MIN_SAMPLES = 3
 """Smallest number of samples for a conclusion: any constant fits fewer."""
@@ -62,7 +62,7 @@ NO_VALUE: Final = (ProgramError, EngineError, MemoryError)
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class PointEvidence:
     """The true and the claimed derivative at one point, with the graph.
 
     target    the tensor that is differentiated, with its graph
@@ -91,7 +91,9 @@ class Sample:
         return all(bool(np.isfinite(values).all()) for values in known)
 
 
-def gather(task: ClaimsTask, claim: Claim, count: int, until: float) -> list[Sample]:
+def gather(
+    task: ClaimsTask, claim: Claim, count: int, until: float
+) -> list[PointEvidence]:
     """Return up to ``count`` samples at random points; fewer if time runs out."""
     given = {g.name for g in task.inputs if g.values is not None} - set(claim.by)
     for kept in (frozenset[str](), frozenset(given)):
@@ -100,18 +102,18 @@ def gather(task: ClaimsTask, claim: Claim, count: int, until: float) -> list[Sam
         found = list(islice(_samples(task, claim, tried, until), count))
         if len(found) > count // 2:
             return found
-    return found or given_sample(task, claim)
+    return found or typed_sample(task, claim)
 
 
-def given_sample(task: ClaimsTask, claim: Claim) -> list[Sample]:
+def typed_sample(task: ClaimsTask, claim: Claim) -> list[PointEvidence]:
     """Return the one sample at the typed point; none if no point was typed."""
-    given = given_point(task.inputs, task.seed)
+    given = typed_point(task.inputs, task.seed)
     return list(_samples(task, claim, iter([given] if given else []), inf))
 
 
 def _samples(
     task: ClaimsTask, claim: Claim, points: Iterator[Point], until: float
-) -> Iterator[Sample]:
+) -> Iterator[PointEvidence]:
     for point in points:
         if thread_time() > until:
             return
@@ -125,7 +127,7 @@ def _samples(
             yield sample
 
 
-def at(task: ClaimsTask, claim: Claim, point: Point) -> Sample:
+def at(task: ClaimsTask, claim: Claim, point: Point) -> PointEvidence:
     """Return the sample at one point, where program and claim must not fail."""
     inputs = {
         g.name: Tensor(np.array(point[g.name]).reshape(g.shape), NUMPY, True)
@@ -136,18 +138,20 @@ def at(task: ClaimsTask, claim: Claim, point: Point) -> Sample:
         max_steps=MAX_CLAIM_STEPS,
     )  # fmt: skip
     named = {**inputs, **environment, **inputs}
-    claimed = said_by(task, claim, said_in(task, claim), inputs, named)
-    return Sample(derivative(claim, target, inputs), claimed, target, inputs, named)
+    claimed = claimed_numbers(task, claim, claimed_text(task, claim), inputs, named)
+    return PointEvidence(
+        derivative(claim, target, inputs), claimed, target, inputs, named
+    )
 
 
-def said_in(task: ClaimsTask, claim: Claim) -> str:
+def claimed_text(task: ClaimsTask, claim: Claim) -> str:
     """Return the text of the claimed side: an expression, or a program."""
     said = task.other if claim.expression is None else claim.expression
     assert said is not None
     return said
 
 
-def said_by(
+def claimed_numbers(
     task: ClaimsTask,
     claim: Claim,
     text: str,
@@ -193,7 +197,7 @@ class Evidence:
 
     task: ClaimsTask
     claim: Claim
-    samples: Sequence[Sample]
+    samples: Sequence[PointEvidence]
     until: float
     differs_at_example: bool = False
 
@@ -217,7 +221,7 @@ class Evidence:
     @property
     def text(self) -> str:
         """Return the text that the derivative is compared with."""
-        return said_in(self.task, self.claim)
+        return claimed_text(self.task, self.claim)
 
     def is_right(self, text: str, names: Mapping[str, str] = {}) -> bool:
         """Tell whether a text is the derivative at every sample. ``names`` maps names
@@ -231,11 +235,13 @@ class Evidence:
                 return False
         return True
 
-    def said(self, text: str, sample: Sample) -> Array | None:
+    def said(self, text: str, sample: PointEvidence) -> Array | None:
         """Return the numbers of a claim that reads ``text``; None if it has none."""
         self.check()
         try:
-            return said_by(self.task, self.claim, text, sample.inputs, sample.named)
+            return claimed_numbers(
+                self.task, self.claim, text, sample.inputs, sample.named
+            )
         except NO_VALUE:
             # A changed claim need not have a value at all.
             return None
@@ -262,10 +268,10 @@ UNNAMED = "output"
 class Texts:
     """The names and formulas of the values in one recorded graph."""
 
-    def __init__(self, evidence: Evidence, sample: Sample) -> None:
+    def __init__(self, evidence: Evidence, sample: PointEvidence) -> None:
         source = evidence.task.source
         self._root = sample.target.edge
-        self._names = Names()
+        self._names = NameCollector()
         inputs = [Input(name, x, True, True) for name, x in sample.inputs.items()]
         made = {k: v for k, v in sample.variables.items() if k not in sample.inputs}
         self._names.settle(inputs, made, _ambiguous(source))
@@ -274,7 +280,7 @@ class Texts:
             variables=sample.variables, local_gradients=False,
         )  # fmt: skip
         self._sources = {node.address: node.source for node in view.nodes}
-        self.factors = Factors(self._names, view)
+        self.factors = FactorWriter(self._names, view)
 
     def path(self, path: Path, end: str, in_full: bool = False) -> tuple[str, ...]:
         """Return the names along a path; ``in_full`` adds texts of unnamed values."""
@@ -291,7 +297,7 @@ class Texts:
         """Return the program text that a node was recorded for, or its row's name."""
         return self._sources.get(id(node)) or node.op.name
 
-    def _label(self, step: Step, spelled: bool) -> str | None:
+    def _label(self, step: PathStep, spelled: bool) -> str | None:
         name = self._names.of(step.value)
         if name is None and spelled:
             name = self._sources.get(id(step.node))

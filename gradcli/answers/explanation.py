@@ -24,10 +24,10 @@ from ..ops.types import Array
 from .briefly import extent
 from .fields import HIDDEN, ROWS, named
 from .gradients import OutputView, derived, output_of
-from .graph import made, shape_text, size_text
+from .graph import assignment_text, shape_text, size_text
 from .graph_view import GraphView, NodeView, Shape, graph_of, raw_partials
 from .line import BLANK, Layout, Line, Part, aligned
-from .names import Names
+from .names import NameCollector
 from .numbers import inline, six_digits
 from .plain_numbers import Plain, Shown, plain
 from .question import Question
@@ -142,7 +142,7 @@ def explanation(
 def explain(
     output: Tensor,
     cotangent: Tensor,
-    names: Names,
+    names: NameCollector,
     view: GraphView,
     shown: Callable[[object], object] = plain,
     run: Callable[..., object] | None = None,
@@ -154,7 +154,7 @@ def explain(
     gradients, and saved values are freed, unless its ``options`` say otherwise. Numbers
     and arrays are ``shown`` as plain numbers or in another form.
     """
-    watch = _Watch(output, cotangent, names, view, shown)
+    watch = _StepRecorder(output, cotangent, names, view, shown)
     with watch.looking(output):
         (run or output.backward)(cotangent, **options)
     return tuple(watch.steps)
@@ -164,14 +164,14 @@ def explain(
 def rehearse(
     output: Tensor,
     cotangent: Tensor,
-    names: Names,
+    names: NameCollector,
     view: GraphView,
     shown: Callable[[object], object] = plain,
 ) -> tuple[StepView, ...]:
     """Return the steps of a pass, as `explain` does, and change nothing: no leaf's
     gradient is added to, none of its hooks is called, and nothing is freed. The leaves'
     steps come last."""
-    watch = _Watch(output, cotangent, names, view, shown)
+    watch = _StepRecorder(output, cotangent, names, view, shown)
     with watch.looking(output) as below:
         leaves = [node for node in below if isinstance(node, AccumulateGrad)]
         inputs = [leaf.variable for leaf in leaves]
@@ -182,14 +182,14 @@ def rehearse(
     return tuple(watch.steps)
 
 
-class _Watch:
+class _StepRecorder:
     """An observer that records the steps while the engine takes them."""
 
     def __init__(
         self,
         output: Tensor,
         cotangent: Tensor,
-        names: Names,
+        names: NameCollector,
         view: GraphView,
         shown: Callable[[Any], Any],
     ) -> None:
@@ -335,7 +335,10 @@ def step(view: StepView, layout: Layout) -> Iterator[Line]:
     yield Line(
         (number, "dim"),
         (f"  {view.node}", "node"),
-        (f"  {made(view.name, view.source)}", "name" if view.is_leaf else "plain"),
+        (
+            f"  {assignment_text(view.name, view.source)}",
+            "name" if view.is_leaf else "plain",
+        ),
     )
     margin = " " * (len(number) + 2)
     rows: list[list[Part]] = [
@@ -402,7 +405,7 @@ def _value(number: Shown | None, layout: Layout) -> str:
     return f"{size} from {six_digits(among.low)} to {six_digits(among.high)}{nan}"
 
 
-def bare(explanation: Explanation) -> Iterator[Line]:
+def plain_steps(explanation: Explanation) -> Iterator[Line]:
     """Yield the gradients that arrive at each step, a step a line."""
     for view in explanation.steps:
         text = " ".join("None" if g is None else inline(g) for g in view.incoming)

@@ -23,9 +23,9 @@ from .line import BLANK, Line, Part, aligned, dim, title
 from .numbers import inline, number
 
 if TYPE_CHECKING:
-    from ..check.box import Place, Range, Ranges, Span
+    from ..check.box import BoxPlace, InputInterval, ProvenRange, Ranges
     from ..check.digits import Numerals, Precisely
-    from .grad import Condition, Extras
+    from .grad import Condition, GradExtras
     from .gradients import GradView
 
 MAX_ROWS = 20
@@ -38,7 +38,7 @@ SHARP = 1.05
 """Condition number below which an error counts as unchanged."""
 
 
-def beside(view: GradView, extras: Extras) -> Iterator[Line]:
+def extra_lines(view: GradView, extras: GradExtras) -> Iterator[Line]:
     """Yield what was asked for beside the gradients: digits, conditions, ranges."""
     if extras.precisely is not None:
         yield from _digit_lines(extras.precisely, view)
@@ -50,7 +50,7 @@ def beside(view: GradView, extras: Extras) -> Iterator[Line]:
         yield from _range_lines(extras.ranges, spans_of(extras.boxes), view)
 
 
-def bare(view: GradView, extras: Extras) -> Iterator[Line]:
+def plain_extras(view: GradView, extras: GradExtras) -> Iterator[Line]:
     """Yield the gradients with all their digits, or their ranges, one a line."""
     if extras.ranges is not None:
         shapes = {given.name: given.shape for given in view.inputs}
@@ -127,7 +127,7 @@ def _written(numerals: Numerals | None) -> str:
 
 
 def _range_lines(
-    found: Ranges, box: Mapping[str, Span], view: GradView
+    found: Ranges, box: Mapping[str, InputInterval], view: GradView
 ) -> Iterator[Line]:
     """Yield the value's range, then each gradient's with its sign, then the kinks."""
     yield BLANK
@@ -154,14 +154,14 @@ def _range_lines(
         yield Line((text, "dim"), hang="  ")
 
 
-def _ends(span: Span) -> str:
+def _ends(span: InputInterval) -> str:
     lower, upper = list(span.lower), list(span.upper)
     if len(lower) == 1:
         return f"{number(lower[0])} .. {number(upper[0])}"
     return f"{inline(lower)} .. {inline(upper)}"
 
 
-def _range(each: Range) -> list[Part]:
+def _range(each: ProvenRange) -> list[Part]:
     """Return the range of the numbers found and how far the bounds lie beyond it; the
     bounds alone if they are not finite or no numbers were found between them."""
     if each.lower > each.upper:
@@ -174,13 +174,13 @@ def _range(each: Range) -> list[Part]:
     return [(shown, "number"), (certified, "dim")]
 
 
-def _sign(each: Range) -> str:
+def _sign(each: ProvenRange) -> str:
     if not each.at:
         return f"  {each.sign}" if each.sign else ""
     return f"  {each.sign}: at " + " and at ".join(map(at_point, each.at))
 
 
-def _near(place: Place) -> str:
+def _near(place: BoxPlace) -> str:
     parts = []
     for name, (low, high) in place.near.items():
         where = number(low) if low == high else f"{low:.6g} .. {high:.6g}"

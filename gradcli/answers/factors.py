@@ -19,7 +19,7 @@ from ..engine.raw import Raw
 from ..formulas.texts import Nameless, Text, lift, partial_text
 from ..ops.spellings import ATOM, PRODUCT, SIGN, UNKNOWN
 from .graph_view import GraphView
-from .names import Names
+from .names import NameCollector
 
 MAX_FORMULA_CHARACTERS = 120
 """Largest length of a formula that is shown, in characters."""
@@ -33,12 +33,12 @@ SIMPLE_CALL = re.compile(r"[\w.]+(\([^()]*\))?")
 """Pattern of a text that needs no brackets wherever it stands."""
 
 
-class Factors:
+class FactorWriter:
     """A writer of the local gradients of one recorded graph as formulas."""
 
-    def __init__(self, names: Names, view: GraphView) -> None:
+    def __init__(self, names: NameCollector, view: GraphView) -> None:
         self._names = names
-        self._texts = _own_texts(names, view)
+        self._texts = _value_texts(names, view)
         self._found: dict[tuple[int, int], Text | None] = {}
 
     def product(
@@ -111,7 +111,7 @@ class Factors:
         return self._texts.get(id(edge), _NAMELESS)
 
 
-def _own_texts(names: Names, view: GraphView) -> dict[int, Text]:
+def _value_texts(names: NameCollector, view: GraphView) -> dict[int, Text]:
     """Return the texts that may stand for the values of nodes, by a node's address.
 
     A text is left out if several nodes share it: it is then a call made of several

@@ -25,7 +25,7 @@ MAX_PERIOD: Final = 256
 """Largest number of nodes of a part that is looked for."""
 
 
-class Run(NamedTuple):
+class Repetition(NamedTuple):
     """A repetition of ``period`` things, ``times`` times from ``start`` on."""
 
     start: int
@@ -57,25 +57,25 @@ def folds(view: GraphView) -> tuple[Fold, ...]:
     text. A named input belongs to a part if that part alone uses it and every other
     part has an input of its own in the same place, as layers have weights.
     """
-    order = [n for n in _inputs_first(view) if not _stands_alone(view.nodes[n])]
+    order = [n for n in _inputs_first(view) if not _is_separate(view.nodes[n])]
     users: dict[int, set[int]] = {}
     for node in view.nodes:
         for child, _ in node.next_functions:
-            if child is not None and _stands_alone(view.nodes[child]):
+            if child is not None and _is_separate(view.nodes[child]):
                 users.setdefault(child, set()).add(node.id)
     found = []
     kinds = [(n.name, n.shape, n.span) for n in map(view.nodes.__getitem__, order)]
     for start, period, times in runs(kinds):
         ends = range(start, start + period * times, period)
         parts = [tuple(order[at : at + period]) for at in ends]
-        own = _own_inputs(view, parts, users)
+        own = _exclusive_inputs(view, parts, users)
         found.append(
             Fold(tuple((*more, *part) for more, part in zip(own, parts, strict=True)))
         )
     return tuple(found)
 
 
-def _own_inputs(
+def _exclusive_inputs(
     view: GraphView,
     parts: Sequence[tuple[int, ...]],
     users: Mapping[int, set[int]],
@@ -96,7 +96,7 @@ def _own_inputs(
     return list(zip(*found, strict=True)) or [()] * len(parts)
 
 
-def _stands_alone(node: NodeView) -> bool:
+def _is_separate(node: NodeView) -> bool:
     return node.is_leaf and node.variable is not None
 
 
@@ -143,7 +143,7 @@ def depths(count: int, edges: Iterable[tuple[int, int]]) -> list[int]:
     return found
 
 
-def runs(things: Sequence[Hashable]) -> list[Run]:
+def runs(things: Sequence[Hashable]) -> list[Repetition]:
     """Return the repetitions from left to right. If several begin at one place, the
     longest is taken, and of equally long ones that with the shortest period."""
     numbers: dict[Hashable, int] = {}
@@ -154,13 +154,13 @@ def runs(things: Sequence[Hashable]) -> list[Run]:
         whole = _covered(row, period)
         better = whole > lengths
         lengths[better], periods[better] = whole[better], period
-    found: list[Run] = []
+    found: list[Repetition] = []
     at = 0
     while at < size:
         period = int(periods[at])
         count = int(lengths[at]) // period
         if count:
-            found.append(Run(at, period, count))
+            found.append(Repetition(at, period, count))
         at += period * count or 1
     return found
 

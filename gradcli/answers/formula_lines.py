@@ -19,11 +19,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import Final
 
-from ..formulas.latex import WORDS, Symbols, matrix
+from ..formulas.latex import WORDS, LatexSymbols, matrix
 from ..lang.excerpt import printable
 from .closed_forms import FormulaView, ProgramView
 from .line import BLANK, Layout, Line, Part, aligned, dim, unbroken
-from .verdicts import Formulas, Latex
+from .verdicts import Formulas, LatexFormula
 
 NONE_FOUND: Final = "?"
 
@@ -55,7 +55,7 @@ def _places(view: FormulaView) -> Iterator[tuple[int, int]]:
     return product(range(len(view.rows)), range(len(view.columns)))
 
 
-def bare_formulas(views: Iterable[FormulaView]) -> Iterator[Line]:
+def plain_formulas(views: Iterable[FormulaView]) -> Iterator[Line]:
     """Yield a formula a line, entry by entry; with several blocks each has its name."""
     views = list(views)
     for view in views:
@@ -118,13 +118,17 @@ def equations(views: Sequence[FormulaView]) -> list[str | None]:
     """Return the equation of each block; None where there is no formula."""
     names = list(_names(views))
     output = next((n for n in UNNAMED if n not in names), "f_")
-    symbols = Symbols([*names, output])
+    symbols = LatexSymbols([*names, output])
     return [_equation(view, symbols, view.output or output) for view in views]
 
 
 def as_formulas(views: Sequence[FormulaView], latex: bool) -> list[Formulas]:
     """Return the formulas of each block, with its equation if ``latex`` is true."""
-    texts = [Latex(text) for text in equations(views)] if latex else [None] * len(views)
+    texts = (
+        [LatexFormula(text) for text in equations(views)]
+        if latex
+        else [None] * len(views)
+    )
     return [
         Formulas(view.nested(), view.missing, text)
         for view, text in zip(views, texts, strict=True)
@@ -150,7 +154,7 @@ def _names(views: Iterable[FormulaView]) -> Iterator[str]:
             yield from symbols_in(text or "")
 
 
-def _equation(view: FormulaView, symbols: Symbols, output: str) -> str | None:
+def _equation(view: FormulaView, symbols: LatexSymbols, output: str) -> str | None:
     if view.latex and not any(view.latex):
         return None
     known = (None if text is None else written(text, symbols) for text in view.latex)
@@ -169,7 +173,7 @@ def symbols_in(latex: str) -> list[str]:
     return [found.partition("[")[0] for found in _SYMBOL.findall(latex)]
 
 
-def written(latex: str, symbols: Symbols) -> str:
+def written(latex: str, symbols: LatexSymbols) -> str:
     """Return a formula's LaTeX with its names replaced by their symbols."""
     parts = _SYMBOL.split(latex)
     for at in range(1, len(parts), 2):
@@ -189,7 +193,7 @@ def _dimensions(indices: Sequence[str]) -> int:
     return indices[0].count(",") + bool(indices[0]) if indices else 1
 
 
-def _left(view: FormulaView, symbols: Symbols, output: str) -> str:
+def _left(view: FormulaView, symbols: LatexSymbols, output: str) -> str:
     """Return the derivative that an equation is about; where the block has more than
     two dimensions, its rows and columns are named in their order."""
     of, by = view.of or output, view.by
@@ -205,7 +209,7 @@ def _left(view: FormulaView, symbols: Symbols, output: str) -> str:
     return rf"\frac{{{top}}}{{\partial {above} \, \partial {below}{turned}}}"
 
 
-def _listed(name: str, indices: Sequence[str], symbols: Symbols) -> str:
+def _listed(name: str, indices: Sequence[str], symbols: LatexSymbols) -> str:
     """Return all entries in their order, as the notation of a Jacobian determinant
     does."""
     entries = [symbols.entry(name, index.strip("[]")) for index in indices]

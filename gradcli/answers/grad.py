@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from math import fsum, hypot, inf, isfinite, isnan, nan
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias
 
-from ..check.box import Place
+from ..check.box import BoxPlace
 from ..check.box import ranges as ranges_over
 from ..lang.fusion import Fusion
 from ..lang.nested import nested
@@ -28,7 +28,7 @@ from .plain_numbers import Plain, flat, plain
 from .verdicts import Checked, Formulas, Summary, Texts, by_name, checked, summary
 
 if TYPE_CHECKING:
-    from ..check.box import Range, Ranges
+    from ..check.box import ProvenRange, Ranges
     from ..check.digits import Numerals, Precisely
     from ..check.process.job import Job, Verification
     from .question import Question
@@ -90,8 +90,8 @@ class BoxRanges:
 
     inputs: Mapping[str, Interval]
     output: Bounds
-    kinks: tuple[Place, ...]
-    holes: tuple[Place, ...]
+    kinks: tuple[BoxPlace, ...]
+    holes: tuple[BoxPlace, ...]
     pieces: int
     close: bool
 
@@ -189,7 +189,7 @@ class Grad:
 
 
 @dataclass(frozen=True, slots=True)
-class Extras:
+class GradExtras:
     """Results shown with the gradients; None for options that were not given."""
 
     precisely: Precisely | None = None
@@ -227,7 +227,7 @@ def extras_of(
     digits: int | None,
     condition: bool,
     boxes: tuple[Box, ...],
-) -> Extras:
+) -> GradExtras:
     """Return the digits, condition numbers and ranges over boxes that were asked for;
     the job, with the program and its values, is for digits and ranges."""
     precisely = conditioned = ranges = None
@@ -247,7 +247,7 @@ def extras_of(
 
         spans, budget = spans_of(boxes), Budget(job.seconds)
         ranges = ranges_over(job, spans, program_of(job), budget)
-    return Extras(precisely, conditioned, boxes, ranges)
+    return GradExtras(precisely, conditioned, boxes, ranges)
 
 
 def conditions(view: GradView, cotangent: Plain | None) -> tuple[Condition, ...]:
@@ -287,7 +287,7 @@ def _ratio(change: float, output: float) -> float:
 def judged(
     view: GradView,
     verification: Verification | None,
-    extras: Extras | None = None,
+    extras: GradExtras | None = None,
     formulas: Sequence[Formulas] | None = None,
     files: Mapping[str, str] | None = None,
     derivatives: Mapping[str, float] | None = None,
@@ -302,7 +302,7 @@ def judged(
     verdicts = by_name(verification)
     names = [given.name for given in view.differentiated]
     written = dict(zip(names, formulas or (), strict=formulas is not None))
-    extras = extras or Extras()
+    extras = extras or GradExtras()
     reacts = {each.name: each for each in extras.conditions or ()}
     precisely, ranges = extras.precisely, extras.ranges
     inputs = []
@@ -359,18 +359,18 @@ def _box(found: Ranges, boxes: Sequence[Box], view: GradView) -> BoxRanges:
     return BoxRanges(inputs, output, found.kinks, found.holes, found.pieces, close)
 
 
-def _signed(found: Sequence[Range], shape: Sequence[int]) -> Signed:
+def _signed(found: Sequence[ProvenRange], shape: Sequence[int]) -> Signed:
     """Return the range of a gradient, with the points where it changes its sign."""
     points = [[dict(p) for p in r.at] or None for r in found]
     signs = nested([r.sign for r in found], shape)
     return Signed(_bounds(found, shape), signs, nested(points, shape))
 
 
-def _bounds(found: Sequence[Range], shape: Sequence[int]) -> Bounds:
+def _bounds(found: Sequence[ProvenRange], shape: Sequence[int]) -> Bounds:
     """Return the bounds of each entry, nested like the shape; an infinity stands for no
     number found."""
 
-    def each(number: Callable[[Range], float | None]) -> Any:
+    def each(number: Callable[[ProvenRange], float | None]) -> Any:
         return nested([number(r) for r in found], shape)
 
     return Bounds(

@@ -18,8 +18,8 @@ from .fields import HIDDEN, Shape
 from .graph import steps
 from .graph_view import GraphView, graph_of
 from .line import BLANK, Layout, Line, title
-from .numbers import SHORTENED, bare_line, number, value_lines
-from .plain_numbers import Entries, Shown, shown
+from .numbers import SHORTENED, number, number_line, value_lines
+from .plain_numbers import LargeArray, Shown, shown
 from .question import Question
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def without(view: GradView, names: Container[str]) -> GradView:
         replace(
             given,
             grad=None if given.name in names else given.grad,
-            value=None if isinstance(given.value, Entries) else given.value,
+            value=None if isinstance(given.value, LargeArray) else given.value,
         )
         for given in view.inputs
     )
@@ -197,7 +197,7 @@ def without(view: GradView, names: Container[str]) -> GradView:
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class ValueAnswer:
     """Answer of `gradcli value`: the output without a gradient.
 
     program  The program's text.
@@ -209,10 +209,10 @@ class Value:
     output: OutputView
 
 
-def value(question: Question) -> Value:
+def value(question: Question) -> ValueAnswer:
     """Run the program of a question and return its value."""
     run = question.run(differentiate=False)
-    return Value(run.source, output_of(run))
+    return ValueAnswer(run.source, output_of(run))
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,10 +247,10 @@ def orders(question: Question, order: int) -> Orders:
 
     def verified() -> Verification:
         from ..check.orders import verified
-        from ..check.process.job import Block
+        from ..check.process.job import NumberBlock
         from .jobs import job_for
 
-        claims = {name: Block.of((), [each]) for name, each in found.items()}
+        claims = {name: NumberBlock.of((), [each]) for name, each in found.items()}
         job = job_for(run, question.seconds, "gradient", claims)
         return verified(job, order, found)
 
@@ -319,9 +319,11 @@ def answer(
         yield from steps(view.graph, layout)
 
 
-def bare(view: GradView, files: Mapping[str, str] = NO_FILES) -> Iterator[Line]:
+def plain_gradients(
+    view: GradView, files: Mapping[str, str] = NO_FILES
+) -> Iterator[Line]:
     """Yield the gradients alone, one a line, in the order of the inputs, without those
     that were written to ``files``."""
     for given in view.differentiated:
         if given.name not in files:
-            yield bare_line(given.grad)
+            yield number_line(given.grad)

@@ -22,7 +22,7 @@ from ..lang.excerpt import printable
 from .graph_view import GraphView, NodeView
 from .line import BLANK, Layout, Line, Part, dim, plain
 from .numbers import ELLIPSIS, inline, number
-from .plain_numbers import Entries, Shown, sizes
+from .plain_numbers import LargeArray, Shown, sizes
 
 MAX_TEXT_COLUMNS = 40
 """Largest width of the column of the program's text, in columns; a longer text moves
@@ -52,10 +52,10 @@ _MERMAID = str.maketrans(
 
 def source_text(node: NodeView) -> str:
     """Return ``b = w1*a``, ``w1*a`` or nothing, depending on what the program says."""
-    return made(node.output, node.source)
+    return assignment_text(node.output, node.source)
 
 
-def made(name: str | None, source: str | None) -> str:
+def assignment_text(name: str | None, source: str | None) -> str:
     """Return the text that makes a value: ``b = w1*a``, ``b *= a``, ``w1*a`` or
     ``b``."""
     text, shown = printable(source or ""), printable(name or "")
@@ -100,9 +100,9 @@ def _in_brief(value: Shown | None) -> str:
     """Return a number, a small list, or the shape of a larger one."""
     if value is None:
         return ""
-    if not isinstance(value, list | Entries):
+    if not isinstance(value, list | LargeArray):
         return number(value)
-    if not isinstance(value, Entries) and prod(sizes(value)) <= MAX_EDGE_ENTRIES:
+    if not isinstance(value, LargeArray) and prod(sizes(value)) <= MAX_EDGE_ENTRIES:
         text = inline(value)
         if len(text) <= 4 * MAX_EDGE_ENTRIES:
             return text

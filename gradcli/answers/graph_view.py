@@ -22,7 +22,7 @@ from ..engine.node import ConstantNode, Edge, UnaryNode
 from ..ops.checks import KindError
 from ..ops.types import Array
 from .fields import HIDDEN, ROWS, named
-from .places import Places, Span
+from .places import Span, SpanFinder
 from .plain_numbers import Shown, shown
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def graph_view(
     if root is None:
         return GraphView(source, name, shape, output.output_nr, None, ())
     ids, shapes = _discover(root, shape)
-    places = Places(source, MAX_SOURCE_CHARACTERS)
+    places = SpanFinder(source, MAX_SOURCE_CHARACTERS)
     names = _names(variables) | _names(inputs or {})
     nodes = _Nodes(list(ids), ids, shapes, names, places, local_gradients)
     made = tuple(nodes) if at_once else nodes
@@ -150,7 +150,7 @@ class _Nodes(Sequence[NodeView]):
     _ids: Mapping[Any, int]
     _shapes: Sequence[Shape]
     _names: Mapping[object, str]
-    _places: Places
+    _places: SpanFinder
     _local_gradients: bool
 
     def __len__(self) -> int:

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ..check.process.job import Block as Numbers
-from ..check.process.job import Input, Job
+from ..check.process.job import Job, JobInput
+from ..check.process.job import NumberBlock as Numbers
 from ..engine import Tensor
 from ..engine.devices import host
 
 if TYPE_CHECKING:
     from random import Random
 
-    from ..engine.jacobian import Block
+    from ..engine.jacobian import JacobianBlock
     from ..engine.raw import Host
     from ..lang.run import Run
 
@@ -50,7 +50,7 @@ def job_for(
     job has only the shapes of the point's numbers.
     """
     inputs = tuple(
-        Input(given.name, block_of(given.tensor, numbers), claims.get(given.name))
+        JobInput(given.name, block_of(given.tensor, numbers), claims.get(given.name))
         for given in run.inputs
     )
     return Job(
@@ -108,7 +108,7 @@ def block_of(tensor: Tensor, numbers: bool = True) -> Numbers:
     return Numbers(shape, _bytes(host(tensor.raw)))
 
 
-def claim(blocks: Sequence[Block], seed: int) -> Numbers:
+def claim(blocks: Sequence[JacobianBlock], seed: int) -> Numbers:
     """Return the numbers of blocks with equally many columns, one under the other; if
     they are too many, a sample that the seed draws."""
     columns = blocks[0].x.numel()
@@ -132,7 +132,7 @@ def claim(blocks: Sequence[Block], seed: int) -> Numbers:
     return Numbers(shape, _bytes(values), where.astype(np.int64).tobytes())
 
 
-def _drawn(block: Block, random: Random, among: int) -> tuple[Host, Host]:
+def _drawn(block: JacobianBlock, random: Random, among: int) -> tuple[Host, Host]:
     """Return rows and columns of the entries drawn from one of ``among`` blocks."""
     rows, columns = block.output.numel(), block.x.numel()
     share, every = max(1, DRAWN // among), rows * columns

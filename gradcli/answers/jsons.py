@@ -21,7 +21,7 @@ from typing import Any
 from .line import Line, LongLine, unbroken
 from .numbers import MAX_JSON_NUMBER, count_text
 from .numbers import listed as listed_pieces
-from .plain_numbers import Entries, plain
+from .plain_numbers import LargeArray, plain
 from .remarks import taken
 
 SCHEMA = "gradcli/1"
@@ -99,12 +99,12 @@ def _holds_entries(value: object) -> bool:
         return not plain and any(map(_holds_entries, value))
     if is_dataclass(value):
         return _holds_entries(entries(value))
-    return isinstance(value, Entries)
+    return isinstance(value, LargeArray)
 
 
 def _pieces(value: object) -> Iterator[str]:
     """Yield JSON piece by piece; together the pieces are the text of `dumps`."""
-    if isinstance(value, Entries):
+    if isinstance(value, LargeArray):
         yield from listed_pieces(value.raw, dumps)
     elif not _holds_entries(value):
         yield dumps(value)

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..check.kinks import Kink as Decision
-from ..check.kinks import Place, kinks_of
+from ..check.kinks import KinkPlace, kinks_of
 from ..check.process.budget import OutOfTime
 from ..check.system import NoMeaning
 from ..lang.errors import ProgramError
 from .gradients import Gradients, OutputView
-from .places import Places, Where
+from .places import SpanFinder, Where
 
 OWN_COMPARISON = "a comparison of the program: it goes as it falls out"
 BRANCH = "a branch"
@@ -26,7 +26,7 @@ SMOOTH_ROW = "no rule: the derivative of the side that was taken"
 
 
 @dataclass(frozen=True, slots=True)
-class Kink:
+class KinkView:
     """A decision of the program that changes at some point.
 
     function   The function that has the kink; null for a comparison or a branch.
@@ -66,8 +66,8 @@ class Kinks:
     program: str
     radius: float
     output: OutputView
-    kinks: tuple[Kink, ...]
-    places: tuple[Place, ...]
+    kinks: tuple[KinkView, ...]
+    places: tuple[KinkPlace, ...]
     left_out: int
     unsearched: int
 
@@ -85,7 +85,7 @@ def kinks(found: Gradients, radius: float, seconds: float) -> Kinks:
     except NoMeaning as error:
         message = f"the program does not run on numbers of many digits: {error}"
         raise ProgramError("E596", message) from None
-    places = Places(found.run.source)
+    places = SpanFinder(found.run.source)
     return Kinks(
         found.run.source,
         report.radius,
@@ -97,9 +97,9 @@ def kinks(found: Gradients, radius: float, seconds: float) -> Kinks:
     )
 
 
-def _kink(kink: Decision, where: Where) -> Kink:
+def _kink(kink: Decision, where: Where) -> KinkView:
     """Return a kink with its place in the text and its convention."""
-    return Kink(
+    return KinkView(
         function=kink.function or None,
         condition=kink.condition,
         more=kink.more,

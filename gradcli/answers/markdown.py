@@ -35,7 +35,7 @@ class _Heading(Heading):
         yield Text(str(self.text), style="bold underline")
 
 
-class _Table(TableElement):
+class _MarkdownTable(TableElement):
     """A table whose long words go on in the next line, and lose nothing."""
 
     def __rich_console__(
@@ -54,7 +54,7 @@ class _Page(Markdown):
         "fence": _Example,
         "code_block": _Example,
         "heading_open": _Heading,
-        "table_open": _Table,
+        "table_open": _MarkdownTable,
     }
 
 

@@ -19,7 +19,7 @@ from ..engine import Tensor
 from ..lang.run import Input
 
 
-class Names:
+class NameCollector:
     """A collector of the names that values get during a run."""
 
     def __init__(self) -> None:

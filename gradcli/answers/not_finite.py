@@ -57,7 +57,7 @@ from ..ops import ALIASES, FUNCTIONS
 from ..ops.types import Array
 from .fields import IF_ANY
 from .graph_view import raw_partials
-from .places import Places
+from .places import SpanFinder
 from .plain_numbers import Plain, plain
 
 MAX_REWRITINGS = 24
@@ -124,7 +124,7 @@ class Rewriting:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class NonFiniteEdge:
     """An edge of the reverse pass at which numbers stopped being finite.
 
     ``entry`` is the index of the entry that the numbers belong to. ``incoming`` and
@@ -148,7 +148,7 @@ class Edge:
 class Trouble:
     """The edges at which numbers stopped being finite, and a rewriting."""
 
-    edges: tuple[Edge, ...]
+    edges: tuple[NonFiniteEdge, ...]
     rewriting: Rewriting | None
 
 
@@ -175,13 +175,15 @@ def trouble(run: Run, cotangent: Tensor | None) -> Trouble:
 # the edge where it began
 
 
-def _watched(run: Run, cotangent: Tensor | None) -> tuple[list[Edge], list[Span]]:
+def _watched(
+    run: Run, cotangent: Tensor | None
+) -> tuple[list[NonFiniteEdge], list[Span]]:
     """Return the first edge of a second reverse pass that is not finite, and the first
     that makes nan, with their places."""
     again = execute(run.prepared, of=run.of)
     leaves = {i.tensor.edge: i.name for i in again.inputs}
-    places = Places(run.source)
-    found: list[Edge] = []
+    places = SpanFinder(run.source)
+    found: list[NonFiniteEdge] = []
     spans: list[Span] = []
 
     def look(node: Node, pulled: Sequence[Any], arrived: Sequence[Any]) -> None:
@@ -200,7 +202,7 @@ def _watched(run: Run, cotangent: Tensor | None) -> tuple[list[Edge], list[Span]
             spans.extend([] if span is None else [span])
             to, where = node.next_functions[position][0], places.find(span)
             needs = _needs(node, position) if local is not None else None
-            found.append(Edge(
+            found.append(NonFiniteEdge(
                 type(node).__name__, where.text, where.line, where.column,
                 leaves.get(to) or type(to).__name__, entry, incoming, local, result,
                 needs,
@@ -443,7 +445,7 @@ Raws = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class RewriteTrial:
     """The value of a new program, and its gradient by each input."""
 
     value: Any
@@ -452,7 +454,7 @@ class Trial:
 
 def tried(
     run: Run, source: str, cotangent: Tensor | None, across: bool = True
-) -> Trial | None:
+) -> RewriteTrial | None:
     """Return the value and gradients of ``source`` in place of the program of a run;
     None if it does not pass the tests. ``across`` says whether the gradients must lie
     between the slopes on both sides."""
@@ -470,7 +472,7 @@ def tried(
         if not all(g is None or all_finite(g) for g in found):
             return None
         raws = [None if g is None else g.raw for g in found]
-        trial = Trial(output.raw, dict(zip(moving, raws, strict=True)))
+        trial = RewriteTrial(output.raw, dict(zip(moving, raws, strict=True)))
         if across and not _sound(run, source, weights, trial):
             return None
         random = np.random.default_rng(run.seed)
@@ -522,7 +524,7 @@ def _like(tensor: Tensor, values: Host) -> Any:
     return tensor.xp.array(values.astype(tensor.raw.dtype))
 
 
-def _sound(run: Run, source: str, weights: Array, trial: Trial) -> bool:
+def _sound(run: Run, source: str, weights: Array, trial: RewriteTrial) -> bool:
     """Tell whether the gradient lies between the slopes on both sides, by each of some
     entries that have finite slopes."""
     held = {each.name: each.tensor for each in run.inputs}

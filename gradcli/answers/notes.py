@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..lang.excerpt import printable, shortened
-from ..lang.fusion import Fused, Fusion, Whole
+from ..lang.fusion import Fused, Fusion, FusionRefusal
 from ..lang.rows import Ways
 from .graph import shorten
-from .not_finite import Edge, Trouble
+from .not_finite import NonFiniteEdge, Trouble
 from .numbers import inline, number
 from .plain_numbers import Plain
 
@@ -39,7 +39,7 @@ def fusion_notes(fusion: Fusion) -> Iterator[str]:
         yield f"trace: in one piece: {whole.reason}{where}"
 
 
-def _text(place: Fused | Whole) -> str:
+def _text(place: Fused | FusionRefusal) -> str:
     text = "; ".join(filter(None, map(str.strip, (place.text or "").splitlines())))
     shown = printable(shortened(text, MAX_NOTE_CHARACTERS))
     return f"{shown} (line {place.line}, column {place.column})"
@@ -74,7 +74,7 @@ def _short(value: Plain | None) -> str:
     return "None" if value is None else shorten(inline(value), MAX_NOTE_CHARACTERS)
 
 
-def _arose(edge: Edge) -> str:
+def _arose(edge: NonFiniteEdge) -> str:
     text = printable(edge.source or edge.node)
     place = "" if edge.line is None else f", line {edge.line}, column {edge.column}"
     at = f", entry {list(edge.entry)}" if edge.entry else ""

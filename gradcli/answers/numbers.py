@@ -24,7 +24,7 @@ from typing import Any
 
 from ..engine.raw import Raw
 from .line import Layout, Line, LongLine, Part, dim
-from .plain_numbers import Entries, Plain, Shown, plain, sizes
+from .plain_numbers import LargeArray, Plain, Shown, plain, sizes
 
 ELLIPSIS = "…"
 
@@ -66,7 +66,7 @@ def count_text(count: int) -> str:
 
 def inline(value: Shown, text: Callable[[float], str] = number) -> str:
     """Return nested lists on one line, complete."""
-    if isinstance(value, Entries):
+    if isinstance(value, LargeArray):
         value = value.listed()
     if not isinstance(value, list):
         return text(value)
@@ -148,7 +148,7 @@ def value_lines(
     head: list[Part] = [(label.ljust(pad), "name"), (" = ", "plain")]
     tail: list[Part] = [(f"  {note}", "dim")] if note else []
     left = sum(len(text) for text, _ in head)
-    if not isinstance(value, list | Entries):
+    if not isinstance(value, list | LargeArray):
         text = "None" if value is None else number(value)
         yield Line(*head, (text, "number"), *tail)
     elif layout.width is None or left <= layout.width // 4:
@@ -158,15 +158,15 @@ def value_lines(
         yield from array_lines(value, "  ", layout, tail)
 
 
-def bare_line(value: Shown | None) -> Line:
+def number_line(value: Shown | None) -> Line:
     """Return a line with a value alone, complete."""
-    if isinstance(value, Entries):
+    if isinstance(value, LargeArray):
         return LongLine(partial(listed, value.raw))
     return Line(("None" if value is None else inline(value), "number"))
 
 
 def array_lines(
-    value: Plain | Entries,
+    value: Plain | LargeArray,
     indent: str,
     layout: Layout,
     tail: Sequence[Part] = (),
@@ -175,7 +175,7 @@ def array_lines(
 ) -> Iterator[Line]:
     """Yield an array, each line behind ``indent``, the first behind ``head`` if there
     is one; ``tail`` follows the last line. A large array in a pipe is not aligned."""
-    if isinstance(value, Entries):
+    if isinstance(value, LargeArray):
         if layout.rows is None:
             yield from _written(value, indent, head, tail)
             return
@@ -193,7 +193,7 @@ def array_lines(
 
 
 def _written(
-    value: Entries, indent: str, head: Sequence[Part], tail: Sequence[Part]
+    value: LargeArray, indent: str, head: Sequence[Part], tail: Sequence[Part]
 ) -> Iterator[Line]:
     """Yield all of a large array, a row a line, with the outer brackets that open or
     close at that row."""

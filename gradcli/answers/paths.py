@@ -26,11 +26,11 @@ from ..engine import Port, Tensor, grad
 from ..lang.errors import ProgramError
 from ..lang.excerpt import printable
 from ..ops.types import Array, Namespace
-from .factors import Factors
+from .factors import FactorWriter
 from .fields import FLAT, HIDDEN, Count, named
 from .graph_view import GraphView, NodeView, graph_of, raw_partials
 from .line import BLANK, Layout, Line, Part
-from .names import Names
+from .names import NameCollector
 from .numbers import (
     ELLIPSIS,
     SHORTENED,
@@ -42,7 +42,7 @@ from .numbers import (
 )
 from .plain_numbers import Plain, plain
 from .question import Question
-from .survey import Path, Step, Survey, along, largest, met
+from .survey import Path, PathStep, Survey, along, largest, met
 
 if TYPE_CHECKING:
     from ..engine.raw import Raw
@@ -210,13 +210,13 @@ class Paths:
         root: Tensor,
         cotangent: Tensor,
         ends: Mapping[str, Tensor],
-        names: Names,
+        names: NameCollector,
         view: GraphView,
     ) -> None:
         self._root, self._g, self._ends = root.edge, cotangent.raw, ends
         self._start = view.name
         self._names = names
-        self._factors = Factors(names, view)
+        self._factors = FactorWriter(names, view)
         self._nodes = {node.address: node for node in view.nodes}
         edges = [t.edge for t in ends.values() if t.edge is not None]
         self._survey = Survey(root.edge, cotangent.raw, edges)
@@ -281,7 +281,7 @@ class Paths:
             legs=tuple(b - a for a, b in pairwise([0, *stops, len(steps)])),
         )
 
-    def _stops(self, steps: list[Step], nodes: list[NodeView]) -> dict[int, str]:
+    def _stops(self, steps: list[PathStep], nodes: list[NodeView]) -> dict[int, str]:
         """Return the names on the way, by the number of the step that leaves them; if
         there are none, the texts of the nodes."""
         names = {at: self._names.of(s.value) for at, s in enumerate(steps) if at}
@@ -315,7 +315,7 @@ class _Tally:
             yield pair
 
 
-def _node_name(step: Step) -> str:
+def _node_name(step: PathStep) -> str:
     nr = step.value.nr if isinstance(step.value, Port) else 0
     return type(step.node).__name__ + (f"#{nr}" if nr else "")
 
@@ -503,7 +503,7 @@ def _lost(found: Cancellation) -> str:
     return f"{text}: about {log10(found.ratio):.0f} digits are lost"
 
 
-def bare(answer: PathsAnswer) -> Iterator[Line]:
+def plain_products(answer: PathsAnswer) -> Iterator[Line]:
     """Yield the products alone, one a line, target by target."""
     for target in answer.targets:
         for path in target.paths:

@@ -26,7 +26,7 @@ class Where(NamedTuple):
     column: int | None = None
 
 
-class Places:
+class SpanFinder:
     """A finder of spans in one program; it cuts texts to ``most`` characters."""
 
     def __init__(self, source: str, most: int = MAX_NOTE_CHARACTERS) -> None:

@@ -20,7 +20,7 @@ Plain: TypeAlias = Annotated[float | list[Any], "value"]
 """A number, or lists of numbers nested as deep as the shape is long."""
 
 
-class Entries:
+class LargeArray:
     """A large array, whose entries become lists of numbers when they are shown."""
 
     __slots__ = ("raw",)
@@ -48,18 +48,18 @@ class Entries:
                 first = (room + 1) // 2 + 1
                 kept = [*range(first), *range(size - (room + 1 - first), size)]
                 raw = raw.take(kept, dim)
-        return Entries(raw).listed()
+        return LargeArray(raw).listed()
 
 
-Shown: TypeAlias = Plain | Entries
+Shown: TypeAlias = Plain | LargeArray
 """Numbers of an array as a view holds them."""
 
 
 def shown(raw: Raw) -> Shown:
-    """Return an array as nested lists; one above `MANY` entries as `Entries`."""
+    """Return an array as nested lists; one above `MANY` entries as `LargeArray`."""
     if getattr(raw, "size", 1) <= MANY:
         return plain(raw)
-    return Entries(raw.get() if hasattr(raw, "get") else raw)
+    return LargeArray(raw.get() if hasattr(raw, "get") else raw)
 
 
 def without_signs(value: Shown, rows: int, columns: int) -> Shown:
@@ -67,7 +67,7 @@ def without_signs(value: Shown, rows: int, columns: int) -> Shown:
     a row or a column as they are."""
     if min(rows, columns) < 2:
         return value
-    raw = np.asarray(value.raw if isinstance(value, Entries) else value)
+    raw = np.asarray(value.raw if isinstance(value, LargeArray) else value)
     matrix = raw.reshape(rows, columns)
     clean = np.where(np.eye(rows, columns, dtype=bool), matrix, matrix + 0.0)
     return shown(clean.reshape(raw.shape))
@@ -113,7 +113,7 @@ def plain(raw: Any) -> Plain:
 
 def flat(value: Shown) -> list[float]:
     """Return all numbers in one list, in C order."""
-    if isinstance(value, Entries):
+    if isinstance(value, LargeArray):
         value = value.listed()
     level: list[Any] = [value]
     while level and isinstance(level[0], list):
@@ -123,7 +123,7 @@ def flat(value: Shown) -> list[float]:
 
 def sizes(value: Shown) -> list[int]:
     """Return the shape of nested lists, as far as their first entries tell it."""
-    if isinstance(value, Entries):
+    if isinstance(value, LargeArray):
         return list(value.shape)
     found: list[int] = []
     while isinstance(value, list):

@@ -20,10 +20,10 @@ import numpy as np
 from ..check.process.job import (
     CERTIFIED,
     SAMPLED,
-    Block,
-    Input,
     InputVerdict,
     Job,
+    JobInput,
+    NumberBlock,
     Verification,
 )
 from ..engine import Tensor
@@ -47,7 +47,7 @@ STEP = "step"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class ProductPart:
     """The part of a vector or of a product that belongs to an input or the output.
 
     input   The input that this part belongs to.
@@ -87,8 +87,8 @@ class Product:
     device: Device
     dtype: DType
     output: OutputView
-    vectors: tuple[Part, ...]
-    products: tuple[Part, ...]
+    vectors: tuple[ProductPart, ...]
+    products: tuple[ProductPart, ...]
     verification: Summary = field(default=Summary())
     job: Job | None = field(default=None, metadata=HIDDEN)
     unasked: str | None = field(default=None, metadata=HIDDEN)
@@ -161,9 +161,12 @@ def product(
     )
 
 
-def _parts(found: Mapping[str, Tensor], of_output: bool = False) -> tuple[Part, ...]:
+def _parts(
+    found: Mapping[str, Tensor], of_output: bool = False
+) -> tuple[ProductPart, ...]:
     parts = {
-        n: Part(shape=tuple(x.shape), value=shown(x.raw)) for n, x in found.items()
+        n: ProductPart(shape=tuple(x.shape), value=shown(x.raw))
+        for n, x in found.items()
     }
     return tuple(
         replace(part, output=name) if of_output else replace(part, input=name)
@@ -209,26 +212,26 @@ def _job(
     step = _fresh(STEP, run.source)
     along = {name: _fresh(f"along_{name}", run.source) for name in vectors}
     moved = [f"{name} = {name} + {step}*{along[name]}\n" for name in vectors]
-    claims: Mapping[str, Block] = field(default_factory=dict)
-    own = Block((1,), b"", b"")
+    claims: Mapping[str, NumberBlock] = field(default_factory=dict)
+    own = NumberBlock((1,), b"", b"")
     if command == "hessian":
         claims = {n: _first_row(found, n, numbers) for n in found}
     else:
         own = block_of(next(iter(found.values())), numbers)
-    inputs = [Input(step, Block.of((), [0.0]), own)]
-    inputs += [Input(along[n], block_of(v, numbers)) for n, v in vectors.items()]
+    inputs = [JobInput(step, NumberBlock.of((), [0.0]), own)]
+    inputs += [JobInput(along[n], block_of(v, numbers)) for n, v in vectors.items()]
     job = job_for(run, seconds, command, claims, numbers=numbers)
     source = "".join(moved) + run.source
     return replace(job, source=source, inputs=(*inputs, *job.inputs)), reason
 
 
-def _first_row(found: Mapping[str, Tensor], name: str, numbers: bool) -> Block:
+def _first_row(found: Mapping[str, Tensor], name: str, numbers: bool) -> NumberBlock:
     """Return an input's part of the product as numbers in the first row of the moved
     program's Hessian, which is the row of the step."""
     part = found[name]
     shape = (1 + sum(each.numel() for each in found.values()), *part.shape)
     places = np.arange(part.numel() if numbers else 0, dtype=np.int64).tobytes()
-    return Block(shape, block_of(part, numbers).data, places)
+    return NumberBlock(shape, block_of(part, numbers).data, places)
 
 
 def _fresh(name: str, source: str) -> str:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ..lang.factory import Factory
     from ..lang.fusion import Fusion
     from ..lang.tensor_library import TensorLibrary
-    from .names import Names
+    from .names import NameCollector
 
 
 DOMAINS: Final = (1.0, 0.1, -0.3, 10.0, 300.0)
@@ -131,11 +131,11 @@ class Question:
 
     def run_with_names(
         self, library: Callable[[Factory], TensorLibrary] | None = None
-    ) -> tuple[Run, Names]:
+    ) -> tuple[Run, NameCollector]:
         """Run the program; return the run and the names of the values in its graph."""
-        from .names import Names
+        from .names import NameCollector
 
-        names = Names()
+        names = NameCollector()
         run = self.run(names.heard, library)
         names.settle(run.inputs, run.variables, run.prepared.code.assigned)
         return run, names
@@ -306,14 +306,14 @@ def _notes_on_inputs(run: Run, symbols: bool) -> Iterator[str]:
     sampled = run.prepared.missing
     if not sampled:
         return
-    from ..lang.suggest import letters_apart, lookalike, other_reading
+    from ..lang.suggest import describe_difference, lookalike, other_reading
     from ..lang.tensor_library import CONSTANTS, is_function
 
     names = [given.name for given in run.inputs]
     for name in sampled:
         twin = lookalike(name, names)
         if twin:
-            apart = letters_apart(name, twin)
+            apart = describe_difference(name, twin)
             yield printable(f"two inputs look alike: {name} and {twin}: {apart}")
         others = {*names, *CONSTANTS} - {name}
         meant = other_reading(name, others, CONSTANTS, is_function)

@@ -38,7 +38,7 @@ def keep(wanted: bool) -> None:
     _kept, _shown = [] if wanted else None, 0
 
 
-def kept(text: str) -> bool:
+def capture(text: str) -> bool:
     """Keep a text if it is a note and notes are kept; tell whether it was kept."""
     if _kept is None or not text.startswith(NOTE):
         return False

@@ -198,7 +198,7 @@ def along(root: Edge, g: object, path: Path) -> Any:
     return g
 
 
-class Step(NamedTuple):
+class PathStep(NamedTuple):
     """A value on a path, the node that made it, and the number of the edge taken
     there."""
 
@@ -207,14 +207,14 @@ class Step(NamedTuple):
     nr: int
 
 
-def met(root: Edge, path: Path) -> list[Step]:
+def met(root: Edge, path: Path) -> list[PathStep]:
     """Return the steps of a path, without its end."""
-    steps: list[Step] = []
+    steps: list[PathStep] = []
     edge, value = root, None
     for nr in path:
         value = edge if value is None else value
         if not isinstance(edge, Port):
-            steps.append(Step(value, edge, nr))
+            steps.append(PathStep(value, edge, nr))
             value = None
         edge = edge.edges[nr]
     return steps

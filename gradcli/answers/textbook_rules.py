@@ -28,16 +28,16 @@ from ..engine import Node, Tensor
 from ..engine.devices import host
 from ..engine.node import ConstantNode, Shaped
 from ..engine.walk import inputs_first
-from ..formulas.latex import Latex, symbol, verbatim
+from ..formulas.latex import LatexDialect, symbol, verbatim
 from ..formulas.namespace import TreeNamespace
 from ..formulas.programs import inline, reachable
 from ..formulas.texts import Text, lift, partial_text
 from ..formulas.tree import NUMBER, TooLong, Tree, Unwritable
 from ..ops import FUNCTIONS, Op, parameters
 from ..ops.spellings import ATOM, UNKNOWN
-from .factors import SIMPLE_CALL, Factors
+from .factors import SIMPLE_CALL, FactorWriter
 from .graph_view import GraphView, NodeView
-from .names import Names
+from .names import NameCollector
 
 COTANGENT: Final = "g"
 RESULT: Final = "y"
@@ -73,7 +73,7 @@ KNOWN: Final = {
 }
 """Names of numbers as text and as LaTeX, by the numbers' digits."""
 
-_LATEX: Final = Latex()
+_LATEX: Final = LatexDialect()
 
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _QUOTED: Final = re.compile("'[^']*'")
@@ -84,9 +84,9 @@ _DIGITS: Final = re.compile(r"(?<![\w.])\d\.\d{10,}(?![\w.])")
 class Rules:
     """A writer of the rules of one graph's nodes in words."""
 
-    def __init__(self, names: Names, view: GraphView) -> None:
+    def __init__(self, names: NameCollector, view: GraphView) -> None:
         self._names = names
-        self._factors = Factors(names, view)
+        self._factors = FactorWriter(names, view)
         self._nodes = {node.address: node for node in view.nodes}
         self._taken = taken(view.program, view.nodes)
         self._found: dict[object, str | None] = {}

@@ -25,11 +25,11 @@ from .numbers import inline, number
 from .plain_numbers import Plain, flat, sizes
 
 if TYPE_CHECKING:
-    from ..check.kinks import Place, Side
+    from ..check.kinks import KinkPlace, Side
     from ..check.process.job import InputVerdict, Verification
-    from .check import Check, Counterexample, Judged
+    from .check import CheckAnswer, ClaimCounterexample, Judged
     from .closed_forms import FormulaView
-    from .kinks import Kink, Kinks
+    from .kinks import Kinks, KinkView
 
 ROLES: Mapping[str, Role] = {
     "proved": "good",
@@ -158,7 +158,7 @@ def proof_lines(shown: Sequence[str], verdict: str) -> Iterator[Line]:
         yield Line((each, "plain"), hang="      ")
 
 
-def claims(answer: Check) -> Iterator[Line]:
+def claims(answer: CheckAnswer) -> Iterator[Line]:
     """Yield every claim, then how many have the verdict on all of them."""
     for each in answer.claims:
         yield from _claim(each)
@@ -166,7 +166,7 @@ def claims(answer: Check) -> Iterator[Line]:
     yield _summary(whole.verdict, verdicts, whole.of, "claims", whole.seconds)
 
 
-def bare_claims(answer: Check) -> Iterator[Line]:
+def plain_claims(answer: CheckAnswer) -> Iterator[Line]:
     """Yield the verdicts alone, one a line, in the order of the claims."""
     for each in answer.claims:
         yield Line((each.verdict, ROLES.get(each.verdict, "plain")))
@@ -197,7 +197,7 @@ def _claim(each: Judged) -> Iterator[Line]:
             lead = "  and "
 
 
-def _counterexample(found: Counterexample) -> Iterator[Line]:
+def _counterexample(found: ClaimCounterexample) -> Iterator[Line]:
     values = [_input(printable(name), value) for name, value in found.inputs.items()]
     yield Line(("  at ", "dim"), (", ".join(values), "plain"), hang="     ")
     claimed, true = (
@@ -254,12 +254,12 @@ def kinks(answer: Kinks) -> Iterator[Line]:
         yield dim(f"of {answer.unsearched} {text}")
 
 
-def _values(place: Place) -> str:
+def _values(place: KinkPlace) -> str:
     shown = dict([*place.values.items()][:MAX_VALUES])
     return at_point(shown) + ", …" * (len(place.values) > MAX_VALUES)
 
 
-def _kink(kink: Kink) -> list[Part]:
+def _kink(kink: KinkView) -> list[Part]:
     known = kink.line is not None
     place = f"line {kink.line}, column {kink.column}" if known else ""
     condition = printable(kink.condition or "two parts of the program meet")

@@ -38,7 +38,7 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class Latex:
+class LatexFormula:
     """A formula in LaTeX.
 
     latex  With --latex: the formula as LaTeX; null: there is none.
@@ -58,7 +58,7 @@ class Formulas:
 
     symbolic: Texts
     symbolic_note: str | None
-    latex: Latex | None = field(metadata=FLAT)
+    latex: LatexFormula | None = field(metadata=FLAT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,16 +15,16 @@ from itertools import islice, pairwise
 from typing import Final
 from xml.sax.saxutils import escape
 
-from ..formulas.latex import Latex, Symbols, aligned, matrix, verbatim
+from ..formulas.latex import LatexDialect, LatexSymbols, aligned, matrix, verbatim
 from ..lang.excerpt import printable
 from .explanation import Explanation, Send, StepView, factors, target
 from .gradients import derived
-from .graph import made, shape_text, size_text
+from .graph import assignment_text, shape_text, size_text
 from .html import begun, sheet
 from .line import Line, unbroken
 from .numbers import inline, six_digits
 from .paths import PathsAnswer, PathsView, PathView
-from .plain_numbers import Entries, Plain, Shown, flat, sizes
+from .plain_numbers import LargeArray, Plain, Shown, flat, sizes
 from .textbook_rules import Stated
 from .theme import Theme
 
@@ -47,7 +47,7 @@ OUTPUT: Final = "y"
 Rules = Mapping[tuple[int, int], Stated | None]
 """Rules by the node's id and the number of its edge."""
 
-_DIALECT: Final = Latex()
+_DIALECT: Final = LatexDialect()
 
 
 def markdown(explanation: Explanation, rules: Rules) -> Iterator[Line]:
@@ -97,7 +97,7 @@ def _page(explanation: Explanation, rules: Rules, theme: Theme) -> Iterator[str]
     program = "\n".join(_program(explanation))
     yield f"<pre>{escape(program)}</pre>"
     yield (
-        f"<p><code>{_told(output.name)}</code> = {_shown(output.value)}. The pass "
+        f"<p><code>{_text(output.name)}</code> = {_shown(output.value)}. The pass "
         f"starts with d{seed}/d{seed} = {_shown(explanation.start)}. {ROUNDED}</p>"
     )
     yield "<table><thead><tr>"
@@ -120,8 +120,8 @@ def _first_cells(step: StepView) -> str:
     span = f' rowspan="{count}"' if count > 1 else ""
     arrives = _by_rows(", ".join(map(_shown, step.incoming)))
     return (
-        f'<th scope="row"{span}>{step.number}</th><td{span}><span>{_told(step.node)}'
-        f"</span><code>{_told(_text_of(step))}</code></td>"
+        f'<th scope="row"{span}>{step.number}</th><td{span}><span>{_text(step.node)}'
+        f"</span><code>{_text(_text_of(step))}</code></td>"
         f'<td class="number arrives"{span}>{arrives}</td>'
     )
 
@@ -139,14 +139,14 @@ def _cells(step: StepView, rules: Rules) -> Iterator[str]:
         rule, by = rules.get((step.id, send.edge)), ""
         if rule is not None:
             name = f"<i>{rule.name}</i> " if rule.name else ""
-            by = f"{name}<code>{_told(rule.text)}</code>"
+            by = f"{name}<code>{_text(rule.text)}</code>"
         yield (
-            f'<td class="to"><code>{_told(target(send))}</code></td><td class="number">'
+            f'<td class="to"><code>{_text(target(send))}</code></td><td class="number">'
             f"{_by_rows(_sum(step, send, '<b>{}</b>', '<br>'))}</td>"
             f'<td class="by">{by}</td>'
         )
     if not step.sends:
-        name = f"<code>{_told(step.name or _text_of(step))}.grad</code>" * step.is_leaf
+        name = f"<code>{_text(step.name or _text_of(step))}.grad</code>" * step.is_leaf
         result = f"<b>{_by_rows(_shown(step.grad_after))}</b>" * step.is_leaf
         yield f'<td class="to">{name}</td><td class="number">{result}</td><td></td>'
 
@@ -168,7 +168,7 @@ def _program(explanation: Explanation) -> Iterator[str]:
 
 def _text_of(step: StepView) -> str:
     """Return the program's text that makes the value of a step's node."""
-    return made(step.name, step.source)
+    return assignment_text(step.name, step.source)
 
 
 def _reduced(send: Send) -> str:
@@ -179,7 +179,7 @@ def _shown(value: Shown | None) -> str:
     """Return a number with six digits, a small array, or the shape of a larger one."""
     if value is None:
         return "None"
-    if isinstance(value, Entries) or len(flat(value)) > MAX_ENTRIES:
+    if isinstance(value, LargeArray) or len(flat(value)) > MAX_ENTRIES:
         return size_text(value)
     return inline(value, six_digits)
 
@@ -190,7 +190,7 @@ def _bracketed(value: Plain) -> str:
     return f"({text})" if text.startswith("-") else text
 
 
-def _told(text: str) -> str:
+def _text(text: str) -> str:
     return escape(printable(text))
 
 
@@ -210,7 +210,7 @@ def latex(explanation: Explanation, rules: Rules) -> Iterator[Line]:
     """Yield the lines of an align environment."""
     names = {step.id: step.name or _text_of(step) for step in explanation.steps}
     output = derived(explanation.output) or OUTPUT
-    symbols = Symbols([output, *filter(str.isidentifier, names.values())])
+    symbols = LatexSymbols([output, *filter(str.isidentifier, names.values())])
     equations = [
         f"{_symbol(output, symbols)} &= {_value(explanation.output.known)}",
         f"{_ratio(output, output, symbols)} &= {_value(explanation.start)}",
@@ -226,7 +226,7 @@ def latex(explanation: Explanation, rules: Rules) -> Iterator[Line]:
                 products[:0] = r" \, ".join(chain), sign.join(map(_factor, both))
             equals = r"&\mathrel{{+}{=}}" if send.held is not None else "&="
             rule = rules.get((step.id, send.edge))
-            beside = "" if rule is None else f" && {_beside(rule, send)}"
+            beside = "" if rule is None else f" && {_aligned(rule, send)}"
             equations.append(f"{left} {equals} {' = '.join(products)}{beside}")
             if send.held is not None:
                 added = f"{_value(send.held)} + {_factor(send.gradient)}"
@@ -234,7 +234,7 @@ def latex(explanation: Explanation, rules: Rules) -> Iterator[Line]:
     return map(unbroken, _environment(equations))
 
 
-def _beside(rule: Stated, send: Send) -> str:
+def _aligned(rule: Stated, send: Send) -> str:
     name = rf"\text{{{rule.name}: }} " if rule.name else ""
     reduced = "" if send.reduced is None else rf"\text{{, summed to }} {_reduced(send)}"
     return name + rule.latex + reduced
@@ -253,13 +253,13 @@ def paths_latex(answer: PathsAnswer) -> Iterator[Line]:
     """Yield the chain rule path by path: a sum of products of derivatives, and below
     each derivative its number; a product of several edges is put in brackets."""
     names = {n for t in answer.targets for p in t.paths for n in p.variables}
-    symbols = Symbols([n for n in names if n.isidentifier()])
+    symbols = LatexSymbols([n for n in names if n.isidentifier()])
     for each in answer.targets:
         equations = _target(answer.derived or OUTPUT, each, symbols)
         yield from map(unbroken, _environment(list(equations)))
 
 
-def _target(start: str, view: PathsView, symbols: Symbols) -> Iterator[str]:
+def _target(start: str, view: PathsView, symbols: LatexSymbols) -> Iterator[str]:
     left, paths = _ratio(start, view.to, symbols), view.paths
     if not paths:
         yield f"{left} &= 0"
@@ -278,7 +278,7 @@ def _target(start: str, view: PathsView, symbols: Symbols) -> Iterator[str]:
     yield f"{left} &= {_value(view.sum)}"
 
 
-def _chain(path: PathView, start: str, symbols: Symbols) -> str:
+def _chain(path: PathView, start: str, symbols: LatexSymbols) -> str:
     names = [start, *path.variables[1:]]
     steps = [_ratio(above, below, symbols) for above, below in pairwise(names)]
     return r" \, ".join(steps) or "1"
@@ -299,13 +299,13 @@ def _product(path: PathView) -> str:
     )
 
 
-def _ratio(of: str, by: str, symbols: Symbols) -> str:
+def _ratio(of: str, by: str, symbols: LatexSymbols) -> str:
     """Return a partial derivative as a fraction."""
     above, below = _symbol(of, symbols), _symbol(by, symbols)
     return rf"\frac{{\partial {above}}}{{\partial {below}}}"
 
 
-def _symbol(name: str, symbols: Symbols) -> str:
+def _symbol(name: str, symbols: LatexSymbols) -> str:
     """Return a name as a symbol; any other text letter by letter, in brackets."""
     if name.isidentifier():
         return symbols[name]
@@ -317,10 +317,14 @@ def _symbol(name: str, symbols: Symbols) -> str:
 
 def _value(number: Shown) -> str:
     """Return a number, a small matrix, or the shape of a larger one."""
-    if not isinstance(number, list | Entries):
+    if not isinstance(number, list | LargeArray):
         return _DIALECT.plain(float(six_digits(number))).written
     shape = sizes(number)
-    if len(shape) > 2 or isinstance(number, Entries) or len(flat(number)) > MAX_ENTRIES:
+    if (
+        len(shape) > 2
+        or isinstance(number, LargeArray)
+        or len(flat(number)) > MAX_ENTRIES
+    ):
         return "[" + r" \times ".join(map(str, shape)) + "]"
     return matrix([_value(each) for each in flat(number)], shape)
 

@@ -22,7 +22,7 @@ from ..engine.raw import Host, Run
 from ..engine.tensor import Tensor, ones_for, zeros_for
 from ..large.blocks import blocks_of, filled, pull
 from .entry import naming
-from .numeric import Kink, by_scales, evaluate, host, kinks_among, slopes
+from .numeric import SlopeJump, by_scales, evaluate, host, kinks_among, slopes
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
@@ -243,7 +243,7 @@ class _Check:
                     f"{float(x.raw.reshape(-1)[entry]):.6g}: {kink}.\n"
                 )
 
-    def _kinks(self, arg: int, entry: int) -> list[Kink]:
+    def _kinks(self, arg: int, entry: int) -> list[SlopeJump]:
         f, x = self._of_one(arg), self.arguments[arg]
         found = by_scales(f, evaluate(self.outputs), x, entry, self.eps)
         return kinks_among(found, self.allowed)

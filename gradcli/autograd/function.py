@@ -31,7 +31,7 @@ from weakref import ref
 from ..engine.backward import grad
 from ..engine.changes import demand_changeable, rebase
 from ..engine.convert import in_type, in_types_of
-from ..engine.custom import CustomNode, Refusal, heard
+from ..engine.custom import CustomNode, RefusingNode, visible_edge
 from ..engine.devices import NUMPY
 from ..engine.errors import FREED as FREED_MESSAGE
 from ..engine.errors import GradError
@@ -181,7 +181,7 @@ class FunctionNode(CustomNode):
     def __init__(self, ctx: FunctionCtx, args: Sequence[object]) -> None:
         self.ctx = ctx
         tensors = [x for x in args if isinstance(x, Tensor)]
-        self.edges = tuple(map(heard, tensors))
+        self.edges = tuple(map(visible_edge, tensors))
         self.xp = next((x.xp for x in tensors if x.edge is not None), tensors[0].xp)
         self.span = None
         self.arguments = tuple(map(_like, args))
@@ -237,7 +237,7 @@ class FunctionNode(CustomNode):
             pairs = zip(arriving, self.likes, strict=True)
             arriving = tuple(_or_zeros(t, like) for t, like in pairs)
         with self.xp.at_home():
-            rule = "vjp" if _has_own(self.made_by, "vjp") else "backward"
+            rule = "vjp" if _overrides(self.made_by, "vjp") else "backward"
             returned = getattr(self.made_by, rule)(self.ctx, *arriving)
         given = returned if isinstance(returned, tuple) else (returned,)
         return self._checked(given)
@@ -287,7 +287,7 @@ class FunctionNode(CustomNode):
         per_argument = [
             None if like is None else next(arriving) for like in self.arguments
         ]
-        own = _has_own(self.made_by, "jvp")
+        own = _overrides(self.made_by, "jvp")
         if not own or self.ctx.materialize_grads:
             pairs = zip(per_argument, self.arguments, strict=True)
             per_argument = [_or_zeros(t, like) for t, like in pairs]
@@ -353,11 +353,11 @@ def _or_zeros(t: Tensor | None, like: Tensor | None) -> Tensor | None:
     return zeros_for(like) if t is None and like is not None else t
 
 
-def _has_own(function: type, name: str) -> bool:
+def _overrides(function: type, name: str) -> bool:
     return getattr(function, name) is not getattr(function.__mro__[-2], name)
 
 
-class DelayedError(Refusal):
+class DelayedError(RefusingNode):
     """A node that refuses to be differentiated a second time."""
 
     __slots__ = ()

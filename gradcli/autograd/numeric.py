@@ -56,7 +56,7 @@ class Slopes:
 
 
 @dataclass(frozen=True, slots=True)
-class Kink:
+class SlopeJump:
     """An output entry whose slope jumps at an entry of an input."""
 
     output: int
@@ -105,7 +105,7 @@ def by_scales(
 
 def kinks_among(
     by_scale: Sequence[Sequence[Slopes]], allowed: Callable[[Host], Host]
-) -> list[Kink]:
+) -> list[SlopeJump]:
     """Return where slopes with steps of all scales jump by more than is ``allowed``."""
     found = []
     for nr, per_scale in enumerate(zip(*by_scale, strict=True)):
@@ -119,7 +119,7 @@ def kinks_among(
         for at in numpy.argwhere(real):
             entry = tuple(int(i) for i in at)
             slope = float(middle.below[entry]), float(middle.above[entry])
-            found.append(Kink(nr, entry, *slope))
+            found.append(SlopeJump(nr, entry, *slope))
     return found
 
 

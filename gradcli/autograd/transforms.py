@@ -1,9 +1,9 @@
 """Transforms of functions: `gradcli.func`, `vmap` and `gradcli.autograd.functional`.
 
-Invariant: `Trace` runs a function on tensors of its own. A result of `gradcli.func` is
-recorded if recording is on where it is asked for, and the function's graph leads to
-anything but those tensors; otherwise it is taken out of the graph. One of
-`gradcli.autograd.functional` is recorded with ``create_graph``, and not without it.
+Invariant: `DerivativeTrace` runs a function on tensors of its own. A result of
+`gradcli.func` is recorded if recording is on where it is asked for, and the function's
+graph leads to anything but those tensors; otherwise it is taken out of the graph. One
+of `gradcli.autograd.functional` is recorded with ``create_graph``, and not without it.
 A function under `vmap` runs once per sample, and results are stacked: all that works
 for one sample works for a batch, is differentiable, and is no faster than a loop.
 
@@ -19,8 +19,8 @@ from contextlib import ExitStack
 from functools import wraps
 from typing import Any
 
-from ..engine.changes import DERIVATIVE, SAMPLES, apart_from
-from ..engine.draws import Samples
+from ..engine.changes import DERIVATIVE, SAMPLES, separate_from
+from ..engine.draws import SampledDraws
 from ..engine.errors import EngineError, GradError
 from ..engine.forward import jvp as push
 from ..engine.methods import named
@@ -29,7 +29,7 @@ from ..engine.node import AccumulateGrad
 from ..engine.record import call
 from ..engine.tensor import Tensor, note_sharer, ones_for, with_edge, zeros_for
 from ..engine.walk import reaches, reaches_leaf
-from ..large.blocks import blocks_of, filled, own_copy, pull
+from ..large.blocks import blocks_of, filled, fresh_alias, pull
 from .entry import naming
 from .nested import Shape, flatten
 
@@ -37,7 +37,7 @@ Func = Callable[..., Any]
 Argnums = int | tuple[int, ...]
 
 
-class Trace:
+class DerivativeTrace:
     """A function run on fresh copies of the arguments that are differentiated by.
 
     ``forward`` says that tangents will be pushed: in a ``transform``, one of
@@ -54,7 +54,7 @@ class Trace:
         nested = tuple(args[index] for index in indices)
         self.given, self.shape = flatten(nested if several else nested[0])
         with enable_grad():
-            fresh = [own_copy(demand_tensor(x)) for x in self.given]
+            fresh = [fresh_alias(demand_tensor(x)) for x in self.given]
             # Of the same edges, whatever the function does to its arguments.
             self.inputs = [with_edge(x.raw, x.xp, x.edge) for x in fresh]
             self.edges = frozenset(x.edge for x in self.inputs)
@@ -67,7 +67,7 @@ class Trace:
                 around.enter_context(following(self.edges, transform, forward))
                 if transform:
                     own = (*fresh, *flatten((args, kwargs))[0])
-                    around.enter_context(apart_from(own, DERIVATIVE))
+                    around.enter_context(separate_from(own, DERIVATIVE))
                 if transform and forward:
                     around.enter_context(renewing())
                     # The function may change them, and with them the caller's.
@@ -176,7 +176,7 @@ def grad_and_value(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> F
 
     @wraps(func)
     def gradient_and_value(*args: object, **kwargs: object) -> object:
-        trace = Trace(func, args, kwargs, argnums, has_aux)
+        trace = DerivativeTrace(func, args, kwargs, argnums, has_aux)
         y = demand_tensor(trace.output_shape.fill(trace.outputs))
         if y.dim():
             raise GradError(
@@ -202,7 +202,7 @@ def vjp(func: Func, *primals: object, has_aux: bool = False) -> Any:
     Raises:
         TypeError: an output is no tensor.
     """
-    trace = Trace(func, primals, {}, tuple(range(len(primals))), has_aux)
+    trace = DerivativeTrace(func, primals, {}, tuple(range(len(primals))), has_aux)
     demand_tensors(trace.outputs)
 
     def pull(
@@ -246,7 +246,7 @@ def jvp(
     if not isinstance(primals, tuple):
         raise EngineError("primals have to be a tuple")
     indices = tuple(range(len(primals)))
-    trace = Trace(func, primals, {}, indices, has_aux, forward=True)
+    trace = DerivativeTrace(func, primals, {}, indices, has_aux, forward=True)
     pushed = trace.push(tangents)
     if strict and not all(y.edge is not None for y in trace.outputs):
         raise GradError("an output does not depend on the primals")
@@ -261,7 +261,7 @@ def linearize(func: Func, *primals: object) -> tuple[Any, Func]:
         ``(output, push)``. ``push(*tangents)``, of tangents nested and shaped as the
         primals are, gives the tangent of the output, of its shape.
     """
-    trace = Trace(func, primals, {}, tuple(range(len(primals))), forward=True)
+    trace = DerivativeTrace(func, primals, {}, tuple(range(len(primals))), forward=True)
     output, _ = trace.finish()
     return output, lambda *tangents: trace.push(tangents)
 
@@ -304,7 +304,7 @@ def jacfwd(
 
     @wraps(func)
     def run(*args: object, **kwargs: object) -> Any:
-        with Samples(randomness).one():
+        with SampledDraws(randomness).one():
             return func(*args, **kwargs)
 
     return _jacobian(run, argnums, has_aux, forward=True)
@@ -323,7 +323,7 @@ def hessian(func: Func, argnums: Argnums = 0) -> Func:
 def _jacobian(func: Func, argnums: Argnums, has_aux: bool, forward: bool) -> Func:
     @wraps(func)
     def jacobian(*args: object, **kwargs: object) -> object:
-        trace = Trace(func, args, kwargs, argnums, has_aux, forward)
+        trace = DerivativeTrace(func, args, kwargs, argnums, has_aux, forward)
         recorded, outputs = trace.recorded, demand_tensors(trace.outputs)
         nested = trace.blocks(outputs, trace.output_shape, recorded, forward)
         found = trace.settle(nested)
@@ -412,7 +412,7 @@ def vmap(
         sizes = [x.shape[dim] for x, dim in pairs if dim is not None]
         if len(set(sizes)) > 1:
             raise ValueError(f"vmap: batches are of one size, got sizes {sizes}")
-        samples, size = Samples(randomness), int(sizes[0])
+        samples, size = SampledDraws(randomness), int(sizes[0])
         per_sample: list[list[object]] = []
         nested = Shape()
         for nr in range(max(size, 1)):
@@ -420,7 +420,7 @@ def vmap(
             mapped_over = [
                 x for x, dim in zip(own, dims, strict=True) if dim is not None
             ]
-            with samples.one(nr), apart_from(mapped_over, SAMPLES):
+            with samples.one(nr), separate_from(mapped_over, SAMPLES):
                 result = func(
                     *shape.fill(own[: len(leaves)]),
                     **named_shape.fill(own[len(leaves) :]),
@@ -611,13 +611,15 @@ vhp = _product("vhp", "``v`` times the Hessian of the one scalar output", True, 
 hvp = _product("hvp", "the Hessian of the one scalar output times ``v``", True, True)
 
 
-def _at(func: Func, inputs: object, create_graph: bool, forward: bool = False) -> Trace:
+def _at(
+    func: Func, inputs: object, create_graph: bool, forward: bool = False
+) -> DerivativeTrace:
     """Return the trace of a function at its inputs, to which results belong if they
     are recorded."""
     several = isinstance(inputs, tuple)
     args: Any = inputs if several else (inputs,)
     every = tuple(range(len(args))) if several else 0
-    trace = Trace(func, args, {}, every, forward=forward, transform=False)
+    trace = DerivativeTrace(func, args, {}, every, forward=forward, transform=False)
     outputs = demand_tensors(trace.outputs)
     followed = frozenset().union(*MODE.traced)
     edges = [x.edge for x in (*trace.given, *outputs)]
@@ -634,7 +636,7 @@ def _given(value: object, create_graph: bool) -> Any:
     return shape.fill([x.detach() for x in leaves])
 
 
-def _gradient(trace: Trace, name: str) -> list[Tensor]:
+def _gradient(trace: DerivativeTrace, name: str) -> list[Tensor]:
     """Return the recorded gradient of the one scalar output, which the function
     ``name`` asks for."""
     single = len(trace.outputs) == 1
@@ -646,7 +648,7 @@ def _gradient(trace: Trace, name: str) -> list[Tensor]:
 
 
 def _demand_dependence(
-    groups: Sequence[Sequence[Tensor]], trace: Trace, recorded: bool
+    groups: Sequence[Sequence[Tensor]], trace: DerivativeTrace, recorded: bool
 ) -> None:
     """Raise an error unless the outputs of each group together depend on every input,
     by derivatives that depend on it too if they are to be ``recorded``."""

@@ -200,7 +200,7 @@ def _taylor(coefficients: Sequence[Ball], x: Moving) -> arb_series:
     return total
 
 
-def _own_taylor(
+def _taylor_series(
     function: Callable[[arb_series], Any], b: Ball, terms: int
 ) -> list[Ball]:
     with working(ctx.prec, terms):
@@ -272,20 +272,20 @@ def asinh(x: Moving) -> Moving:
 
 def sinc(x: Moving) -> Moving:
     if at(x).is_zero():
-        sine = _own_taylor(lambda s: s.sin_pi(), ZERO, ctx.cap + 1)
+        sine = _taylor_series(lambda s: s.sin_pi(), ZERO, ctx.cap + 1)
         return _taylor([c / arb.pi() for c in sine[1:]], x)
     return x.sin_pi() / (arb.pi() * x)
 
 
-def logarithm_beside_one(x: Moving) -> Moving:
+def log_one_plus(x: Moving) -> Moving:
     """Return ``log(1 + x)``; for a ball, a small ``x`` keeps all its digits."""
     return x.log1p() if isinstance(x, arb) else (1 + x).log()
 
 
 def softplus(x: Moving) -> Moving:
     if at(x) > 0:
-        return x + logarithm_beside_one((-x).exp())
-    return logarithm_beside_one(x.exp())
+        return x + log_one_plus((-x).exp())
+    return log_one_plus(x.exp())
 
 
 def log_add_exp(a: Moving, b: Moving) -> Moving:
@@ -296,14 +296,14 @@ def log_add_exp(a: Moving, b: Moving) -> Moving:
 def log_of_normal(x: Moving) -> Moving:
     """Return the log of the normal distribution function, from the smaller tail."""
     if at(x) > 0:
-        return logarithm_beside_one(-(x / arb(2).sqrt()).erfc() / 2)
+        return log_one_plus(-(x / arb(2).sqrt()).erfc() / 2)
     return ((-x / arb(2).sqrt()).erfc() / 2).log()
 
 
 def inverse_erf(x: Moving) -> arb_series:
     """Return the inverse of erf, by reversion of the series of erf at the result."""
     value = at(x).erfinv()
-    slopes = _own_taylor(lambda s: s.erf(), value, ctx.cap)[1:]
+    slopes = _taylor_series(lambda s: s.erf(), value, ctx.cap)[1:]
     own = arb_series([0, *slopes]).reversion() if slopes else ()
     return _taylor([value, *list(own)[1:]], x)
 
@@ -319,7 +319,7 @@ def log_gamma(x: Moving) -> Moving:
 
 
 def digamma(x: Moving) -> arb_series:
-    own = _own_taylor(log_gamma, at(x), ctx.cap + 1)
+    own = _taylor_series(log_gamma, at(x), ctx.cap + 1)
     return _taylor([k * c for k, c in enumerate(own)][1:], x)
 
 
@@ -382,7 +382,7 @@ def lower_gamma(a: Moving, x: Moving) -> Moving:
         return unknown()
     if isinstance(x, arb):
         return _regularized(a, x)
-    slope = _own_taylor(lambda s: ((a - 1) * s.log() - s - a.lgamma()).exp(), at(x),
+    slope = _taylor_series(lambda s: ((a - 1) * s.log() - s - a.lgamma()).exp(), at(x),
                         ctx.cap)  # fmt: skip
     value = _regularized(a, at(x))
     return _taylor([value, *[c / k for k, c in enumerate(slope, 1)]], x)
@@ -438,7 +438,7 @@ def x_log_y(x: Moving, y: Moving) -> Moving:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class BallFunction:
     """A scalar function: ``value`` takes balls, ``series`` balls and power series.
 
     floats   the function on the engine's arrays; None: the row of the same name has it
@@ -510,27 +510,42 @@ def _bounded(function: Run) -> Run:
 _EIGENVALUE: Final = _bounded(eigenvalue)
 _SINGULAR_VALUE: Final = _bounded(singular_value)
 
-STEPS: Final[dict[str, Function]] = {
-    "total": Function(_sum, _sum, _sum_of_floats, _behind(0), True),
-    "dot": Function(_dot, _dot, _dot_of_floats, _products, True),
-    "choice": Function(_same, _same, _same),
-    "part": Function(_first, _first, _first, _behind(1)),
-    "eigenvalue": Function(_EIGENVALUE, _EIGENVALUE, eigenvalue_in_floats, _behind(1),
-                           words="an eigenvalue of a matrix of more than 2 rows",
-                           without="where it is equal to another"),
-    "singular_value": Function(_SINGULAR_VALUE, _SINGULAR_VALUE,
-                               singular_value_in_floats, _behind(2),
-                               words="a singular value of a matrix of more than 2 rows "
-                                     "and columns",
-                               without="where it is 0 or equal to another"),
-    "exponential": Function(exponential, exponential, exponential_in_floats,
-                            rounding_of_exponential,
-                            words="the exponential of a matrix of more than 2 rows, or "
-                                  "with equal eigenvalues,"),
-    "lost_vector": Function(lambda value: UNKNOWN, lambda value: unknown(),
-                            lambda value: value * nan,
-                            words="a vector beside one of several equal values"),
-}  # fmt: skip
+STEPS: Final[dict[str, BallFunction]] = {
+    "total": BallFunction(_sum, _sum, _sum_of_floats, _behind(0), True),
+    "dot": BallFunction(_dot, _dot, _dot_of_floats, _products, True),
+    "choice": BallFunction(_same, _same, _same),
+    "part": BallFunction(_first, _first, _first, _behind(1)),
+    "eigenvalue": BallFunction(
+        _EIGENVALUE,
+        _EIGENVALUE,
+        eigenvalue_in_floats,
+        _behind(1),
+        words="an eigenvalue of a matrix of more than 2 rows",
+        without="where it is equal to another",
+    ),
+    "singular_value": BallFunction(
+        _SINGULAR_VALUE,
+        _SINGULAR_VALUE,
+        singular_value_in_floats,
+        _behind(2),
+        words="a singular value of a matrix of more than 2 rows and columns",
+        without="where it is 0 or equal to another",
+    ),
+    "exponential": BallFunction(
+        exponential,
+        exponential,
+        exponential_in_floats,
+        rounding_of_exponential,
+        words="the exponential of a matrix of more than 2 rows, or with equal "
+        "eigenvalues,",
+    ),
+    "lost_vector": BallFunction(
+        lambda value: UNKNOWN,
+        lambda value: unknown(),
+        lambda value: value * nan,
+        words="a vector beside one of several equal values",
+    ),
+}
 """Functions of steps that are no row of the table, by name. A ``part`` returns its
 first argument, whose rounding is measured by the size of the second."""
 
@@ -545,10 +560,10 @@ enters_none((*STEPS, *LEAVES))
 UNTOLD: Final = frozenset({"lost_vector"})
 """Names of steps whose value is unknown at every precision."""
 
-FUNCTIONS: Final[dict[str, Function]] = {
-    **{name: Function(rule, rule) for name, rule in ARITHMETIC.items()},
+FUNCTIONS: Final[dict[str, BallFunction]] = {
+    **{name: BallFunction(rule, rule) for name, rule in ARITHMETIC.items()},
     **{
-        name: Function(_spelled(spelled.flint), _spelled(spelled.series))
+        name: BallFunction(_spelled(spelled.flint), _spelled(spelled.series))
         for name, spelled in SPELLINGS.items()
         if spelled.flint is not None
     },
@@ -626,7 +641,7 @@ PRODUCTS: Final = frozenset({"mul", "dot"})
 """Functions that multiply the first half of their arguments by the second half."""
 
 
-def beside(position: int, count: int) -> int:
+def other_factor(position: int, count: int) -> int:
     """Return the position of the argument that a product multiplies another one by."""
     return (position + count // 2) % count
 
@@ -636,7 +651,7 @@ def derivative(name: str, position: int, args: Sequence[Ball]) -> Ball:
     if name in LINEAR:
         return -ONE if (name, position) in _NEGATIVE else ONE
     if name in PRODUCTS:
-        return args[beside(position, len(args))]
+        return args[other_factor(position, len(args))]
     found = _coefficient(name, _moved(args, {position: 1}), 1)
     known = found.is_finite() or not all(a.is_exact() for a in args)
     return found if known or not is_infinite(apply(name, *args)) else NAN

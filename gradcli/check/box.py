@@ -50,7 +50,7 @@ UNDECIDED: Final = "undecided"
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class InputInterval:
     """An interval of an input: the lower and upper ends of its entries, in C order."""
 
     lower: tuple[float, ...]
@@ -58,7 +58,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class ProvenRange:
     """Proven bounds of a number, and the range of it that was found at points.
 
     least, most  an upper bound of the smallest number found, a lower of the largest
@@ -75,7 +75,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BoxPlace:
     """A part of the box where something is not smooth, or has no value."""
 
     what: str
@@ -94,10 +94,10 @@ class Ranges:
     close      whether every bound is close to a number that was found
     """
 
-    value: tuple[Range, ...]
-    gradients: Mapping[str, tuple[Range, ...]]
-    kinks: tuple[Place, ...]
-    holes: tuple[Place, ...]
+    value: tuple[ProvenRange, ...]
+    gradients: Mapping[str, tuple[ProvenRange, ...]]
+    kinks: tuple[BoxPlace, ...]
+    holes: tuple[BoxPlace, ...]
     pieces: int
     close: bool
 
@@ -131,19 +131,23 @@ class _Piece:
 
 
 def ranges(
-    job: Job, box: Mapping[str, Span], evaluate: Evaluate, budget: Budget
+    job: Job, box: Mapping[str, InputInterval], evaluate: Evaluate, budget: Budget
 ) -> Ranges:
     """Return the ranges over a box, as narrow as the limits on work and time allow."""
-    search = _Search(job, box, evaluate, budget)
+    search = _BoxSearch(job, box, evaluate, budget)
     # The bounds that were found before the time ran out hold.
     with suppress(OutOfTime), budget.slice(budget.left):
         search.work()
     return search.found()
 
 
-class _Search:
+class _BoxSearch:
     def __init__(
-        self, job: Job, box: Mapping[str, Span], evaluate: Evaluate, budget: Budget
+        self,
+        job: Job,
+        box: Mapping[str, InputInterval],
+        evaluate: Evaluate,
+        budget: Budget,
     ) -> None:
         self.job = job
         self.budget = budget
@@ -424,14 +428,14 @@ class _Search:
             all(map(_is_close, ranges)),
         )
 
-    def _range(self, k: int) -> Range:
+    def _range(self, k: int) -> ProvenRange:
         bounds = [p.bounds[k] for p in self.pieces.values() if p.bounds is not None]
         low = min((b[0] for b in bounds), default=inf)
         high = max((b[1] for b in bounds), default=-inf)
         sign, at = sign_of(low, high), tuple[Mapping[str, float], ...]()
         if k in self.negative and k in self.positive:
             sign, at = "changes sign", (self.negative[k], self.positive[k])
-        return Range(low, high, self.least[k], self.most[k], sign, at)
+        return ProvenRange(low, high, self.least[k], self.most[k], sign, at)
 
 
 def sign_of(lower: float, upper: float) -> str:
@@ -447,7 +451,7 @@ def sign_of(lower: float, upper: float) -> str:
     return UNDECIDED
 
 
-def _is_close(found: Range) -> bool:
+def _is_close(found: ProvenRange) -> bool:
     gap = max(found.least - found.lower, found.upper - found.most)
     return gap < inf and gap <= CLOSE * max(abs(found.least), abs(found.most), 1e-300)
 
@@ -527,9 +531,9 @@ def cut(
     return {**piece.ends, label: (low, at)}, {**piece.ends, label: (at, high)}
 
 
-def _merged(found: Any) -> Iterator[Place]:
+def _merged(found: Any) -> Iterator[BoxPlace]:
     """Yield the first few places; touching pieces with the same text are joined."""
-    grown: list[Place] = []
+    grown: list[BoxPlace] = []
     order = sorted(found, key=lambda pair: (pair[0], list(pair[1].ends.values())))
     for what, piece in order:
         near = dict(piece.ends)
@@ -539,5 +543,5 @@ def _merged(found: Any) -> Iterator[Place]:
                    for n, (low, high) in near.items()):  # fmt: skip
                 near = {n: hull(last[n], e) for n, e in near.items()}
                 grown.pop()
-        grown.append(Place(what, near))
+        grown.append(BoxPlace(what, near))
     yield from grown[:MAX_SHOWN_KINKS]

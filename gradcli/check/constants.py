@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from .entries import Entry
+from .entries import JudgedEntry
 from .judge import Reference, judge
 from .process.budget import Budget, OutOfTime, load_sympy
 from .process.job import CERTIFIED, ROUNDED, UNKNOWN
@@ -26,7 +26,7 @@ OVER_A_STEP: Final = "the rounding of a constant carries it over a step"
 """Note on a number that the program gives if its constants are floats."""
 
 
-def excuse(check: Any, number: int, lost: Sequence[Entry]) -> None:
+def excuse(check: Any, number: int, lost: Sequence[JudgedEntry]) -> None:
     """Make refuted entries of a row `rounded` whose numbers the program and the
     engine's rules give if constants are floats; they are open if it lies on a kink."""
     other = check.rounding if lost else None

@@ -95,7 +95,7 @@ class Crossing:
     right: Term
 
 
-class _Watching(Terms):
+class _ComparedTerms(Terms):
     """Terms that keep what is compared, rounded, or near the edge of a domain.
 
     met  what nobody is known to have decided yet; of a rounding both terms are one
@@ -150,7 +150,7 @@ class _Watching(Terms):
 
 
 class _Attributing(ExactLibrary):
-    def __init__(self, factory: ExactFactory, terms: _Watching) -> None:
+    def __init__(self, factory: ExactFactory, terms: _ComparedTerms) -> None:
         super().__init__(factory)
         self._terms = terms
 
@@ -168,7 +168,7 @@ class _Attributing(ExactLibrary):
 def watched(job: Job, reach: int = 0) -> tuple[OnTerms, list[Crossing]]:
     """Return the run of a job's program on terms, and all crossings, near or far;
     ``reach`` is the number of further jumps of a rounding to keep on each side."""
-    terms = _Watching(reach)
+    terms = _ComparedTerms(reach)
 
     def evaluate(inputs: dict[str, Tensor]) -> object:
         xp = next(iter(inputs.values())).xp
@@ -207,7 +207,7 @@ def conventions(job: Job) -> dict[frozenset[str | None], str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class CrossingPoint:
     """A location, as a number for each entry, and its distance from the start."""
 
     moved: Mapping[int, Ball]
@@ -254,17 +254,17 @@ class Gap:
             return to_float(self.at(numbers, FAST_BITS)[0])
 
 
-def meeting(gap: Gap, within: float) -> Point | None:
+def meeting(gap: Gap, within: float) -> CrossingPoint | None:
     """Return the nearest location, at most ``within`` away, where a gap is 0, or
     None."""
     with working(WIDE_BITS):
         if gap.at({}, WIDE_BITS)[0].is_zero():
-            return Point({}, 0.0)
+            return CrossingPoint({}, 0.0)
         location = _settled(gap, gap.start, frozenset(gap.start), within)
         return None if location is None else _within(location, gap.start, within)
 
 
-def meetings(gap: Gap, within: float) -> Iterator[Point]:
+def meetings(gap: Gap, within: float) -> Iterator[CrossingPoint]:
     """Yield where a gap is 0 if a single entry moves by at most ``within``."""
     for entry in gap.start:
         for begin, end in _brackets(gap, entry, within):
@@ -336,9 +336,9 @@ def _settled(
     return None
 
 
-def _within(location: Location, start: Location, within: float) -> Point | None:
+def _within(location: Location, start: Location, within: float) -> CrossingPoint | None:
     distance = to_float(_norm(location[s] - start[s] for s in location))
-    return Point(location, distance) if distance <= within else None
+    return CrossingPoint(location, distance) if distance <= within else None
 
 
 def _step(

@@ -39,7 +39,7 @@ from .balls import (
     to_float,
     working,
 )
-from .graph import MAX_COMPARISON_BITS, Evaluation, Line, compute
+from .graph import MAX_COMPARISON_BITS, Evaluation, SeriesLine, compute
 from .rounding import Roundings
 from .system import (
     RELATIONS,
@@ -387,7 +387,7 @@ class Deciding(System[Step]):
         graph: Any = self
         self.tie_break = tie_break
         self.level = False
-        self._line: Line | None = None
+        self._line: SeriesLine | None = None
         self.evaluation = Evaluation(graph)
         self.roundings = None if dtype is None else Roundings(self.evaluation, dtype)
         self.unsure = self.inexact = self.parted = False
@@ -460,7 +460,7 @@ class Deciding(System[Step]):
 
     def compare(self, relation: str, a: Step, b: Step) -> bool:
         holds = RELATIONS[relation]
-        gap = apart(self.evaluation, int(a), int(b))
+        gap = separated_difference(self.evaluation, int(a), int(b))
         if is_nan(gap):
             return relation == "!="
         slack = sum(self.slack(e, gap) + self._underflow(e) for e in (a, b))
@@ -480,7 +480,7 @@ class Deciding(System[Step]):
         return bool(holds(side, 0))
 
     def side(self, a: Step, b: Step) -> int:
-        gap = apart(self.evaluation, int(a), int(b))
+        gap = separated_difference(self.evaluation, int(a), int(b))
         if gap.is_zero() and self.is_settled(a) and self.is_settled(b):
             self._assume(a, b)
         return 1 if gap > 0 else -1 if gap < 0 else 0
@@ -502,7 +502,7 @@ class Deciding(System[Step]):
             return self.tied_side
         if self._line is None:
             graph: Any = self
-            self._line = Line(graph, self.tie_break, WAY_TERMS, held=False)
+            self._line = SeriesLine(graph, self.tie_break, WAY_TERMS, held=False)
         ends = (self._line.coefficients(int(e))[1:] for e in (a, b))
         for left, right in zip(*ends, strict=True):
             gap = left - right
@@ -518,7 +518,9 @@ class Deciding(System[Step]):
         with working(self.evaluation.bits):
             gap = self.value(element) - ball(number)
         if gap.contains(0) and not gap.is_zero():
-            gap = apart(self.evaluation, int(element), int(self.lift(number)))
+            gap = separated_difference(
+                self.evaluation, int(element), int(self.lift(number))
+            )
         near = not abs(gap) > self.slack(element, gap)
         if near and self.is_settled(element):
             if gap.is_zero():
@@ -530,7 +532,9 @@ class Deciding(System[Step]):
         if not self.value(element).contains(0):
             return False
         zero = self.lift(0)
-        found = bool(apart(self.evaluation, int(element), int(zero)).is_zero())
+        found = bool(
+            separated_difference(self.evaluation, int(element), int(zero)).is_zero()
+        )
         if found and self.is_settled(element):
             self._assume(element, zero)
         return found
@@ -609,7 +613,7 @@ def fraction_of(evaluation: Evaluation, step: int) -> Fraction | None:
     return known[step]
 
 
-def apart(evaluation: Evaluation, a: int, b: int) -> Ball:
+def separated_difference(evaluation: Evaluation, a: int, b: int) -> Ball:
     """Return ``a - b`` as a ball without 0, or as 0 where no precision separates them,
     or as `NAN` where one of them is nan."""
     first = evaluation.bits

@@ -26,7 +26,7 @@ from ..lang.machine import Machine
 from ..lang.parser import parse
 from .balls import LINEAR, NAN, PRODUCTS, Ball, decimal, is_infinite, is_nan, working
 from .crossings import WIDE_BITS
-from .kinks import MAX_ENTRIES_AT_KINK, Field
+from .kinks import MAX_ENTRIES_AT_KINK, OutputFunction
 from .namespace import ObjectArray, ObjectNamespace
 from .process.job import Job
 from .subject import exact_output, objects
@@ -89,7 +89,7 @@ def _kinked(job: Job, typed: Mapping[str, str]) -> dict[str, str]:
     with working(WIDE_BITS):
         point = _Pass(job, typed, None, ahead=False).point
     asked = [i for i in job.inputs if i.claim is not None]
-    field, found = Field(job, point), dict[str, str]()
+    field, found = OutputFunction(job, point), dict[str, str]()
     location = [b for i in asked for b in point[i.name]]
     labels = [(i.name, label) for i in asked for label in i.labels()]
     for at, (name, label) in enumerate(labels[:MAX_ENTRIES_AT_KINK]):

@@ -30,8 +30,8 @@ from .process.job import (
     ROUNDED,
     SAMPLED,
     UNKNOWN,
-    Input,
     InputVerdict,
+    JobInput,
     entry_name,
     weakest,
 )
@@ -45,7 +45,7 @@ OUT_OF_TIME: Final = f"SymPy {RAN_OUT}"
 
 
 @dataclass(slots=True, eq=False)
-class Entry(Finding):
+class JudgedEntry(Finding):
     """One number of the engine, the verdict on it, and the evidence.
 
     row         the row of the derivative that it is in; 0 for a gradient
@@ -80,9 +80,9 @@ class Entry(Finding):
         told = found.reason is not None
         self.reason = f"{self.label}: {found.reason}" if told else before
 
-    def twin(self, step: int) -> Entry:
+    def twin(self, step: int) -> JudgedEntry:
         """Return an entry for the same number in another run of the program."""
-        return Entry(self.label, self.number, self.row, self.place, step)
+        return JudgedEntry(self.label, self.number, self.row, self.place, step)
 
     def round_off(self, why: str) -> None:
         """Make a refuted entry `rounded`, for a reason, with its count of digits."""
@@ -128,7 +128,7 @@ class Claimed:
     order   the positions of these numbers, in the order that ``draw`` gives
     """
 
-    def __init__(self, given: Input, draw: Random, drawn: int) -> None:
+    def __init__(self, given: JobInput, draw: Random, drawn: int) -> None:
         claim = given.claim
         assert claim is not None
         self.given = given
@@ -148,7 +148,9 @@ class Claimed:
     def __len__(self) -> int:
         return self._count
 
-    def entries(self, positions: Host, steps: Any, in_rows: bool) -> Iterator[Entry]:
+    def entries(
+        self, positions: Host, steps: Any, in_rows: bool
+    ) -> Iterator[JudgedEntry]:
         """Yield the entries at some positions, which must have been handed over;
         ``steps`` are those of the input's entries, and labels name the row if there are
         several."""
@@ -158,7 +160,9 @@ class Claimed:
             row, place = divmod(int(position), self.own)
             label = entry_name(name, [int(i) for i in np.unravel_index(place, shape)])
             label = f"row {row}, {label}" if in_rows else label
-            yield Entry(label, float(number), row, (name, place), int(steps[place]))
+            yield JudgedEntry(
+                label, float(number), row, (name, place), int(steps[place])
+            )
 
 
 @dataclass
@@ -170,7 +174,7 @@ class Row:
     """
 
     cotangent: Sequence[float]
-    entries: list[Entry]
+    entries: list[JudgedEntry]
     engine: Callable[[], dict[str, Any]]
     trues: Callable[[Evaluation], list[Ball]]
 
@@ -189,7 +193,7 @@ class Row:
 
 
 @dataclass(slots=True)
-class Report:
+class InputReport:
     """The entries of one input's claim that were checked, and notes on the others.
 
     closed   the derivative as a formula
@@ -202,7 +206,7 @@ class Report:
     """
 
     name: str
-    entries: list[Entry]
+    entries: list[JudgedEntry]
     closed: str | None = None
     remark: str | None = None
     unseen: int = 0

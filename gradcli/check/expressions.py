@@ -140,7 +140,7 @@ BALLS: Final = Calculator()
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class StepProgram:
     """An expression as a list of steps, each on the results of earlier ones."""
 
     symbols: tuple[tuple[int, sympy.Symbol], ...]
@@ -209,7 +209,7 @@ _HEADS: Final[dict[type[sympy.Expr], str]] = {
 """Names of the functions that compute SymPy's classes."""
 
 
-def compiled(expression: sympy.Expr) -> Program:
+def compiled(expression: sympy.Expr) -> StepProgram:
     """Return an expression as a program, in which equal parts are one step; raise
     `NoMeaning` if there is no function that computes a part."""
     registers: dict[sympy.Expr, int] = {}
@@ -236,7 +236,7 @@ def compiled(expression: sympy.Expr) -> Program:
                 continue
             steps.append((register, function, tuple(registers[a] for a in args)))
         registers[part] = register
-    return Program(tuple(symbols), tuple(numbers), tuple(steps), len(registers))
+    return StepProgram(tuple(symbols), tuple(numbers), tuple(steps), len(registers))
 
 
 def _step(part: sympy.Expr) -> Step:

@@ -25,11 +25,11 @@ from ..engine.raw import Host
 from ..ops.basis import ARITHMETIC
 from .balls import LEAVES, STEPS, in_floats, to_float
 from .decided import is_literal
-from .entries import NOTABLE_RELATIVE_ERROR, Entry, Report, at_most
-from .expressions import NAMED, Calculator, Program, compiled, formula_of, number
+from .entries import NOTABLE_RELATIVE_ERROR, InputReport, JudgedEntry, at_most
+from .expressions import NAMED, Calculator, StepProgram, compiled, formula_of, number
 from .process.job import REFUTED
 from .subject import OnTape
-from .tape import Block, Column, Dots
+from .tape import Column, Dots, TermBlock
 
 FLOAT_PASS_UNITS: Final = 2**30
 """Largest distance of two passes in floats that agree, in roundings of the sum of
@@ -68,7 +68,7 @@ def _derivative(name: str, position: int, literals: tuple[Any, ...]) -> Any:
         for s, literal in zip(symbols, literals, strict=True)
     ]
     formula = formula_of(name)(*given)
-    program: Program = compiled(sympy.diff(formula, symbols[position]))
+    program: StepProgram = compiled(sympy.diff(formula, symbols[position]))
     return program, symbols
 
 
@@ -84,7 +84,7 @@ class FloatPass:
             for block in self._blocks:
                 self._values[block.span] = self._value(block)
 
-    def _value(self, block: Block) -> Any:
+    def _value(self, block: TermBlock) -> Any:
         values = self._values
         if block.name in LEAVES:
             return np.fromiter(map(float, block.numbers), float, block.count)
@@ -115,7 +115,7 @@ class FloatPass:
         entries = self._subject.entries
         return {name: (arrived[at], sizes[at]) for name, at in entries.items()}
 
-    def _sent(self, block: Block, g: Host) -> Iterator[tuple[Column, Host]]:
+    def _sent(self, block: TermBlock, g: Host) -> Iterator[tuple[Column, Host]]:
         values = self._values
         if block.name == "total":
             rows = block.args.T
@@ -131,13 +131,13 @@ class FloatPass:
                     slope = self._slope(block, position, literals)
                     yield np.asarray(column), np.where(g == 0, 0.0, g * slope)
 
-    def _literal(self, block: Block, column: Any) -> float | Fraction | None:
+    def _literal(self, block: TermBlock, column: Any) -> float | Fraction | None:
         step = int(column[0])
         alone = is_literal(block.name) and (np.asarray(column) == step).all()
         plain = alone and self._tape.name(step) == "number"
         return self._tape.leaf(step) if plain else None
 
-    def _slope(self, block: Block, position: int, literals: object) -> Any:
+    def _slope(self, block: TermBlock, position: int, literals: object) -> Any:
         program, symbols = _derivative(block.name, position, literals)
         columns = {
             s: self._values[column]
@@ -192,7 +192,7 @@ class Gaps:
         differ: Host = far[self.relative[far] > 0]
         return differ
 
-    def tell(self, report: Report, seen: Host) -> None:
+    def tell(self, report: InputReport, seen: Host) -> None:
         """Set a report's note on the pass, or refute an entry that differs from it;
         ``seen`` are entries that were compared with true numbers instead."""
         rest = np.ones(len(self.numbers), dtype=bool)
@@ -205,7 +205,7 @@ class Gaps:
                 f"{report.name}, entry {at}: the engine gave {number!r}, an "
                 f"independent pass in float64 {float(self.found[at])!r}"
             )
-            made = Entry(f"entry {at}", number, verdict=REFUTED, reason=reason)
+            made = JudgedEntry(f"entry {at}", number, verdict=REFUTED, reason=reason)
             report.entries.append(made)
             report.unseen -= 1
             return

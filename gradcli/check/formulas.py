@@ -55,7 +55,7 @@ _NAMES: Final = {
 takes before the others. A root is not among them, because SymPy makes it a power."""
 
 
-class Form(NamedTuple):
+class FormulaText(NamedTuple):
     """A formula in the language's own syntax, and as LaTeX, where each symbol stands
     between U+E000 and U+E001, so that whoever shows it decides how names look."""
 
@@ -203,7 +203,7 @@ def _forms(
 def full_form(
     expression: sympy.Expr, attempt: Callable[[], AbstractContextManager[None]],
     holds: Callable[[object], bool] = lambda form: True,
-) -> Form | None:  # fmt: skip
+) -> FormulaText | None:  # fmt: skip
     """Return the shortest of a few equal forms, however long; None if the language can
     write none. ``attempt`` bounds the time of each rewriting by raising `OutOfTime`;
     ``holds`` tells whether a form has the derivative's value at the point."""
@@ -217,7 +217,7 @@ def full_form(
         for each in best.atoms(sympy.Rational)
         if (number := _decimal(each)) is not None
     }
-    return Form(texts[best], str(_LATEX.doprint(best.xreplace(decimals))))
+    return FormulaText(texts[best], str(_LATEX.doprint(best.xreplace(decimals))))
 
 
 def closed_form(

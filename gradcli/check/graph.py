@@ -12,11 +12,11 @@ Invariant: a value is computed once for each precision, and only if a caller nee
     derivative_of_order(graph, output, entry, 3)        # a ball
 
 On plain balls ``y*(1 - y)`` takes its factors for independent, so a loop's balls grow
-even where the loop contracts. In a `Form` a step is ``slope*d + rest``, where ``d`` is
-the deviation of an earlier step, the base, from its midpoint. Wherever all that follows
-goes through a single step, that step becomes the base (mean value form; Moore 1966).
-Where a deviation is too large there is no result, and more bits are taken instead.
-"""
+even where the loop contracts. In a `LinearForm` a step is ``slope*d + rest``, where
+``d`` is the deviation of an earlier step, the base, from its midpoint. Wherever all
+that follows goes through a single step, that step becomes the base (mean value form;
+Moore 1966). Where a deviation is too large there is no result, and more bits are taken
+instead."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ from .balls import (
     apply,
     at,
     ball,
-    beside,
     derivative,
     is_known,
+    other_factor,
     second_derivative,
     unknown,
     working,
@@ -91,7 +91,7 @@ Pair: TypeAlias = tuple[Ball, Ball]
 """Pair of a cotangent and its derivative along an entry."""
 
 
-class Graph(Protocol):
+class StepGraph(Protocol):
     """A graph of numbered scalar steps."""
 
     def name(self, step: int) -> str:
@@ -112,7 +112,7 @@ class Graph(Protocol):
 
 
 def compute(
-    graph: Graph, steps: Iterable[int], known: dict[int, Value],
+    graph: StepGraph, steps: Iterable[int], known: dict[int, Value],
     leaf: Callable[[int], Value], applied: Callable[[str, list[Value]], Value],
 ) -> None:  # fmt: skip
     """Add the values of steps, each after its arguments, to those that are ``known`` by
@@ -125,7 +125,7 @@ def compute(
             known[step] = applied(name, [known[a] for a in graph.args(step)])
 
 
-def leaf_ball(graph: Graph, step: int) -> Ball:
+def leaf_ball(graph: StepGraph, step: int) -> Ball:
     """Return the value of a leaf: an input's float is the exact number that it is."""
     leaf = graph.leaf(step)
     if isinstance(leaf, Ball):
@@ -138,7 +138,7 @@ class Elsewhere:
     derivatives go through every argument, detached ones included."""
 
     def __init__(
-        self, graph: Graph, leaves: Mapping[int, Any], all_carry: bool = False
+        self, graph: StepGraph, leaves: Mapping[int, Any], all_carry: bool = False
     ) -> None:
         self.name, self.args, self.steps = graph.name, graph.args, graph.steps
         self.carrying = self._every if all_carry else graph.carrying
@@ -154,7 +154,7 @@ class Elsewhere:
 class Evaluation:
     """The values of a graph's steps, precision by precision."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: StepGraph) -> None:
         self.graph = graph
         self.bits = START_BITS
         """Precision in bits of first attempts: numbers of this graph have needed it."""
@@ -345,7 +345,7 @@ class Evaluation:
             return derivative(name, position, ())
         args = self.graph.args(step)
         if name in PRODUCTS:
-            return self.value(args[beside(position, len(args))], bits)
+            return self.value(args[other_factor(position, len(args))], bits)
         if name == "div" and not position:
             return apply("div", ONE, self.value(args[1], bits))
         return derivative(name, position, self.values(args, bits))
@@ -496,7 +496,7 @@ LOST_RADIUS: Final = 2.0**-16
 """Largest deviation of a base that is followed, as a share of its midpoint."""
 
 
-class Form(NamedTuple):
+class LinearForm(NamedTuple):
     """A value ``slope * d + rest``, where the deviation d of the base lies in
     ``reach``, a ball about 0 that stands for the base; None: there is no base."""
 
@@ -509,8 +509,8 @@ class Form(NamedTuple):
         return self.rest if self.reach is None else self.slope * self.reach + self.rest
 
 
-def plain(b: Ball) -> Form:
-    return Form(ZERO, b, None)
+def plain(b: Ball) -> LinearForm:
+    return LinearForm(ZERO, b, None)
 
 
 class Lost(Exception):
@@ -543,7 +543,7 @@ class Centred:
             for arg in args:
                 last[arg] = step
         last |= dict.fromkeys(outputs, len(order) + max(order))
-        forms: dict[int, Form] = {}
+        forms: dict[int, LinearForm] = {}
         loose: set[int] = set()
         for step, args in zip(order, every_args, strict=True):
             form = self._form(step, args, forms)
@@ -559,7 +559,9 @@ class Centred:
             forms[step] = form
             self.found[step] = form.ball()
 
-    def _form(self, step: int, args: Sequence[int], forms: dict[int, Form]) -> Form:
+    def _form(
+        self, step: int, args: Sequence[int], forms: dict[int, LinearForm]
+    ) -> LinearForm:
         name = self.graph.name(step)
         if name in LEAVES:
             return plain(leaf_ball(self.graph, step))
@@ -574,11 +576,11 @@ class Centred:
             a, b = parts
             slope = a.slope * b.rest + b.slope * a.rest
             rest = a.rest * b.rest + a.slope * b.slope * base * base
-            return Form(slope, rest, base)
+            return LinearForm(slope, rest, base)
         if name in ("add", "sub"):
             a, b = parts
             combine = ARITHMETIC[name]
-            return Form(combine(a.slope, b.slope), combine(a.rest, b.rest), base)
+            return LinearForm(combine(a.slope, b.slope), combine(a.rest, b.rest), base)
         wide = [p.ball() for p in parts]
         middles = [p.rest.mid() for p in parts]
         slope, rest = ZERO, apply(name, *middles)
@@ -586,7 +588,7 @@ class Centred:
             own = derivative(name, position, wide)
             slope = slope + own * part.slope
             rest = rest + own * (part.rest - middles[position])
-        return Form(slope, rest, base)
+        return LinearForm(slope, rest, base)
 
     def cotangents(
         self, order: Sequence[int], seeds: dict[int, Ball]
@@ -596,7 +598,7 @@ class Centred:
         graph, found = self.graph, self.found
         pending = set(seeds)
 
-        def pull(step: int, g: Form) -> Iterator[tuple[int, Form]]:
+        def pull(step: int, g: LinearForm) -> Iterator[tuple[int, LinearForm]]:
             pending.discard(step)
             if not pending:
                 g = _checked(g)
@@ -609,12 +611,12 @@ class Centred:
                     yield arg, plain(g.ball() * slope)
                 else:
                     pending.add(arg)
-                    yield arg, Form(g.slope * slope, g.rest * slope, g.reach)
+                    yield arg, LinearForm(g.slope * slope, g.rest * slope, g.reach)
 
-        def add(a: Form, b: Form) -> Form:
+        def add(a: LinearForm, b: LinearForm) -> LinearForm:
             if a.reach is not b.reach:
                 return plain(a.ball() + b.ball())
-            return Form(a.slope + b.slope, a.rest + b.rest, a.reach)
+            return LinearForm(a.slope + b.slope, a.rest + b.rest, a.reach)
 
         try:
             with working(START_BITS):
@@ -625,21 +627,21 @@ class Centred:
             return None
 
 
-def _checked(form: Form) -> Form:
+def _checked(form: LinearForm) -> LinearForm:
     """Return a form of the same value that is its own base; raise `Lost` if its
     deviation is too large."""
     b = form.ball()
     middle = b.mid()
     if not (b.is_finite() and b.rad() <= abs(middle) * LOST_RADIUS):
         raise Lost
-    return Form(ONE, middle, b - middle)
+    return LinearForm(ONE, middle, b - middle)
 
 
-class Line:
+class SeriesLine:
     """The power series of a graph's steps where entries move along ``way``."""
 
     def __init__(
-        self, graph: Graph, way: Mapping[int, float], terms: int,
+        self, graph: StepGraph, way: Mapping[int, float], terms: int,
         bits: int = 2 * START_BITS, held: bool = True,
         still: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
@@ -676,7 +678,7 @@ class Line:
 
 
 def derivative_of_order(
-    graph: Graph, output: int, along: int, order: int,
+    graph: StepGraph, output: int, along: int, order: int,
     still: Callable[[], None] = lambda: None,
 ) -> Ball:  # fmt: skip
     """Return the derivative, of a given order, of one step by another."""
@@ -684,13 +686,13 @@ def derivative_of_order(
 
 
 def derivatives(
-    graph: Graph, output: int, along: int, orders: Sequence[int],
+    graph: StepGraph, output: int, along: int, orders: Sequence[int],
     still: Callable[[], None] = lambda: None, bits: int = 0,
 ) -> list[Ball]:  # fmt: skip
     """Return the derivatives of these orders, with at least ``bits``."""
     bits = max(bits, 2 * START_BITS)
     while True:
-        line = Line(graph, {along: 1.0}, max(orders) + 1, bits, still=still)
+        line = SeriesLine(graph, {along: 1.0}, max(orders) + 1, bits, still=still)
         found = line.coefficients(output)
         asked = [found[k] for k in orders if not found[k].is_exact()]
         narrow = all(b.rel_accuracy_bits() >= ACCURATE_BITS for b in asked)

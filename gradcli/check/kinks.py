@@ -24,7 +24,15 @@ from typing import Final
 from ..engine import Tensor
 from ..lang.exactly import ExactFactory, ExactLibrary
 from .balls import Ball, ball, text, to_float, working
-from .crossings import WIDE_BITS, Crossing, Gap, Point, meeting, meetings, watched
+from .crossings import (
+    WIDE_BITS,
+    Crossing,
+    CrossingPoint,
+    Gap,
+    meeting,
+    meetings,
+    watched,
+)
 from .formulas import shown
 from .namespace import ObjectArray, ObjectNamespace
 from .process.budget import Budget
@@ -120,7 +128,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class KinkPlace:
     """A point on kinks.
 
     here      Whether it is the point that was given.
@@ -135,7 +143,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class KinkReport:
     """All kinks and the places they lie at, nearest first.
 
     left_out    the number of farther places that were not examined
@@ -144,7 +152,7 @@ class Report:
 
     radius: float
     kinks: tuple[Kink, ...]
-    places: tuple[Place, ...]
+    places: tuple[KinkPlace, ...]
     left_out: int
     unsearched: int = 0
 
@@ -155,21 +163,21 @@ class _Candidate:
     the entries that it depends on."""
 
     crossing: Crossing
-    point: Point
+    point: CrossingPoint
     condition: str | None
     touched: frozenset[int]
 
 
-def kinks_of(job: Job, radius: float) -> Report:
+def kinks_of(job: Job, radius: float) -> KinkReport:
     """Return the kinks at the point and within ``radius`` of it, with their slopes;
     raise `NoMeaning` if the program does not run on numbers of many digits."""
     budget = Budget(job.seconds)
     with budget.slice(job.seconds):
         point, crossings = watched(job, MAX_JUMPS_EITHER_WAY if radius else 0)
-        return _Search(job, point, radius, budget).report(crossings)
+        return _KinkSearch(job, point, radius, budget).report(crossings)
 
 
-class _Search:
+class _KinkSearch:
     """A search for kinks; what there is no time for is left out and counted."""
 
     def __init__(self, job: Job, point: OnTerms, radius: float, budget: Budget) -> None:
@@ -183,11 +191,11 @@ class _Search:
                       for label in i.labels()]  # fmt: skip
         self.radius = radius
         self.fine = SAME_POINT_ROUNDINGS * unit_roundoff(job.dtype)
-        self.field = Field(job)
+        self.field = OutputFunction(job)
         self.unsearched = 0
         """Number of conditions that were not searched for along the entries."""
 
-    def report(self, crossings: Sequence[Crossing]) -> Report:
+    def report(self, crossings: Sequence[Crossing]) -> KinkReport:
         groups: dict[object, list[_Candidate]] = {}
         for found in self._candidates(crossings):
             moved = found.point.moved.items()
@@ -196,14 +204,14 @@ class _Search:
             groups.setdefault(key, []).append(found)
         ordered = sorted(groups.values(), key=lambda g: g[0].point.distance)
         kinks: list[Kink] = []
-        kept: list[Place] = []
+        kept: list[KinkPlace] = []
         for candidates in ordered[:MAX_POINTS]:
             place, real = self._place(candidates)
             if real:
                 kinks += self._kinks(real, len(kept))
                 kept.append(place)
-        return Report(self.radius, tuple(kinks), tuple(kept), len(ordered[MAX_POINTS:]),
-                      self.unsearched)  # fmt: skip
+        left = len(ordered[MAX_POINTS:])
+        return KinkReport(self.radius, tuple(kinks), tuple(kept), left, self.unsearched)
 
     def _candidates(self, crossings: Iterable[Crossing]) -> Iterator[_Candidate]:
         seen = set()
@@ -221,7 +229,7 @@ class _Search:
                     condition = None if None in texts else f"{texts[0]} == {texts[1]}"
                     yield _Candidate(crossing, point, condition, touched)
 
-    def _points(self, crossing: Crossing, count: int) -> Iterator[Point]:
+    def _points(self, crossing: Crossing, count: int) -> Iterator[CrossingPoint]:
         """Yield the nearest meeting, and all of them if one entry alone decides."""
         largest = max((abs(to_float(v)) for v in self.start), default=0.0)
         gap = Gap(self.subject.terms, crossing, self.position)
@@ -238,11 +246,11 @@ class _Search:
             if point.distance > MIN_DISTANCE:
                 yield point
 
-    def _is_here(self, point: Point) -> bool:
+    def _is_here(self, point: CrossingPoint) -> bool:
         sizes = [abs(to_float(self.start[self.position[s]])) for s in point.moved]
         return bool(point.distance <= self.fine * max(sizes, default=0))
 
-    def _place(self, group: Sequence[_Candidate]) -> tuple[Place, list[_Candidate]]:
+    def _place(self, group: Sequence[_Candidate]) -> tuple[KinkPlace, list[_Candidate]]:
         """Return a point with its slopes, and the candidates that are kinks there."""
         here = self._is_here(group[0].point)
         location = list(self.start)
@@ -266,7 +274,7 @@ class _Search:
                 real.append(each)
         names = [entry for _, entry in self.names]
         values = dict(zip(names, map(to_float, location), strict=True))
-        return Place(here, values, tuple(sides), len(touched) - len(sides)), real
+        return KinkPlace(here, values, tuple(sides), len(touched) - len(sides)), real
 
     def _kinks(self, real: Iterable[_Candidate], place: int) -> Iterator[Kink]:
         """Yield one kink for each row, with the count of further sets of entries."""
@@ -345,7 +353,7 @@ def _equal(a: float, b: float) -> bool:
     return bool(abs(a - b) <= 1e-9 * max(1, abs(a), abs(b)))
 
 
-class Field:
+class OutputFunction:
     """The weighted output as a function of all entries that are asked for.
 
     fixed  the numbers of the other inputs, by name; what they have in the job if not
@@ -392,7 +400,7 @@ class Field:
 
 
 def slope(
-    field: Field, location: Sequence[Ball], way: Sequence[float], side: int
+    field: OutputFunction, location: Sequence[Ball], way: Sequence[float], side: int
 ) -> tuple[float, bool]:
     """Return the derivative along ``way``, ahead of a location (1) or behind, and
     whether the value jumps on that side."""

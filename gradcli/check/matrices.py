@@ -167,7 +167,7 @@ def _turned_like(system: System[Element], vector: Host, like: Host | Raw) -> Hos
     return vector
 
 
-def _beside_one(system: System[Element], vectors: Host) -> Host:
+def _unit_vectors(system: System[Element], vectors: Host) -> Host:
     """Return unit vectors whose entries count as rounded as the number 1 is."""
     return _each(system, "part", vectors, system.lift(1))
 
@@ -403,7 +403,7 @@ def eigh(system: System[Element], m: Host) -> tuple[Host, Host]:
     else:
         values = _eigenvalues(system, m)
         vectors = np.stack(_vectors(system, m, values, like), 1)
-    return values, _beside_one(system, vectors)
+    return values, _unit_vectors(system, vectors)
 
 
 def _each_place(
@@ -514,7 +514,7 @@ def svd(
         s = _each(system, "sqrt", squares[::-1])
         vh = np.stack(turned) if turned else _zeros(system, 0, 0)
         u = _each(system, "div", matmul(system, m, vh.T), s[np.newaxis])
-        return _beside_one(system, u), s, vh
+        return _unit_vectors(system, u), s, vh
     s = _singular_values(system, m, gram)
     right = _vectors(system, gram, _each(system, "mul", s, s), like.T)
     left = [
@@ -522,7 +522,10 @@ def svd(
         else _each(system, "div", matmul(system, m, vector), value)
         for vector, value in zip(right, s, strict=True)
     ]  # fmt: skip
-    u, vh = _beside_one(system, np.stack(left, 1)), _beside_one(system, np.stack(right))
+    u, vh = (
+        _unit_vectors(system, np.stack(left, 1)),
+        _unit_vectors(system, np.stack(right)),
+    )
     return u, s, vh
 
 

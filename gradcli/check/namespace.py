@@ -29,7 +29,7 @@ import numpy as np
 from ..engine import NUMPY
 from ..engine.arrays import ArrayNamespace
 from ..engine.modes import MODE
-from ..engine.namespace import Namespace
+from ..engine.namespace import NumberSystem
 from ..engine.raw import Flags, Host, Raw, Run
 from ..engine.versions import owner
 from ..ops.basis import ARITHMETIC, put_on
@@ -200,7 +200,7 @@ def _factoring(rule: Callable[..., tuple[Host, ...]]) -> Run:
     return lambda xp, a, *options: xp._factored(rule, a, *options)
 
 
-class ObjectNamespace(Namespace):
+class ObjectNamespace(NumberSystem):
     """The namespace of arrays whose elements are those of ``system``."""
 
     symbolic = True

@@ -22,7 +22,7 @@ from typing import Final
 
 from .balls import STEPS, Ball
 from .decided import EQUAL, Way
-from .entries import Entry
+from .entries import JudgedEntry
 from .graph import derivatives
 from .judge import same
 from .process.budget import load_sympy
@@ -127,7 +127,7 @@ class NonSmooth:
         return kinks_shown(subject.terms, subject.own_kinks)
 
     def under(
-        self, cotangent: Sequence[float], entries: Sequence[Entry]
+        self, cotangent: Sequence[float], entries: Sequence[JudgedEntry]
     ) -> tuple[dict[int, Kinked], dict[int, Kinked]]:
         """Return, by the step of an entry, the kink that it is on; and the kink that it
         is on unless its number is the true one: two runs do not try each term of a tie
@@ -209,7 +209,9 @@ class NonSmooth:
         )
         return not all(all(map(self._same, here, there)) for there in sides)
 
-    def _moved(self, cotangent: Sequence[float], entries: Sequence[Entry]) -> set[int]:
+    def _moved(
+        self, cotangent: Sequence[float], entries: Sequence[JudgedEntry]
+    ) -> set[int]:
         """Return the steps of entries whose derivative depends on the decision."""
         moved: set[int] = set()
         for side in self._sides:

@@ -106,7 +106,9 @@ def _looks_zero(expression: object, point: Mapping[object, Ball]) -> bool:
     parts = [compiled(part) for part in sympy.Add.make_args(expression)]
     for step in (0.0, 1e-3, -2.3e-3):
         with working(ZERO_TEST_BITS):
-            moved = {s: _beside(v, step, i) for i, (s, v) in enumerate(point.items())}
+            moved = {
+                s: _with_condition(v, step, i) for i, (s, v) in enumerate(point.items())
+            }
         found = program.run(moved, ZERO_TEST_BITS)
         if found.is_finite() and not found.contains(0):
             total = sum((size(p.run(moved, ZERO_TEST_BITS)) for p in parts), ball(1))
@@ -118,7 +120,7 @@ def _looks_zero(expression: object, point: Mapping[object, Ball]) -> bool:
 _NOTHING: Final = ball(2) ** -130
 
 
-def _beside(value: Ball, step: float, number: int) -> Ball:
+def _with_condition(value: Ball, step: float, number: int) -> Ball:
     away = ball(step) * (1 + ball(number % 7) / 10)
     return value + (away if value.contains(0) else value * away)
 
@@ -284,7 +286,7 @@ def _is_rational_zero(expression: object) -> bool:
             if not numerator:
                 break
             numerator = quotients.reduced(numerator, symbol, power, equal)
-    except (TooLarge, ZeroDivisionError):
+    except (PolynomialTooLarge, ZeroDivisionError):
         return False
     return not numerator
 
@@ -318,7 +320,7 @@ def _by_algebra(expression: object) -> bool:
     )
 
 
-class TooLarge(ValueError):
+class PolynomialTooLarge(ValueError):
     """An error: a polynomial would have too many terms."""
 
 
@@ -386,5 +388,5 @@ class Quotients:
 
 def _multiplied(a: Any, b: Any) -> Any:
     if len(a) * len(b) > MAX_POLYNOMIAL_TERMS:
-        raise TooLarge
+        raise PolynomialTooLarge
     return a * b

@@ -180,7 +180,7 @@ def _at(x: Any, coefficients: Sequence[Any]) -> Any:
 
 def exponential(place: Any, *entries: Any) -> Any:
     """Return the entry with number ``place``, row by row, of a matrix's exponential."""
-    key = (ctx.prec, ctx.cap, *map(_told, entries))
+    key = (ctx.prec, ctx.cap, *map(_identified, entries))
     if key not in _kept:
         if len(_kept) >= MAX_EXPONENTIALS_KEPT:
             _kept.clear()
@@ -196,7 +196,7 @@ _kept: Final[dict[Any, tuple[Any, Series]]] = {}
 ball gets the ``id`` of one that a key names."""
 
 
-def _told(entry: Any) -> Any:
+def _identified(entry: Any) -> Any:
     if isinstance(entry, arb):
         return id(entry)
     return tuple([(c.mid(), c.rad()) if c.is_finite() else None for c in entry])

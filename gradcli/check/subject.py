@@ -29,7 +29,7 @@ from .balls import START_BITS, in_floats, is_infinite, is_nan, to_float, working
 from .decided import Deciding
 from .namespace import ObjectArray, ObjectNamespace
 from .process.budget import load_sympy
-from .process.job import Input, Job, entry_name
+from .process.job import Job, JobInput, entry_name
 from .rounding import Roundings
 from .system import NoMeaning
 from .tape import TapeNamespace
@@ -317,7 +317,7 @@ def on_terms(
     that differ by no more than rounding as tied; raise `NoMeaning` for other values."""
     basis = ObjectNamespace(Terms(0, job.dtype)) if namespace is None else namespace
 
-    def made(given: Input, asked: bool) -> Tensor:
+    def made(given: JobInput, asked: bool) -> Tensor:
         values = given.value.values()
         return symbols(given.name, given.value.shape, values, basis, asked)
 
@@ -327,7 +327,7 @@ def on_terms(
 def on_tape(job: Job, evaluate: Evaluate, namespace: TapeNamespace) -> OnTape:
     """Return the run of a program on a tape; raise `NoMeaning` as `on_terms` does."""
 
-    def made(given: Input, asked: bool) -> Tensor:
+    def made(given: JobInput, asked: bool) -> Tensor:
         values = np.array(given.value.values())
         raw = namespace.symbols(values, given.value.shape, asked)
         return Tensor(raw, namespace, asked)
@@ -337,7 +337,7 @@ def on_tape(job: Job, evaluate: Evaluate, namespace: TapeNamespace) -> OnTape:
 
 def _ran(
     job: Job, evaluate: Evaluate, namespace: ObjectNamespace,
-    made: Callable[[Input, bool], Tensor],
+    made: Callable[[JobInput, bool], Tensor],
 ) -> tuple[Tensor, dict[str, Tensor]]:  # fmt: skip
     """Return a program's output and its inputs, of which ``made`` makes those that are
     no integers, told whether a derivative is asked by them."""

@@ -48,7 +48,7 @@ Column: TypeAlias = "Sequence[int] | Host"
 """A column of terms, each given by its number on the tape."""
 
 
-class Block:
+class TermBlock:
     """Terms of one function, numbered from ``start`` on.
 
     args     the terms that the function is applied to, a row for each argument
@@ -121,7 +121,7 @@ class Block:
         return float(number) if integer else None
 
 
-class Dots(Block):
+class Dots(TermBlock):
     """A block of the entries of ``left @ right``, row by row."""
 
     __slots__ = ("left", "right")
@@ -181,7 +181,7 @@ class Tape(Deciding[int]):
 
     def __init__(self, tie_break: int | Way = 0, dtype: str = "float64") -> None:
         super().__init__(tie_break, dtype)
-        self.blocks: list[Block] = []
+        self.blocks: list[TermBlock] = []
         self.steps = 0
         self.live = np.zeros(FIRST_TAPE_STEPS, dtype=bool)
         """Mask of the terms that depend on an entry marked by `mark`."""
@@ -196,7 +196,7 @@ class Tape(Deciding[int]):
 
     # the graph
 
-    def block(self, step: int) -> Block:
+    def block(self, step: int) -> TermBlock:
         return self.blocks[bisect_right(self._starts, step) - 1]
 
     def name(self, step: int) -> str:
@@ -281,7 +281,7 @@ class Tape(Deciding[int]):
 
     # making terms
 
-    def _push(self, block: Block, varies: object = None) -> Host:
+    def _push(self, block: TermBlock, varies: object = None) -> Host:
         self.blocks.append(block)
         self._starts.append(block.start)
         self.steps = block.start + block.count
@@ -304,15 +304,15 @@ class Tape(Deciding[int]):
         self, name: str, numbers: Sequence[Number] | Host, varies: bool
     ) -> Host:
         none = np.empty((0, len(numbers)), dtype=np.int64)
-        return self._push(Block(self.steps, name, none, numbers), varies)
+        return self._push(TermBlock(self.steps, name, none, numbers), varies)
 
     def applied(self, name: str, *args: Column) -> Host:
         """Return the terms of a scalar function of columns of terms of one length."""
-        return self._push(Block(self.steps, name, np.array(args)))
+        return self._push(TermBlock(self.steps, name, np.array(args)))
 
     def totals(self, rows: Host) -> Host:
         """Return the sum of every row of a matrix of terms."""
-        return self._push(Block(self.steps, "total", rows.T))
+        return self._push(TermBlock(self.steps, "total", rows.T))
 
     def dots(self, left: Host, right: Host) -> Host:
         """Return the entries of a product of two matrices, row by row."""

@@ -39,7 +39,7 @@ from .balls import (
     to_float,
     working,
 )
-from .decided import Deciding, Way, apart, bounds_of
+from .decided import Deciding, Way, bounds_of, separated_difference
 from .system import RELATIONS, Number, in_range, is_float
 
 MAX_EXACT_NUMBER: Final = 10**300
@@ -314,7 +314,7 @@ class Terms(Deciding[Term]):
         with working(START_BITS):
             gap = values[0] - values[1]
         if gap.contains(0) and not gap.is_zero():
-            gap = apart(self.evaluation, left.serial, right.serial)
+            gap = separated_difference(self.evaluation, left.serial, right.serial)
         return bool(RELATIONS[holds](1 if gap > 0 else -1 if gap < 0 else 0, 0))
 
     def _decided(self, relation: str, a: Term, b: Term) -> None:

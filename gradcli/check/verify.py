@@ -30,7 +30,7 @@ from ..engine.walk import inputs_first
 from .balls import ZERO, Ball, ball, is_infinite, is_nan, size, to_float
 from .constants import OVER_A_STEP, Equalities, excuse, gives
 from .decided import Way
-from .entries import Claimed, Entry, Report, Row
+from .entries import Claimed, InputReport, JudgedEntry, Row
 from .graph import Evaluation
 from .judge import FEW_UNITS, Reference, is_right, judge
 from .namespace import ObjectNamespace
@@ -157,7 +157,9 @@ class Check:
         self.claims = {
             i.name: Claimed(i, draw, ROUNDS[-1]) for i in job.inputs if i.claim
         }
-        self.reports = {n: Report(n, [], unseen=len(c)) for n, c in self.claims.items()}
+        self.reports = {
+            n: InputReport(n, [], unseen=len(c)) for n, c in self.claims.items()
+        }
         self.rows: list[Row] = []
         self._unruled: list[tuple[Row, dict[int, Kinked]]] = []
         """Certified rows on which the engine's rules have not been run yet, each with
@@ -253,7 +255,7 @@ class Check:
                 report.remark = TOO_MANY
         elif self.reason is None:
             load_sympy()
-            from .whole import Whole
+            from .whole import SymbolicCheck
 
             subject = self.subject
             assert isinstance(subject, OnTerms)
@@ -261,8 +263,10 @@ class Check:
                 for report in self.reports.values():
                     report.remark = OTHER_BRANCH
                 return self._ended()
-            self.whole = Whole(self.job, subject, self.rows, self.reports, self.budget,
-                               lambda: self._tell(self._now()))  # fmt: skip
+            note = lambda: self._tell(self._now())
+            self.whole = SymbolicCheck(
+                self.job, subject, self.rows, self.reports, self.budget, note
+            )
             self._in_time(self.whole.work)
         return self._ended()
 
@@ -359,19 +363,19 @@ class Check:
         said = {op.base: op.slope for op in rows if op is not None and op.slope}
         return tuple(f"the slope of {name}: {text}" for name, text in said.items())
 
-    def _report(self, name: str, chosen: Host) -> Report:
+    def _report(self, name: str, chosen: Host) -> InputReport:
         claim, in_rows = self.claims[name], self.job.kind != "gradient"
         entries = list(claim.entries(chosen, self.subject.entries[name], in_rows))
         unseen, every = len(claim) - len(entries), len(claim)
         how = f"{len(entries)} of {every} entries, drawn with seed {self.job.seed}"
-        report = Report(name, entries, unseen=unseen, slopes=self._slopes,
+        report = InputReport(name, entries, unseen=unseen, slopes=self._slopes,
                         sampled=how if entries and unseen else None,
                         wanted=self.job.formulas)  # fmt: skip
         if self.is_large and not unseen:
             report.remark = TOO_MANY
         return report
 
-    def look(self, number: int, entries: list[Entry]) -> None:
+    def look(self, number: int, entries: list[JudgedEntry]) -> None:
         """Compare one row's entries with the true numbers, and set their verdicts."""
         row = self._row(number, entries)
         self.rows.append(row)
@@ -407,13 +411,13 @@ class Check:
     def _constants(self) -> Equalities:
         return Equalities(self.subject, self.budget)
 
-    def _doubt(self, entries: Iterable[Entry]) -> None:
+    def _doubt(self, entries: Iterable[JudgedEntry]) -> None:
         reason = self._constants.doubt()
         for entry in entries if reason else ():
             entry.withhold(reason or "")
 
     def _judge(
-        self, entries: Sequence[Entry], references: Iterable[Reference],
+        self, entries: Sequence[JudgedEntry], references: Iterable[Reference],
         beside: Mapping[int, Kinked],
     ) -> None:  # fmt: skip
         """Set verdicts by ``references``; ``beside`` has, by step, the kinks of entries
@@ -444,7 +448,7 @@ class Check:
                 self._doubt(row.entries)
         self._unruled = []
 
-    def _row(self, number: int, entries: list[Entry]) -> Row:
+    def _row(self, number: int, entries: list[JudgedEntry]) -> Row:
         subject, steps = self.subject, [e.step for e in entries]
         cotangent = self._cotangent(number)
 

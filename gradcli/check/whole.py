@@ -18,7 +18,7 @@ from typing import Any, Final
 import sympy
 
 from .balls import START_BITS, is_known, working
-from .entries import OUT_OF_TIME, Entry, Report, Row
+from .entries import OUT_OF_TIME, InputReport, JudgedEntry, Row
 from .expressions import Expressions, compiled, number
 from .formulas import closed_form, formula, full_form, indifferent, side_conditions
 from .graph import ACCURATE_BITS
@@ -51,7 +51,7 @@ AT_A_TIE: Final = "two numbers meet here, and no formula holds wherever they do"
 
 
 @dataclass
-class Whole:
+class SymbolicCheck:
     """SymPy's part of the check of one job.
 
     tell     a function that is called after each improvement of the reports
@@ -61,7 +61,7 @@ class Whole:
     job: Job
     subject: OnTerms
     rows: Sequence[Row]
-    reports: dict[str, Report]
+    reports: dict[str, InputReport]
     budget: Budget
     tell: Callable[[], None]
     book: Expressions = field(default_factory=Expressions)
@@ -129,7 +129,7 @@ class Whole:
             for row in self.rows
         ]  # fmt: skip
 
-    def _each(self, step: Callable[[Entry], None]) -> None:
+    def _each(self, step: Callable[[JudgedEntry], None]) -> None:
         """Run ``step`` on the chosen entries of all inputs, each in a slice of time."""
         lost = 0
         for report in self.reports.values():
@@ -151,7 +151,7 @@ class Whole:
                     return
             self.tell()
 
-    def _chosen(self, report: Report) -> list[Entry]:
+    def _chosen(self, report: InputReport) -> list[JudgedEntry]:
         count = len(report.entries)
         most = MAX_FORMULAS if self.job.formulas else MAX_PROVED_ENTRIES
         if count <= most:
@@ -160,7 +160,7 @@ class Whole:
         drawn = sorted(Random(self.job.seed).sample(range(count), most))
         return [report.entries[k] for k in drawn]
 
-    def _derive(self, base: object, entry: Entry) -> None:
+    def _derive(self, base: object, entry: JudgedEntry) -> None:
         """Keep SymPy's derivative for an entry if it meets the certified number."""
         symbol = self.book.of(self.subject.terms.made[entry.step])
         derivative = off_jumps(sympy.diff(base, symbol))
@@ -171,7 +171,7 @@ class Whole:
                 f"{entry.label}: SymPy's derivative of the whole has no value there"
             )
 
-    def _meets(self, derivative: sympy.Expr, entry: Entry) -> bool:
+    def _meets(self, derivative: sympy.Expr, entry: JudgedEntry) -> bool:
         """Tell whether SymPy's derivative, evaluated on balls, meets the true one."""
         program, bits = compiled(derivative), START_BITS
         while True:
@@ -182,12 +182,12 @@ class Whole:
         with working(bits):
             return bool(value.is_finite() and (value - entry.true).contains(0))
 
-    def _holds(self, entry: Entry, form: sympy.Expr) -> bool:
+    def _holds(self, entry: JudgedEntry, form: sympy.Expr) -> bool:
         """Tell whether a rewritten form has the true value at the point, or there is
         none; rewriting may change where a formula is defined."""
         return not entry.true.is_finite() or self._meets(form, entry)
 
-    def _prove(self, entry: Entry) -> None:
+    def _prove(self, entry: JudgedEntry) -> None:
         """Prove an entry: the reverse pass on symbols minus SymPy's derivative is 0."""
         derivative, values = entry.derivative, self.book.values
         if entry.verdict != CERTIFIED or entry.rule is None or derivative is None:
@@ -220,7 +220,7 @@ class Whole:
         }
         return True
 
-    def _holds_at_ties(self, entry: Entry) -> bool:
+    def _holds_at_ties(self, entry: JudgedEntry) -> bool:
         """Tell whether an entry's formula holds wherever the ties at the point hold:
         the engine's rules then give it there, too."""
         if not any(self.subject.terms.exact_ties()):
@@ -241,7 +241,7 @@ class Whole:
     def _attempt(self) -> AbstractContextManager[None]:
         return self.budget.slice(min(FORMULA_SECONDS, self.budget.left / 8))
 
-    def _close(self, report: Report) -> None:
+    def _close(self, report: InputReport) -> None:
         """Keep the derivatives as one formula, if there are few and short ones."""
         entries = report.entries
         if any(e.derivative is None for e in entries) or not (
@@ -265,7 +265,7 @@ class Whole:
         else:
             report.close(forms, self.subject.tensors[report.name].shape)
 
-    def _write_out(self, report: Report) -> None:
+    def _write_out(self, report: InputReport) -> None:
         """Write every entry as a formula, unsimplified if rewriting takes too long."""
         for entry in report.entries:
             if entry.derivative is not None and not entry.on_kink:

@@ -91,10 +91,10 @@ def run(argv: list[str]) -> int:
     from .output import (
         OutputFailed,
         PipeClosed,
+        flush_warnings,
         output_failure,
         silence,
         standard_output,
-        tell_at_once,
     )
     from .problems import Exit, problem_of
 
@@ -103,7 +103,7 @@ def run(argv: list[str]) -> int:
         status = _dispatch(argv)
         if not stream.closed:  # by a script
             stream.flush()
-        tell_at_once()
+        flush_warnings()
         return status
     except (PipeClosed, BrokenPipeError):
         silence()

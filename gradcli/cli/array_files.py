@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Final
 import numpy as np
 
 from ..engine.devices import host
-from ..engine.jacobian import WRITERS, Block
+from ..engine.jacobian import WRITERS, JacobianBlock
 from ..lang.errors import ProgramError
 from ..lang.filesystem import FOLDER, refusal, replacing
 from ..large.blocks import check_size
@@ -47,7 +47,9 @@ def places(
     return {name: path.replace(NAME, name) for name in names}
 
 
-def write_blocks(path: str, blocks: Mapping[tuple[str, ...], Block]) -> list[str]:
+def write_blocks(
+    path: str, blocks: Mapping[tuple[str, ...], JacobianBlock]
+) -> list[str]:
     """Write each block to a file in the format of its suffix; return their paths."""
     suffix = PurePath(path).suffix.lower()
     named = {"-".join(by): block for by, block in blocks.items()}

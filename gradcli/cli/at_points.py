@@ -40,12 +40,12 @@ from ..lang.points import (
 from ..lang.prepare import data_among, value_of
 from ..lang.rows import Ways
 from ..lang.suggest import did_you_mean
-from ..lang.text_tables import Block, Points, Wanted
+from ..lang.text_tables import Points, RowBlock, WantedColumns
 from .ending import before_exit, status_of
 from .executors import Done, NanRow, Task, workers
 from .limits import once, renew
 from .option_groups import Many
-from .output import form, note, rows_output, tell, tell_at_once
+from .output import flush_warnings, form, note, rows_output, warn
 from .problems import Exit, wrong
 from .required import Required, silent
 from .sources import listed
@@ -95,7 +95,7 @@ def run(
     if require is not None:
         plain = replace(question, tell=silent, wrt=work.program.settings.wrt)
         work.required = Required(plain, kind, require)
-    tell_at_once()
+    flush_warnings()
     return work.run()
 
 
@@ -130,7 +130,7 @@ class _Work:
         self.written_as = {n: old for n, old in renamed.items() if n not in read}
         self.kept = tuple(n for n in listed(many.keep) or () if n not in self.given)
         free, named = tuple(self.free), tuple(listed(many.columns) or ())
-        self.asked = Wanted(free, self.kept, read, named)
+        self.asked = WantedColumns(free, self.kept, read, named)
         self.bad = self.nan = self.first_nan = self.weak = 0
         self.count = 1
         self.ways = Ways(0)
@@ -144,7 +144,7 @@ class _Work:
         for block in islice(blocks, 1):
             points = block()
             suffix = suffix if form.json else block.look
-            blocks = chain([Block(partial(Points, *points), block.size)], blocks)
+            blocks = chain([RowBlock(partial(Points, *points), block.size)], blocks)
         columns = self._columns()
         task = Task(
             self.program, self.shared, self.given, self.kept, self.kind, columns,
@@ -215,7 +215,7 @@ class _Work:
             names[names.index(old)] = new
         return tuple(names)
 
-    def _in_sizes(self, blocks: Iterable[Block]) -> Iterator[Block]:
+    def _in_sizes(self, blocks: Iterable[RowBlock]) -> Iterator[RowBlock]:
         """Yield the blocks in parts: small ones at first, and wherever rows are
         computed one by one, so that the first rows are soon written."""
 
@@ -276,7 +276,7 @@ class _Work:
         finally:
             bar.stop()
 
-    def _blocks(self) -> Iterator[Block]:
+    def _blocks(self) -> Iterator[RowBlock]:
         if self.many.table is not None:
             if self.free:
                 return point_blocks(self.many.table, self.asked)
@@ -317,7 +317,7 @@ def swept(texts: Sequence[str], factory: Factory, drawn: bool) -> dict[str, Floa
     ranges = [(text, read_range(text)) for text in texts]
     old = next((each.text for _, each in ranges if each and each.old), None)
     if old is not None:
-        tell(f"a range is written with two dots: {old}")
+        warn(f"a range is written with two dots: {old}")
     for text, each in ranges:
         count = each and (str(usual) if each.points is None else each.points)
         if not (each and count and count.lstrip("-").isdecimal()):
@@ -345,7 +345,7 @@ def swept(texts: Sequence[str], factory: Factory, drawn: bool) -> dict[str, Floa
     return found
 
 
-def _grid(axes: Mapping[str, Floats]) -> Iterator[Block]:
+def _grid(axes: Mapping[str, Floats]) -> Iterator[RowBlock]:
     """Yield all combinations of values in blocks, the last name's changing fastest."""
     sizes = tuple(len(values) for values in axes.values())
     for start in range(0, prod(sizes), BLOCK_POINTS):
@@ -353,7 +353,7 @@ def _grid(axes: Mapping[str, Floats]) -> Iterator[Block]:
         places = np.unravel_index(numbers, sizes)
         pairs = zip(axes.items(), places, strict=True)
         columns = {name: values[at] for (name, values), at in pairs}
-        yield Block(partial(Points, columns, ()))
+        yield RowBlock(partial(Points, columns, ()))
 
 
 def over_sweep(question: Question, many: Many, log: str) -> Curve | Field:

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .checking import Check, needs_verdict, show_checked
+from .checking import CheckProcess, needs_verdict, show_checked
 from .forms import Forms, joined
 from .option_groups import Many, Matrices
 from .options import Request
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..answers.line import Line
     from ..answers.question import Question
     from ..lang.run import Run
-    from .symbols import Symbols
+    from .symbols import SymbolicAnswer
 
 
 def answer(
@@ -69,7 +69,7 @@ def answer(
     matrices.check()
     symbolic = forms.in_symbols(out=many.out, **asdict(matrices))
     question = question_of(request, symbols=symbolic)
-    check = Check(question, forms.formulas or needs_verdict(require))
+    check = CheckProcess(question, forms.formulas or needs_verdict(require))
     from ..answers import derivatives as draw
     from ..answers.derivatives import judged
     from ..answers.line import unbroken
@@ -77,11 +77,11 @@ def answer(
     layout = Printer().layout
     run = question.run()
     found = compute(run)
-    symbols: Symbols | None = None
+    symbols: SymbolicAnswer | None = None
     if question.symbols and run.prepared.missing:
-        from .symbols import Symbols
+        from .symbols import SymbolicAnswer
 
-        symbols = Symbols(forms, check)
+        symbols = SymbolicAnswer(forms, check)
     forms = symbols.forms if symbols is not None else forms
     if check.wanted:
         check.submit(found.job(question.seconds, forms.formulas))
@@ -103,7 +103,7 @@ def answer(
     if forms.alone:
         numbers, shown = map(unbroken, code or ()), {}
     elif symbols is None:
-        numbers = draw.bare(view) if form.quiet else draw.blocks(view, layout)
+        numbers = draw.plain_blocks(view) if form.quiet else draw.blocks(view, layout)
     if symbols is not None:
         view, shown = view.in_symbols(), {}
         finish = partial(symbols.finish, view)
@@ -121,7 +121,7 @@ def _multiplied(
     question: Question, times: Sequence[str], command: str, require: str | None
 ) -> int:
     """Print a product with a derivative, then its verdicts; return the exit status."""
-    check = Check(question, require is not None)
+    check = CheckProcess(question, require is not None)
     from ..answers import derivatives as draw
     from ..answers.products import product
 
@@ -129,6 +129,6 @@ def _multiplied(
     found = product(question, command, times, check.wanted)
     if found.job is not None:
         check.submit(found.job, found.unasked, found.reworded)
-    numbers = draw.bare_products(found) if form.quiet else draw.products(found, layout)
+    numbers = draw.plain_products(found) if form.quiet else draw.products(found, layout)
     labels, judged = draw.product_labels(found), found.judged
     return show_checked([numbers], check.finish, require, judged, labels, "products")

@@ -73,7 +73,7 @@ def _start() -> object:
     return checker
 
 
-class Check:
+class CheckProcess:
     """A checking process: the one that had a head start, or a new one; none if no
     verdict is shown and none is ``needed``."""
 

@@ -97,7 +97,7 @@ def functions() -> list[str]:
     return sorted(known_names())
 
 
-def told(names: Sequence[str]) -> dict[str, tuple[str, str]]:
+def describe(names: Sequence[str]) -> dict[str, tuple[str, str]]:
     """Return what operations are and how each is called, unless there are many."""
     from ..answers.catalog import find
 
@@ -227,7 +227,7 @@ class _Line:
         own = {*names, *mentioned.difference(KEYWORDS)}
         called = {*functions(), *CONSTRUCTORS} - own
         names = [each for each in sorted(own | called) if each.startswith(begun)]
-        known = told(names)
+        known = describe(names)
         for each in names:
             about, use = known.get(each, ("", "")) if each in called else ("", "")
             then = "(" if each in called else " "
@@ -423,7 +423,7 @@ def complete(argv: list[str]) -> int:
         sys.stdout.write(answer(asked, os.environ))
         return 0
     option, *words = argv
-    shell = words[0] if words else own_shell()
+    shell = words[0] if words else current_shell()
     if not shell or len(words) > 1:
         hint = f"name one: {option} {SHELLS[0]}"
         raise wrong("E590", f"{option} is for one shell", hint)
@@ -435,7 +435,7 @@ def complete(argv: list[str]) -> int:
     return 0
 
 
-def own_shell() -> str:
+def current_shell() -> str:
     """Return the name of the shell that runs this process, else the user's, or
     nothing."""
     found = getattr(_typers(), "_get_shell_name", lambda: None)()

@@ -37,7 +37,7 @@ ENVIRONMENT, FILE, BUILT_IN = "environment", "file", "built in"
 """Sources of a value."""
 
 
-class Kind(NamedTuple):
+class SettingKind(NamedTuple):
     """A kind of values: its description, and the function that reads a text as one.
 
     ``read`` raises ValueError, LookupError or ProgramError for a text of another kind;
@@ -55,28 +55,30 @@ def _within(value: float, least: float, most: float) -> float:
     return value
 
 
-def _whole(least: int, most: int) -> Kind:
+def _whole(least: int, most: int) -> SettingKind:
     wanted = f"an integer from {least:,} to {most:,}"
-    return Kind(wanted, lambda t: _within(int(t) if t.isdecimal() else -1, least, most))
+    return SettingKind(
+        wanted, lambda t: _within(int(t) if t.isdecimal() else -1, least, most)
+    )
 
 
-def _words(*words: str) -> Kind:
+def _words(*words: str) -> SettingKind:
     known = {word: word for word in words}
-    return Kind(f"one of {', '.join(words)}", lambda t: known[t.lower()], words)
+    return SettingKind(f"one of {', '.join(words)}", lambda t: known[t.lower()], words)
 
 
-_SECONDS: Final = Kind(
+_SECONDS: Final = SettingKind(
     f"a number of seconds from 0 to {MAX_SETTABLE_SECONDS:g}",
     lambda text: _within(float(text), 0, MAX_SETTABLE_SECONDS),
 )
-_SIZE: Final = Kind(
+_SIZE: Final = SettingKind(
     "a size in bytes, such as 500MB or 2GiB", lambda text: (bytes_of(text), text)[1]
 )
 _SWITCHES: Final = {
     **dict.fromkeys(("true", "yes", "on", "1"), True),
     **dict.fromkeys(("false", "no", "off", "0"), False),
 }
-_SWITCH: Final = Kind(
+_SWITCH: Final = SettingKind(
     "true or false", lambda text: _SWITCHES[text.lower()], ("true", "false")
 )
 
@@ -92,7 +94,7 @@ class Setting(NamedTuple):
 
     key: str
     about: str
-    values: Kind
+    values: SettingKind
     built_in: str
     commands: tuple[str, ...] | None = None
     unless: tuple[str, ...] = ()
@@ -169,7 +171,7 @@ SETTINGS: Final = (
 BY_KEY: Final = {each.key: each for each in SETTINGS}
 
 
-class Given(NamedTuple):
+class ChosenDefault(NamedTuple):
     """A default that somebody set: its source, and the variable or the file for
     messages."""
 
@@ -180,7 +182,7 @@ class Given(NamedTuple):
     place: str
 
 
-def given() -> dict[str, Given]:
+def chosen_defaults() -> dict[str, ChosenDefault]:
     """Return the defaults that are set, by key."""
     where = settings_path()
     found = parsed(content(where), where)
@@ -189,7 +191,9 @@ def given() -> dict[str, Given]:
         if text:
             hint = f"give the variable another value, or unset {each.variable}"
             value = read(each, text, each.variable, hint)
-            found[each.key] = Given(each, value, text, ENVIRONMENT, each.variable)
+            found[each.key] = ChosenDefault(
+                each, value, text, ENVIRONMENT, each.variable
+            )
     return found
 
 
@@ -260,7 +264,7 @@ def table_of(text: str, where: str) -> dict[str, object]:
         raise wrong("E595", f"{shown(where)} is not TOML: {error}", hint) from error
 
 
-def parsed(text: str, where: str) -> dict[str, Given]:
+def parsed(text: str, where: str) -> dict[str, ChosenDefault]:
     """Return the settings in a file's text, by key."""
     table, where = table_of(text, where), shown(where)
     found = {}
@@ -272,11 +276,11 @@ def parsed(text: str, where: str) -> dict[str, Given]:
             text = "a number of thousands of digits"
         hint = f"gradcli config --unset {setting.key} takes it out"
         made = read(setting, text, f"{where}: {key}", hint)
-        found[setting.key] = Given(setting, made, text, FILE, where)
+        found[setting.key] = ChosenDefault(setting, made, text, FILE, where)
     return found
 
 
-_applied: Final[list[Given]] = []
+_applied: Final[list[ChosenDefault]] = []
 """Defaults that are used for options of the command that runs."""
 
 
@@ -290,7 +294,7 @@ def for_command(
         return {}
     counting = [
         each
-        for each in given().values()
+        for each in chosen_defaults().values()
         if each.setting.counts(command, accepted) and each.setting.fits(command, typed)
     ]
     _applied[:] = [each for each in counting if each.setting.option not in typed]
@@ -307,7 +311,7 @@ def _note_unused(
     beside what was typed."""
     if "max_program" not in accepted or "--require" in typed:
         return
-    required = given().get("require")
+    required = chosen_defaults().get("require")
     if required is None:
         return
     setting, text = required.setting, f"require = {required.text}"
@@ -333,7 +337,7 @@ def explained(text: str) -> list[str]:
 
 def unverified() -> bool:
     """Return True if a default says that results are not verified."""
-    found = given().get("verify")
+    found = chosen_defaults().get("verify")
     return found is not None and not found.value
 
 
@@ -341,6 +345,6 @@ def looks() -> Mapping[str, Any]:
     """Return the settings of how output looks, by key."""
     return {
         each.setting.key: each.value
-        for each in given().values()
+        for each in chosen_defaults().values()
         if each.setting.commands == ()
     }

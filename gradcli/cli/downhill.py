@@ -21,7 +21,7 @@ from ..answers.descent import DescentView, StepLine, reached_views
 from ..answers.line import BLANK, plain
 from ..answers.progress import Bar, wants_bar
 from ..answers.question import Question
-from ..lang.descent import Batches, Descent, End, Step
+from ..lang.descent import Batches, DescentStep, End, ProgramDescent
 from ..lang.errors import ProgramError
 from ..lang.prepare import differentiated
 from ..lang.run import Run, Session
@@ -40,7 +40,7 @@ FLUSH_SECONDS: Final = 0.2
 UNCUT: Final = "an input that is cut into batches is data, and is not optimized"
 
 
-class Kind(NamedTuple):
+class OptimizerKind(NamedTuple):
     """An optimizer: its class, its default learning rate, and its other options."""
 
     name: str
@@ -49,9 +49,9 @@ class Kind(NamedTuple):
 
 
 OPTIMIZERS: Final = {
-    "sgd": Kind("SGD", 0.1),
-    "adam": Kind("Adam", 0.1),
-    "lbfgs": Kind(
+    "sgd": OptimizerKind("SGD", 0.1),
+    "adam": OptimizerKind("Adam", 0.1),
+    "lbfgs": OptimizerKind(
         "LBFGS",
         1.0,
         {
@@ -94,7 +94,9 @@ class Downhill:
         session = Session(self._run.prepared, self._run.of, max_steps=sys.maxsize)
         names = [given.name for given in self._moving]
         try:
-            self._descent = Descent(session, make, names, self._batches, self._on_step)
+            self._descent = ProgramDescent(
+                session, make, names, self._batches, self._on_step
+            )
         except ValueError as error:
             hint = "see gradcli descend --help"
             raise wrong("E595", f"{choice.optimizer}: {error}", hint) from None
@@ -140,7 +142,7 @@ class Downhill:
             if self._bar is not None:
                 self._bar.stop()
 
-    def _on_step(self, step: Step) -> None:
+    def _on_step(self, step: DescentStep) -> None:
         renew()
         self._losses.append(step.loss)
         every = self._every
@@ -156,7 +158,7 @@ class Downhill:
         if self._bar is not None:
             self._bar.at(step.number, lambda: f"loss {step.loss:.6g}")
 
-    def _print_end(self, reached: Step, stopped: str) -> None:
+    def _print_end(self, reached: DescentStep, stopped: str) -> None:
         run = self._run
         view = DescentView(
             program=run.source,
@@ -176,7 +178,7 @@ class Downhill:
         if form.json:
             self._printer.lines(jsons.as_json(view))
         elif form.quiet:
-            self._printer.lines(text.bare(view))
+            self._printer.lines(text.plain_values(view))
         else:
             if self._every is not None:
                 self._printer.lines([BLANK])
@@ -186,7 +188,7 @@ class Downhill:
         """Return the error that a descent ended with."""
         if isinstance(end.lost, ProgramError):
             return end.lost
-        if not isinstance(end.lost, Step):
+        if not isinstance(end.lost, DescentStep):
             return ProgramError("E596", str(end.lost), source=self._run.source)
         at, reached = end.lost, end.reached
         finite = at.loss - at.loss == 0

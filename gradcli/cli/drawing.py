@@ -9,8 +9,8 @@ from ..answers.theme import chosen
 from ..lang.errors import ProgramError
 from ..pictures.shown import ENDINGS as ENDINGS
 from ..pictures.shown import ShownGraph
-from .checking import Check
-from .output import note, tell
+from .checking import CheckProcess
+from .output import note, warn
 from .problems import put
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def drawn(question: Question, checked: bool, folded: bool) -> ShownGraph:
     """Run the program and return its graph with all that a picture shows, also the
     verdicts on ``checked`` gradients; ``folded`` parts that repeat may be drawn as
     one."""
-    check = Check(question) if checked else None
+    check = CheckProcess(question) if checked else None
     from ..answers.briefly import briefly
     from ..answers.explanation import explain
     from ..answers.graph_view import graph_of
@@ -69,7 +69,7 @@ def drawn(question: Question, checked: bool, folded: bool) -> ShownGraph:
 def write(path: str, suffix: str, found: ShownGraph, heated: bool) -> None:
     """Write a picture to a file."""
     try:
-        content = found.content(suffix, heated, chosen.name, tell)
+        content = found.content(suffix, heated, chosen.name, warn)
     except ValueError as error:
         hint = "--of NAME draws the graph of one value"
         raise ProgramError("E403", str(error), hint=hint) from None

@@ -40,7 +40,7 @@ from ..lang.compiled import Compiled
 from ..lang.errors import ProgramError
 from ..lang.rows import Ways
 from ..lang.run import no_gradient
-from ..lang.text_tables import BadRow, Block, Points
+from ..lang.text_tables import BadRow, Points, RowBlock
 from .limits import rows
 from .problems import wrong
 from .required import Required
@@ -79,7 +79,7 @@ class Done:
     not be computed, by their number in the block, or None where the reason names the
     place; the numbers of those that are nan; why rows fall short of what is required,
     by their number; the error that ended the work; the block's size in the table, as in
-    `Block`; how its rows were computed."""
+    `RowBlock`; how its rows were computed."""
 
     rows: Any
     count: int
@@ -109,7 +109,7 @@ class Task:
     on_error: str | None
     required: Required | None = None
 
-    def __call__(self, block: Block) -> Done:
+    def __call__(self, block: RowBlock) -> Done:
         """Compute the value and its derivatives at each point of a block; encode
         them."""
         return self.encoded(self.computed(block))
@@ -118,7 +118,7 @@ class Task:
         """Return a block's results with their columns encoded for the file."""
         return replace(done, rows=KINDS[self.suffix].encoded(self.names, done.rows))
 
-    def computed(self, block: Block) -> Done:
+    def computed(self, block: RowBlock) -> Done:
         """Return the value and its derivatives of a block, as columns."""
         points, stop, error = block(), self.on_error == "stop", None
         if stop and points.bad:
@@ -259,9 +259,9 @@ class Workers(NamedTuple):
                     raise
 
 
-def _read_ahead(threads: Executor, blocks: Iterable[Block]) -> Iterator[Block]:
+def _read_ahead(threads: Executor, blocks: Iterable[RowBlock]) -> Iterator[RowBlock]:
     """Yield blocks, each of which is read while the one before is computed."""
-    begun: deque[Block] = deque()
+    begun: deque[RowBlock] = deque()
     try:
         for block in blocks:
             begun.append(block._replace(read=threads.submit(block.read).result))

@@ -93,13 +93,13 @@ class Forms:
         language was asked for."""
         if self.code is None:
             return None
-        from ..formulas.programs import Wanted
+        from ..formulas.programs import WantedCode
         from ..formulas.tree import TooLong, Unwritable
 
         output = run.output_name if run.names_output else ""
         try:
             notes = list(_notes(run, cotangent))
-            return Wanted(run, self.code, kind, cotangent, notes, output).lines()
+            return WantedCode(run, self.code, kind, cotangent, notes, output).lines()
         except TooLong as problem:
             hint = (
                 "use fewer loop iterations, smaller arrays, or fewer inputs with --wrt"
@@ -117,7 +117,7 @@ class Forms:
         if found is None or not self.formulas:
             return
         from ..answers.closed_forms import formulas_of
-        from ..answers.formula_lines import bare_formulas, formulas, latex_lines
+        from ..answers.formula_lines import formulas, latex_lines, plain_formulas
         from ..answers.line import BLANK
 
         views, conditions = formulas_of(view, found.inputs), found.side_conditions
@@ -125,7 +125,7 @@ class Forms:
         if self.alone and conditions and known:
             note(f"note: what is shown holds where {', '.join(conditions)}")
         if self.symbolic:
-            yield from bare_formulas(views) if self.alone else formulas(views, layout)
+            yield from plain_formulas(views) if self.alone else formulas(views, layout)
         if self.latex:
             yield from () if self.alone else (BLANK,)
             yield from latex_lines(views)

@@ -60,7 +60,7 @@ Example: gradcli grad "L = (w1*a + w2*a - 1)^2" a=2 w1=0.5 w2=-1.5
 """
 
 
-class Page:
+class HelpPage:
     """A command or a group whose help page comes in brief or whole, for any width."""
 
     def get_short_help_str(self, limit: int = MAX_SHORT_HELP) -> str:
@@ -146,7 +146,7 @@ def _stacked(base: Any) -> Any:
     return Stacked
 
 
-class ExpressionCommand(Page, TyperCommand):
+class ExpressionCommand(HelpPage, TyperCommand):
     """A command whose arguments may begin with a minus."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -190,7 +190,7 @@ def command_of(name: str) -> Any:
     return get_command(single)
 
 
-class Commands(Page, TyperGroup):
+class Commands(HelpPage, TyperGroup):
     """The group of all commands, which imports a command's module to find it."""
 
     def list_commands(self, ctx: object) -> list[str]:

@@ -29,9 +29,9 @@ from ..lang.errors import LIMIT_REACHED, MORE_MEMORY, MORE_SECONDS, ProgramError
 from ..lang.process import (
     Fuse,
     bytes_taken,
-    heard,
     lowered,
     memory_left,
+    on_unraisable,
     relief,
     restore,
 )
@@ -124,7 +124,7 @@ class Limits:
     memory_bytes: int = MAX_MEMORY_BYTES
 
 
-class _Watch:
+class _LimitWatch:
     """The limits on one command, kept by a thread if the process runs only that
     command."""
 
@@ -288,7 +288,7 @@ class _Watch:
         self._by_rows = True
         signal.setitimer(signal.ITIMER_PROF, SLEEP_SECONDS, SLEEP_SECONDS)
         try:
-            with heard(ProgramError, self._not_told):
+            with on_unraisable(ProgramError, self._not_told):
                 yield self
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
@@ -341,7 +341,7 @@ def _at(frame: FrameType | None, code: str, message: str, hint: str) -> ProgramE
     return ProgramError(code, message, span, source, hint=hint)
 
 
-_watch: Final = _Watch()
+_watch: Final = _LimitWatch()
 kept, begin, renew = _watch.kept, _watch.begin, _watch.renew
 rows, allow, printing = _watch.rows, _watch.allow, _watch.printing
 
@@ -390,7 +390,7 @@ def once() -> Iterator[None]:
     for each, handler in before.items():
         signal.signal(each, handler if handler is signal.SIG_IGN else first)
     try:
-        with heard(KeyboardInterrupt, lambda: signal.raise_signal(came[0])):
+        with on_unraisable(KeyboardInterrupt, lambda: signal.raise_signal(came[0])):
             yield
     finally:
         restored()

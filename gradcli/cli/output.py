@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Form:
+class OutputForm:
     """The form that answers are printed in, set once for a command line: as one JSON
     object, or quietly, the numbers alone; ``session``: a line was typed in one;
     ``strict``: no input may lack a value."""
@@ -58,7 +58,7 @@ class Form:
         return self.full and (self.session or sys.stdout.isatty())
 
 
-form = Form()
+form = OutputForm()
 
 MORE_TIME = "note: --verify-seconds N gives more time for the check"
 
@@ -219,31 +219,31 @@ def rows_output() -> Any:
 def note(text: str, kept_breaks: str = "") -> None:
     """Write a line to stderr, if it is open, or keep it as a note for the JSON object
     that is going to be printed; a text of several lines is written with `BREAKS`."""
-    from ..answers.remarks import kept, suited
+    from ..answers.remarks import capture, suited
 
-    if sys.stderr is not None and not kept(text):
+    if sys.stderr is not None and not capture(text):
         text = printable(text, kept_breaks)
         with suppress(OSError, ValueError):
             sys.stderr.write(suited(text, sys.stderr) + "\n")
             sys.stderr.flush()
 
 
-def tell(text: str) -> None:
+def warn(text: str) -> None:
     """Write a remark on a result as a note."""
     note(f"note: {text}")
 
 
-def tell_trouble(arose: Trouble | None) -> None:
+def warn_non_finite(arose: Trouble | None) -> None:
     """Tell where a gradient or the value stopped being finite, if one did."""
     if arose is None:
         return
     from ..answers.notes import trouble_notes
 
     for text in trouble_notes(arose):
-        tell(text)
+        warn(text)
 
 
-def tell_at_once() -> None:
+def flush_warnings() -> None:
     """Write the notes that are kept, and those to come, to stderr, because no JSON
     object is going to have them."""
     from ..answers.remarks import NOTE, keep, left

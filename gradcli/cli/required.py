@@ -76,9 +76,9 @@ class Required:
 
     def _verified(self, question: Question) -> Verification:
         """Return the verdicts on the derivatives at one point."""
-        from .checking import Check
+        from .checking import CheckProcess
 
-        check = Check(question, needed=True)
+        check = CheckProcess(question, needed=True)
         run = question.run()
         if self.kind == "grad":
             from ..answers.gradients import gradients

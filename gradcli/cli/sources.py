@@ -24,7 +24,7 @@ from ..lang.excerpt import Span
 from .commands import COMMANDS
 from .limits import begin
 from .options import Request
-from .output import note, tell
+from .output import note, warn
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -62,11 +62,11 @@ def question_of(
 
     source, words = program_and_bindings(request)
     for text in readings(words):
-        tell(text)
+        warn(text)
     begin()
     bindings = read_bindings(words)
     return Question(
-        read_program(source, bindings, shapes_of(request.shape), tell, others),
+        read_program(source, bindings, shapes_of(request.shape), warn, others),
         bindings,
         of=request.of,
         wrt=listed(request.wrt),
@@ -79,7 +79,7 @@ def question_of(
         grad_output=grad_output,
         seconds=request.verify_seconds,
         verified=not request.no_verify,
-        tell=tell,
+        tell=warn,
     )
 
 
@@ -118,7 +118,7 @@ def readings(words: Iterable[str]) -> Iterator[str]:
                 notes = (note.message for note in parse(text).notes)
                 yield from (f"{name}={n}" for n in notes if "a vector" not in n)
         if equals and text[:1] in "+-0123456789" and not _is_number(text):
-            told = _told(name, text)
+            told = _note_text(name, text)
             if told is not None:
                 yield f"{name}={text} is {told}"
 
@@ -131,7 +131,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _told(name: str, text: str) -> str | None:
+def _note_text(name: str, text: str) -> str | None:
     if found := re.fullmatch(r"([-+]?\d{1,3}(?:\.\d{3})+),(\d+)", text):
         right = f"{found[1].replace('.', '')}.{found[2]}"
         return f"two numbers: for one write {name}={right}"

@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from ..answers.gradients import GradView
     from ..answers.line import Layout, Line
     from ..check.process.job import Verification
-    from .checking import Check
+    from .checking import CheckProcess
     from .forms import Forms
 
 MAX_COMMAND_CHARACTERS = 160
 """Largest length of a command that a hint writes out, in characters."""
 
 
-class Symbols:
+class SymbolicAnswer:
     """The answer to a question in symbols, without numbers.
 
     forms    the forms of the formulas: in the language, if no other is asked for
     written  whether a program stands for formulas that were not found
     """
 
-    def __init__(self, forms: Forms, check: Check) -> None:
+    def __init__(self, forms: Forms, check: CheckProcess) -> None:
         if form.json or forms.code is None:
             check.require()
         if not forms.formulas and forms.code is None:

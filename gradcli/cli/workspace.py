@@ -90,7 +90,7 @@ class Workspace:
             return ["help", line.strip()]
         if first in COMMANDS and not _CHANGE.match(line[len(first) :].lstrip()):
             return self._command(first, line)
-        given = _given(line)
+        given = _parse_binding(line)
         if given is not None and given[0] not in _assigned(self.program):
             name, text = given
             self.values[name] = text
@@ -188,7 +188,7 @@ def goes_on(text: str) -> bool:
     return block and not text.endswith("\n")
 
 
-def _given(line: str) -> tuple[str, str] | None:
+def _parse_binding(line: str) -> tuple[str, str] | None:
     """Return the name and the value of a line ``NAME=VALUE`` whose value reads no
     names; None for any other line."""
     name, equals, text = (part.strip() for part in line.partition("="))

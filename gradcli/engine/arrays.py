@@ -15,13 +15,13 @@ from ..ops.checks import LIMIT, broadcast_shape, check_size, count_of
 from ..ops.index import check_bounds
 from ..ops.types import Index, Sizes, Sliding
 from .errors import ValueRangeError
-from .factors import Factors
+from .factors import MatrixFactors
 from .memory_order import in_memory_order
-from .namespace import Namespace
+from .namespace import NumberSystem
 from .parts import MIN_WORK_SPLIT, chosen, on_threads, over_parts, product
 from .raw import MAX_NUMBER_OF_ALL_TYPES, Library, Raw, Run, kinds_of
 from .special_functions import SpecialFunctions
-from .versions import apart, lend, owner
+from .versions import lend, owner, with_own_version
 
 Dims = int | Sequence[int] | None
 
@@ -40,7 +40,7 @@ def _axes(dim: Dims) -> Dims:
     return tuple(dim) if isinstance(dim, list) else dim
 
 
-class ArrayNamespace(SpecialFunctions, Factors, Namespace):
+class ArrayNamespace(SpecialFunctions, MatrixFactors, NumberSystem):
     """The basis on one array module.
 
     ``np`` is the array module (``numpy`` or ``cupy``); ``special`` and ``solvers``
@@ -80,7 +80,7 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
 
     def apart(self, x: Raw) -> Raw:
         if hasattr(x, "__array_interface__"):
-            return apart(x)
+            return with_own_version(x)
         same = self.np.ndarray(x.shape, x.dtype, x.data, x.strides)  # CuPy's
         return lend(x, same, apart=True)
 
@@ -93,7 +93,7 @@ class ArrayNamespace(SpecialFunctions, Factors, Namespace):
         self,
         x: Raw,
         dtype: str | None,
-        device: Namespace | None,
+        device: NumberSystem | None,
         back: object = None,
     ) -> Raw:
         """Return a copy in a type on a device; None keeps the type or the device."""

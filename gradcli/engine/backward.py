@@ -54,13 +54,13 @@ stack, as a backward that runs a pass does."""
 class _Passes(local):
     """The innermost running pass of each thread."""
 
-    running: Pass | None = None
+    running: ReversePass | None = None
 
 
 PASSES = _Passes()
 
 
-class Pass:
+class ReversePass:
     """A reverse pass, which lasts as long as its ``with`` block."""
 
     __slots__ = ("__weakref__", "depth", "outer")
@@ -69,7 +69,7 @@ class Pass:
         self.outer = PASSES.running
         self.depth: int = 0 if self.outer is None else self.outer.depth + 1
 
-    def __enter__(self) -> Pass:
+    def __enter__(self) -> ReversePass:
         PASSES.running = self
         return self
 
@@ -225,7 +225,7 @@ def _run(
         g = cotangent if create_graph else cotangent.raw
         edge = output.edge
         arrived[edge] = arrived[edge] + g if edge in arrived else g
-    with Pass():
+    with ReversePass():
         _visit(arrived, retain_graph, create_graph, captured, only)
 
 
@@ -567,8 +567,8 @@ def finish(end: AccumulateGrad, held: list[Any]) -> None:
         held = [hooks.before(end, held[0])]
     with _ADDING:
         if end.grad is not None:
-            _add_to_held(end, end.grad, held[0])
-        elif _is_lone(end, held):
+            _add_into(end, end.grad, held[0])
+        elif _is_unshared(end, held):
             end.grad = Tensor(held[0], end.xp)
         else:
             g = in_type(held[0], end.raw.dtype)
@@ -586,7 +586,7 @@ _ADDING = forkable()
 """Lock that is held while a leaf's gradient is read and written in any thread."""
 
 
-def _is_lone(end: AccumulateGrad, held: list[object]) -> bool:
+def _is_unshared(end: AccumulateGrad, held: list[object]) -> bool:
     """Return whether the array in ``held`` can be a leaf's gradient without a copy: it
     is contiguous, of the leaf's type, and nothing else refers to its memory."""
     if getrefcount(held[0]) != _HELD_ONCE or HOOKS.used:
@@ -615,7 +615,7 @@ def _copied(g: Tensor) -> Tensor:
     return found
 
 
-def _add_to_held(end: AccumulateGrad, held: Tensor, g: Array) -> None:
+def _add_into(end: AccumulateGrad, held: Tensor, g: Array) -> None:
     """Add ``g`` to the gradient ``held``: in place unless either has a graph."""
     if isinstance(g, Tensor):
         end.grad = held + g

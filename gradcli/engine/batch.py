@@ -25,9 +25,9 @@ from ..ops.shape import sizes_of
 from ..ops.types import Dims, Index, Shape
 from . import entries
 from .arrays import ArrayNamespace
-from .beside import Beside, Made
+from .beside import WrappedArray, WrapperNamespace
 from .devices import scipy
-from .entries import Entries, Part
+from .entries import SparsePart, SparseSum
 from .raw import Host, Library, Params, Raw, RawDtype, Run
 
 Rows: TypeAlias = "Batch | Raw"
@@ -44,11 +44,11 @@ class NotLinear(Exception):
     """Signal that a rule cannot be run on a whole batch at once."""
 
 
-class TooLarge(Exception):
+class DenseTooLarge(Exception):
     """Signal that a dense matrix of a batch would have more than `MAX_ENTRIES`."""
 
 
-class Batch(Made):
+class Batch(WrappedArray):
     """A matrix with a cotangent or a tangent, of a value of ``shape``, in each row.
 
     ``own`` says that no other batch holds the matrix, so that it may be added to.
@@ -74,7 +74,7 @@ class Batch(Made):
 
     @property
     def sparse(self) -> bool:
-        return isinstance(self.matrix, Entries)
+        return isinstance(self.matrix, SparseSum)
 
     @property
     def np(self) -> Library:
@@ -94,9 +94,10 @@ class Batch(Made):
         return self
 
     def demand_room(self, size: int) -> None:
-        """Raise `TooLarge` if a dense matrix of ``size`` columns would be too large."""
+        """Raise `DenseTooLarge` if a dense matrix of ``size`` columns would be too
+        large."""
         if self.count > 1 and self.count * size > MAX_ENTRIES:
-            raise TooLarge
+            raise DenseTooLarge
 
     def dense(self) -> Raw:
         """Return the matrix as an array that holds its zeros, too, if there is room."""
@@ -213,7 +214,7 @@ class Batch(Made):
 
     def _beside(self, other: Any) -> tuple[Batch, Any]:
         """Return the batch, broadcast beside an array, and that array's entries."""
-        shape, xp = _shape_beside(self, other), self.__gradcli_namespace__.base
+        shape, xp = _broadcast_shape(self, other), self.__gradcli_namespace__.base
         wide = (
             other if getattr(other, "shape", None) == shape else xp.expand(other, shape)
         )
@@ -257,7 +258,7 @@ class Batch(Made):
             return self.plus(other)
         if self.np.any(self.np.asarray(other)):
             raise NotLinear
-        return self.expanded(_shape_beside(self, other))
+        return self.expanded(_broadcast_shape(self, other))
 
     __radd__ = __add__
 
@@ -322,7 +323,7 @@ class Batch(Made):
             return self.like(made.reshape(self.count, -1), shape)
         column = (held % lines)[:, None] * columns + np.arange(columns)
         rows = np.repeat(held // lines, columns)
-        part = Part(rows, column.ravel(), some.ravel())
+        part = SparsePart(rows, column.ravel(), some.ravel())
         return self.like(self.matrix.like([part], lines * columns), shape)
 
 
@@ -354,7 +355,7 @@ def identity(
     return Batch(made, shape, namespace)
 
 
-def _shape_beside(batch: Batch, other: Any) -> tuple[int, ...]:
+def _broadcast_shape(batch: Batch, other: Any) -> tuple[int, ...]:
     """Return the shape that a batch's value and an array or a number broadcast to."""
     shape: tuple[int, ...] = getattr(other, "shape", ())
     return np.broadcast_shapes(batch.shape, shape)
@@ -370,7 +371,7 @@ def _moving(name: str) -> Run:
     return method
 
 
-class BatchNamespace(Beside, of=Batch):
+class BatchNamespace(WrapperNamespace, of=Batch):
     """The functions that rules call, on batches over the arrays of ``base``."""
 
     def other(self, name: str, args: tuple[Any, ...], kwargs: Params) -> Any:

@@ -17,8 +17,8 @@ from typing import Any
 from ..ops.basis import ARITHMETIC, SPECIAL, UFUNCS, put_on
 from ..ops.types import Shape
 from .arrays import ArrayNamespace
-from .factors import Factors
-from .namespace import Namespace
+from .factors import MatrixFactors
+from .namespace import NumberSystem
 from .raw import Params, Raw, Run
 from .special_functions import SpecialFunctions
 
@@ -26,7 +26,7 @@ BASIS = frozenset(
     {*UFUNCS, *SPECIAL}
     | {
         name
-        for each in (ArrayNamespace, Factors, SpecialFunctions)
+        for each in (ArrayNamespace, MatrixFactors, SpecialFunctions)
         for name in vars(each)
         if not name.startswith("_")
     }
@@ -34,7 +34,7 @@ BASIS = frozenset(
 """Names of functions that the namespace of arrays defines itself."""
 
 
-class Made:
+class WrappedArray:
     """A value that is made of arrays, and is never a view: its ``base`` is None."""
 
     __slots__ = ("__gradcli_namespace__", "__weakref__")
@@ -58,7 +58,7 @@ class Made:
     __hash__ = object.__hash__
 
 
-class Readable(Made):
+class Readable(WrappedArray):
     """A value whose only entry can be read as a plain number, by ``item``."""
 
     __slots__ = ()
@@ -76,7 +76,7 @@ class Readable(Made):
     __index__ = __int__
 
 
-def give_operators(kind: type[Made]) -> None:
+def give_operators(kind: type[WrappedArray]) -> None:
     """Add Python's operators to a class, as the functions of its namespace."""
     put_on(kind, lambda name: lambda x, *both: (
         getattr(x.__gradcli_namespace__, name)(*both)
@@ -99,7 +99,7 @@ def whole(own: Run) -> Run:
     return own
 
 
-class Beside(Namespace):
+class WrapperNamespace(NumberSystem):
     """A namespace of values of the class ``kind``, over the arrays of ``base``."""
 
     symbolic = False
@@ -108,7 +108,7 @@ class Beside(Namespace):
     def __init_subclass__(cls, of: type) -> None:
         """Leave calls to ``base`` where no argument is of the class ``of``."""
         cls.kind = of
-        for name in {*vars(cls), *vars(Beside)}:
+        for name in {*vars(cls), *vars(WrapperNamespace)}:
             if name in ARITHMETIC or (name[0] != "_" and hasattr(ArrayNamespace, name)):
                 own = getattr(cls, name)
                 if callable(own) and not hasattr(own, "whole"):
@@ -123,7 +123,7 @@ class Beside(Namespace):
         if name not in BASIS and name not in ARITHMETIC:
             return super().__getattr__(name)
 
-        def others(self: Beside, *args: Any, **kwargs: Any) -> Any:
+        def others(self: WrapperNamespace, *args: Any, **kwargs: Any) -> Any:
             return self.other(name, args, kwargs)
 
         found = partial(left_to_base(name, others), self)
@@ -194,7 +194,7 @@ def left_to_base(name: str, own: Run) -> Run:
     """Return a method that runs ``own`` if an argument is of the namespace's kind."""
 
     @wraps(own)
-    def run(self: Beside, *args: Any, **kwargs: Any) -> Any:
+    def run(self: WrapperNamespace, *args: Any, **kwargs: Any) -> Any:
         if holds(self.kind, args) or (kwargs and holds(self.kind, kwargs.values())):
             return own(self, *args, **kwargs)
         return self.of_base(name)(*args, **kwargs)

@@ -261,13 +261,13 @@ def written(value: object, given: Iterable[object] = ()) -> Tensor:
     """
     made = constant(value)
     if made.shape and isinstance(value, list | tuple | range):
-        made = _beside(given, made)
+        made = _move_to_device(given, made)
     if isinstance(value, int | list | tuple):
         made.__dict__[WRITTEN] = True
     return made
 
 
-def _beside(given: Iterable[object], made: Tensor) -> Tensor:
+def _move_to_device(given: Iterable[object], made: Tensor) -> Tensor:
     """Return ``made`` on the device of the tensors among ``given``."""
     for other in given:
         if isinstance(other, Tensor) and other.xp.device != made.xp.device:
@@ -284,7 +284,7 @@ def _inputs(op: Op) -> int:
     return len(op.cases[0].inputs)
 
 
-class Named(tuple[Any, ...]):
+class NamedResult(tuple[Any, ...]):
     """A tuple whose entries have names; ``fields`` are the names."""
 
     __slots__ = ()
@@ -299,7 +299,7 @@ class Named(tuple[Any, ...]):
         return _again, (type(self).__name__, tuple(self))
 
 
-def _again(name: str, parts: tuple[object, ...]) -> Named:
+def _again(name: str, parts: tuple[object, ...]) -> NamedResult:
     """Return the named result of a class given by its name, for pickling."""
     return classes()[name](parts)
 
@@ -309,20 +309,20 @@ def _field(index: int) -> property:
 
 
 @cache
-def _class(name: str, fields: tuple[str, ...]) -> type[Named]:
+def _class(name: str, fields: tuple[str, ...]) -> type[NamedResult]:
     members: Params = {name: _field(i) for i, name in enumerate(fields)}
-    return type(name, (Named,), {"__slots__": (), "fields": fields, **members})
+    return type(name, (NamedResult,), {"__slots__": (), "fields": fields, **members})
 
 
 @cache
-def class_of_row(op: Op) -> type[Named] | None:
+def class_of_row(op: Op) -> type[NamedResult] | None:
     """Return the class of a row's named results; None if they have no names."""
     if op.returns <= 1 or op.name not in OUTPUTS:
         return None
     return _class(op.base, outputs_of(op.name, op.returns))
 
 
-def class_of(function: str) -> type[Named] | None:
+def class_of(function: str) -> type[NamedResult] | None:
     """Return the class of the named results of a composite function; None if its
     results have no names."""
     if function not in OUTPUTS:
@@ -331,7 +331,7 @@ def class_of(function: str) -> type[Named] | None:
 
 
 @cache
-def classes() -> dict[str, type[Named]]:
+def classes() -> dict[str, type[NamedResult]]:
     """Return all classes of named results by their names."""
     made = [class_of_row(op) for op in OPS.values()]
     made += [

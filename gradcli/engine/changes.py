@@ -40,7 +40,7 @@ from .tensor import (
     sharers,
     with_edge,
 )
-from .versions import CLOCK, note_made, owner, replaced, touch
+from .versions import CLOCK, note_in_place, owner, replaced, touch
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
 VIEW_OF_LEAF = f"a view of {LEAF}"
@@ -83,7 +83,7 @@ def _demand_writeable(t: Tensor) -> None:
         )
     stopped = xp.symbolic and getattr(t.raw, "stopped", False)
     unseen = xp.symbolic and not MODE.enabled and t.edge is not None
-    apart = xp.symbolic and t.edge is not None and _is_seen_apart(t)
+    apart = xp.symbolic and t.edge is not None and _is_shared(t)
     if stopped or apart or (unseen and getattr(xp, "watching", True)):
         raise EngineError("a change that no graph knows of has no meaning to symbols")
     if xp.inference and not MODE.inference:
@@ -93,7 +93,7 @@ def _demand_writeable(t: Tensor) -> None:
         )
 
 
-def _is_seen_apart(t: Tensor) -> bool:
+def _is_shared(t: Tensor) -> bool:
     """Return whether another tensor with a graph shares entries with this one, but is
     neither its base nor a view of the same base."""
     base = base_of(t)
@@ -303,7 +303,7 @@ def _settle(t: Tensor, edge: Edge) -> None:
     t.edge = edge
     node, nr = output_at(edge)
     if isinstance(node, Node):
-        note_made(t.raw, f"output {nr} of {node.operation()}")
+        note_in_place(t.raw, f"output {nr} of {node.operation()}")
     if t.retains_grad and edge is not None:
         keep_gradient(t)
 
@@ -352,7 +352,7 @@ SAMPLES = (
 )
 
 
-class Made:
+class WritableMemory:
     """The memory that a transform may change, by the identities of the owning arrays.
 
     An older array that code in the transform can change lives as long as the transform.
@@ -381,10 +381,10 @@ class Made:
 
 
 @contextmanager
-def apart_from(own: Iterable[object], refusal: str) -> Iterator[None]:
+def separate_from(own: Iterable[object], refusal: str) -> Iterator[None]:
     """Run a block in which only its ``own`` arguments and newer memory may change."""
     outer = MODE.made
-    made = Made(refusal)
+    made = WritableMemory(refusal)
     made.note(*(x.raw for x in own if isinstance(x, Tensor)))
     try:
         with MODE.having(made=made):

@@ -41,7 +41,13 @@ def reduced(t: Tensor, protocol: object) -> tuple[object, ...]:
     if t.xp.symbolic:
         raise TypeError("a tensor of symbols is not pickled")
     location = _location(t._shareable())
-    return rebuilt, (type(t), location, str(t.device), t.requires_grad, _own(t))
+    return rebuilt, (
+        type(t),
+        location,
+        str(t.device),
+        t.requires_grad,
+        _user_attributes(t),
+    )
 
 
 def rebuilt(
@@ -80,14 +86,14 @@ def deeply(t: Tensor, memo: dict[int, Any]) -> Tensor:
     if MODE.made is not None:
         MODE.made.note(made.raw)
     memo[id(t)] = made
-    for name, value in _own(t).items():
+    for name, value in _user_attributes(t).items():
         setattr(made, name, copy.deepcopy(value, memo))
     if t.grad is not None:
         made.grad = deeply(t.grad.detach(), memo)
     return made
 
 
-def _own(t: Tensor) -> Params:
+def _user_attributes(t: Tensor) -> Params:
     """Return the attributes that the user or a subclass gave a tensor, by name; those
     of the engine begin with an underscore."""
     kept = {name: v for name, v in t.__dict__.items() if not name.startswith("_")}

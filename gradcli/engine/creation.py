@@ -29,7 +29,7 @@ from .errors import OVERFLOW, EngineError
 from .memory_order import in_memory_order
 from .methods import named
 from .modes import MODE
-from .namespace import Namespace
+from .namespace import NumberSystem
 from .promote import fitting, promoted, type_of
 from .raw import MAX_LIST_DEPTH, PLAIN, Host, Params, Raw, is_list, kinds_of, too_deep
 from .record import call
@@ -45,11 +45,11 @@ OPTIONS: Params = {
 """Keyword arguments of a constructor, with their defaults."""
 
 
-def made(
+def make_tensor(
     raw: Raw,
     requires_grad: bool,
     device: DeviceLike = None,
-    xp: Namespace | None = None,
+    xp: NumberSystem | None = None,
 ) -> Tensor:
     """Return the tensor of a fresh NumPy array, on a device or in a namespace."""
     out = Tensor(*at_home(raw, xp or devices.namespace_on(device)))
@@ -58,7 +58,7 @@ def made(
     return out
 
 
-def at_home(raw: Raw, xp: Namespace) -> tuple[Raw, Namespace]:
+def at_home(raw: Raw, xp: NumberSystem) -> tuple[Raw, NumberSystem]:
     """Return an array in a namespace, and which; while symbols are traced, floats go to
     the symbols' namespace."""
     if MODE.home is not None and raw.dtype.kind == "f":
@@ -101,7 +101,7 @@ def constructor(build: Build, like: bool = False) -> Callable[..., Tensor]:
         raw = build(type_, *args, **named)
         if keeps_order:
             raw = in_memory_order(raw, args[0].raw)
-        return made(raw, requires_grad, xp=xp)
+        return make_tensor(raw, requires_grad, xp=xp)
 
     own = list(signature(build).parameters.values())[1:]
     shown: Any = make
@@ -154,7 +154,7 @@ def tensor(
     """
     type_ = chosen(dtype, "tensor")
     if not isinstance(data, Tensor):
-        return made(array_of(data, type_, copy=True), requires_grad, device)
+        return make_tensor(array_of(data, type_, copy=True), requires_grad, device)
     warnings.warn(
         "To copy construct from a tensor, it is recommended to use "
         "sourceTensor.detach().clone() or sourceTensor.detach().clone()."
@@ -181,7 +181,7 @@ def as_tensor(
     if hasattr(data, "__dlpack__") and not isinstance(data, np.ndarray | np.generic):
         return as_tensor(from_dlpack(data), dtype, device)
     type_ = chosen(dtype, "as_tensor")
-    return made(array_of(data, type_, copy=False), False, device)
+    return make_tensor(array_of(data, type_, copy=False), False, device)
 
 
 def asarray(
@@ -442,12 +442,12 @@ def become_alias(t: Tensor, source: Tensor) -> None:
     note_view(source, t)
 
 
-def floats_of(t: Tensor, data: tuple[object, ...]) -> tuple[Raw, Namespace]:
+def floats_of(t: Tensor, data: tuple[object, ...]) -> tuple[Raw, NumberSystem]:
     """Return the array of floats that ``Tensor(...)`` asks for, and its namespace."""
     return at_home(_array_of(data, DEFAULT.dtype), devices.NUMPY)
 
 
-def tensor_of(data: tuple[object, ...], type_: dtype, xp: Namespace) -> Tensor:
+def tensor_of(data: tuple[object, ...], type_: dtype, xp: NumberSystem) -> Tensor:
     """Return the tensor that a constructor such as ``FloatTensor`` is asked for."""
     given = data[0] if len(data) == 1 else None
     if isinstance(given, Tensor):
@@ -549,7 +549,7 @@ def _read(data: object, in_floats: bool) -> tuple[np.dtype[Any] | None, Host]:
     """Return the dtype of the data's typed numbers, None if all are plain, and the
     array. Where floats are wanted, integers may be of any size."""
     kinds = kinds_of(data)
-    typed = None if kinds <= PLAIN else _own_type(data)
+    typed = None if kinds <= PLAIN else _common_type(data)
     try:
         array = np.array(data if typed is None else _plain(data, 0))
     except (ValueError, OverflowError):
@@ -574,7 +574,7 @@ def _leaves(data: Any, depth: int = 0) -> Iterator[Any]:
         yield data
 
 
-def _own_type(data: object) -> np.dtype[Any] | None:
+def _common_type(data: object) -> np.dtype[Any] | None:
     """Return the common NumPy dtype of all typed entries; None if none is typed."""
     found = None
     for each in _leaves(data):

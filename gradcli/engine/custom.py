@@ -86,13 +86,13 @@ class UnheardBackward(CustomNode):
         return with_edge(t.raw, t.xp, UnheardBackward(t))
 
 
-def heard(x: Tensor) -> Edge:
-    """Return the edge to a tensor; it passes no gradient inside an `as_heard` block
+def visible_edge(x: Tensor) -> Edge:
+    """Return the edge to a tensor; it passes no gradient inside an `hidden_from` block
     whose node passes none."""
     return x.edge if x.edge is None or not MODE.muffled else UnheardBackward(x)
 
 
-def as_heard(node: CustomNode) -> AbstractContextManager[None]:
+def hidden_from(node: CustomNode) -> AbstractContextManager[None]:
     """Return a block; if no gradient goes through ``node``, none goes through the nodes
     that are recorded in it."""
     unheard = any(isinstance(e, UnheardBackward) for e in node.edges)
@@ -105,7 +105,7 @@ Result = TypeVar("Result")
 UNKNOWN = "the derivative for '{}' is not implemented."
 
 
-class Refusal(CustomNode):
+class RefusingNode(CustomNode):
     """A node through which no derivative passes: a pass that reaches it fails.
 
     Args:
@@ -128,9 +128,9 @@ class Refusal(CustomNode):
 
 
 @cache
-def _kind(name: str) -> type[Refusal]:
-    """Return the subclass of `Refusal` with the name of PyTorch's node."""
-    return type(name, (Refusal,), {"__slots__": ()})
+def _kind(name: str) -> type[RefusingNode]:
+    """Return the subclass of `RefusingNode` with the name of PyTorch's node."""
+    return type(name, (RefusingNode,), {"__slots__": ()})
 
 
 def without_derivative(

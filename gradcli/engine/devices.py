@@ -21,7 +21,7 @@ from .arrays import ArrayNamespace
 from .dtypes import DEFAULT, DeviceLike
 from .dtypes import device as Device
 from .errors import DeviceError
-from .namespace import Namespace
+from .namespace import NumberSystem
 from .raw import Raw, kinds_of
 
 UNUSED: Final = ("ctypeslib", "f2py", "ma", "polynomial", "testing")
@@ -237,7 +237,7 @@ def namespace_on(device: DeviceLike) -> ArrayNamespace:
     return resolve(asked.type)
 
 
-def device_of(xp: Namespace) -> Device:
+def device_of(xp: NumberSystem) -> Device:
     """Return the device of a namespace's arrays, as PyTorch names it."""
     return _DEVICES.get(xp.device) or Device.named(xp.device)
 
@@ -265,20 +265,20 @@ def synchronised(xp: ArrayNamespace) -> None:
     stream.synchronize()
 
 
-def namespace_of(array: object) -> Namespace:
+def namespace_of(array: object) -> NumberSystem:
     """Return the namespace that an array belongs to."""
     if isinstance(array, numpy.ndarray | numpy.generic):
         return NUMPY
     own = getattr(array, "__gradcli_namespace__", None)
     if own is not None:
-        return cast(Namespace, own)
+        return cast(NumberSystem, own)
     cupy = sys.modules.get("cupy")
     if cupy is not None and isinstance(array, cupy.ndarray):
         return cuda()
     raise TypeError(f"not an array: {type(array).__name__}")
 
 
-def as_raw(value: Any) -> tuple[Raw, Namespace]:
+def as_raw(value: Any) -> tuple[Raw, NumberSystem]:
     """Return an array and its namespace from a number, a nested list or an array."""
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         return value, namespace_of(value)

@@ -20,7 +20,7 @@ import numpy as np
 
 from . import dtypes
 from .changes import demand_changeable, edge_of, rebase, write
-from .creation import alike, array_of, constructor, made
+from .creation import alike, array_of, constructor, make_tensor
 from .dtypes import DEFAULT, DeviceLike, dtype, sizes_of
 from .errors import EngineError, ShapeError
 from .memory_order import in_memory_order
@@ -178,7 +178,7 @@ class Generator:
     def get_state(self) -> Tensor:
         """Return the state of the generator, as a tensor of bytes."""
         held = self._seed.to_bytes(_SEED_BYTES, "little") + self.stream.state()
-        return made(np.frombuffer(held, "uint8").copy(), False)
+        return make_tensor(np.frombuffer(held, "uint8").copy(), False)
 
     def set_state(self, new_state: Tensor) -> Generator:
         """Restore a state that `get_state` returned, and return the generator."""
@@ -197,7 +197,7 @@ RANDOM_IN_SAMPLES = (
 )
 
 
-class Samples:
+class SampledDraws:
     """The rule for random draws in the samples of a batch, which run one by one.
 
     ``randomness`` is ``error`` (no draws are allowed), ``different``, or ``same``: each
@@ -229,7 +229,8 @@ class Samples:
 
 
 def _stream(generator: Generator | None) -> Mersenne:
-    """Return the stream that a draw takes its numbers from, after `Samples.meet`."""
+    """Return the stream that a draw takes its numbers from, after
+    `SampledDraws.meet`."""
     chosen = generator or default_generator
     for samples in MODE.samples:
         samples.meet(chosen)
@@ -418,7 +419,7 @@ def bernoulli(input: Tensor, *, generator: Source = None) -> Tensor:
     if not bool(((chances >= 0) & (chances <= 1)).all()):
         raise EngineError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
     drawn = uniform(chances.shape, chances.dtype.name, generator) < chances
-    return made(np.asarray(drawn, input.dtype.name), False, input.device)
+    return make_tensor(np.asarray(drawn, input.dtype.name), False, input.device)
 
 
 def multinomial(
@@ -463,7 +464,9 @@ def multinomial(
         with np.errstate(divide="ignore", invalid="ignore"):
             speed = np.where(rows > 0, rows / times, -1)
         drawn = np.argsort(-speed, axis=1, kind="stable")[:, :num_samples].copy()
-    return made(drawn.reshape(*weights.shape[:-1], num_samples), False, input.device)
+    return make_tensor(
+        drawn.reshape(*weights.shape[:-1], num_samples), False, input.device
+    )
 
 
 # Draws that are written into a tensor.

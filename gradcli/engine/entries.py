@@ -23,7 +23,7 @@ MAX_PARTS = 8
 """Largest number of parts of a matrix; more are joined to one."""
 
 
-class Part(NamedTuple):
+class SparsePart(NamedTuple):
     """Entries: their rows, their columns, and their values."""
 
     rows: Host
@@ -31,23 +31,25 @@ class Part(NamedTuple):
     values: Any
 
 
-class Entries:
+class SparseSum:
     """A matrix of ``shape`` that is the sum of parts, whose values are of ``xp``."""
 
     __slots__ = ("dtype", "parts", "shape", "xp")
 
     def __init__(
-        self, parts: Iterable[Part], shape: tuple[int, int], dtype: Any, xp: Any
+        self, parts: Iterable[SparsePart], shape: tuple[int, int], dtype: Any, xp: Any
     ) -> None:
         self.parts = tuple([part for part in parts if part.rows.size])
         self.shape = shape
         self.dtype = self.parts[0].values.dtype if self.parts else dtype
         self.xp = xp
 
-    def like(self, parts: Iterable[Part], columns: int | None = None) -> Entries:
+    def like(
+        self, parts: Iterable[SparsePart], columns: int | None = None
+    ) -> SparseSum:
         """Return a matrix of other parts, with as many rows."""
         shape = self.shape if columns is None else (self.shape[0], columns)
-        return Entries(parts, shape, self.dtype, self.xp)
+        return SparseSum(parts, shape, self.dtype, self.xp)
 
     @property
     def nnz(self) -> int:
@@ -60,19 +62,21 @@ class Entries:
         return all(isinstance(part.values, np.ndarray) for part in self.parts)
 
     @property
-    def T(self) -> Entries:
+    def T(self) -> SparseSum:
         """Return the matrix with rows and columns in each other's place."""
-        parts = [Part(part.columns, part.rows, part.values) for part in self.parts]
-        return Entries(parts, self.shape[::-1], self.dtype, self.xp)
+        parts = [
+            SparsePart(part.columns, part.rows, part.values) for part in self.parts
+        ]
+        return SparseSum(parts, self.shape[::-1], self.dtype, self.xp)
 
-    def valued(self, change: Callable[[Part], Any]) -> Entries:
+    def valued(self, change: Callable[[SparsePart], Any]) -> SparseSum:
         """Return the matrix with other values at the same places."""
         return self.like([part._replace(values=change(part)) for part in self.parts])
 
-    def astype(self, dtype: Any) -> Entries:
+    def astype(self, dtype: Any) -> SparseSum:
         return self.valued(lambda part: part.values.astype(dtype))
 
-    def __neg__(self) -> Entries:
+    def __neg__(self) -> SparseSum:
         return self.valued(lambda part: -part.values)
 
     def at(self, values: Any, places: Host) -> Any:
@@ -83,12 +87,12 @@ class Entries:
             return np.broadcast_to(values[:1].reshape(()), places.shape)
         return self.xp.calling(np.take, values, places)
 
-    def some(self, part: Part, which: Host) -> Part:
+    def some(self, part: SparsePart, which: Host) -> SparsePart:
         """Return some of the entries of a part."""
         values = self.at(part.values, which)
-        return Part(part.rows[which], part.columns[which], values)
+        return SparsePart(part.rows[which], part.columns[which], values)
 
-    def kept(self, keep: Callable[[Part], Host]) -> Entries:
+    def kept(self, keep: Callable[[SparsePart], Host]) -> SparseSum:
         """Return the entries for which a function of their part is true."""
         found = [(part, keep(part)) for part in self.parts]
         return self.like([
@@ -96,7 +100,7 @@ class Entries:
             for part, chosen in found
         ])  # fmt: skip
 
-    def taken(self, flat: Host) -> Entries:
+    def taken(self, flat: Host) -> SparseSum:
         """Return the matrix of the columns ``flat``, which may repeat a column."""
         size = self.shape[1]
         target = np.full(size, -1)
@@ -117,12 +121,12 @@ class Entries:
             made.append(chosen._replace(columns=columns))
         return self.like(made, flat.size)
 
-    def put(self, target: Host, columns: int) -> Entries:
+    def put(self, target: Host, columns: int) -> SparseSum:
         """Return a matrix of ``columns`` with each column moved to its ``target``."""
         parts = [part._replace(columns=target[part.columns]) for part in self.parts]
         return self.like(parts, columns)
 
-    def __add__(self, other: Entries) -> Entries:
+    def __add__(self, other: SparseSum) -> SparseSum:
         parts = list(self.parts)
         for part in other.parts:
             for nr, known in enumerate(parts):
@@ -134,7 +138,7 @@ class Entries:
         made = self.like(parts)
         return made if len(parts) <= MAX_PARTS else made.joined()
 
-    def joined(self) -> Entries:
+    def joined(self) -> SparseSum:
         """Return the matrix as one part, each place once, row after row."""
         if not self.parts:
             return self
@@ -149,7 +153,7 @@ class Entries:
         place = place[order]
         if (place[1:] > place[:-1]).all():
             moved = self.xp.calling(np.take, values, order)
-            return self.like([Part(rows[order], columns[order], moved)])
+            return self.like([SparsePart(rows[order], columns[order], moved)])
         begins = np.flatnonzero(np.diff(place, prepend=-1))
         several = np.diff(begins, append=place.size)
         more = []
@@ -158,17 +162,17 @@ class Entries:
             more += [where, order[begins[where] + nr]]
         first = order[begins]
         total = self.xp.calling(_summed, values, first, *more)
-        return self.like([Part(rows[first], columns[first], total)])
+        return self.like([SparsePart(rows[first], columns[first], total)])
 
-    def flat(self) -> Part:
+    def flat(self) -> SparsePart:
         """Return the entries of all parts, one after the other."""
         if not self.parts:
-            return Part(_NONE, _NONE, np.zeros(0, self.dtype))
+            return SparsePart(_NONE, _NONE, np.zeros(0, self.dtype))
         if len(self.parts) == 1:
             return self.parts[0]
         rows, columns, values = zip(*self.parts, strict=True)
         together = self.xp.calling(lambda *parts: np.concatenate(parts), *values)
-        return Part(np.concatenate(rows), np.concatenate(columns), together)
+        return SparsePart(np.concatenate(rows), np.concatenate(columns), together)
 
     def csr(self) -> Any:
         """Return the matrix as a ``scipy.sparse.csr_array`` with each place once."""
@@ -178,13 +182,13 @@ class Entries:
         whole = self.joined()
         return whole.places().filled(np.array(whole.flat().values))
 
-    def places(self) -> Places:
+    def places(self) -> SparsePlaces:
         """Return the places of a matrix that is `joined`."""
         rows, columns, _ = self.flat()
         ends = np.cumsum(np.bincount(rows, minlength=self.shape[0]))
         kind = np.int32 if max(*self.shape, columns.size) < 1 << 31 else np.int64
         starts = np.concatenate(([0], ends))
-        return Places(columns.astype(kind), starts.astype(kind), self.shape)
+        return SparsePlaces(columns.astype(kind), starts.astype(kind), self.shape)
 
     def toarray(self) -> Raw:
         """Return the matrix as an array with its zeros."""
@@ -192,7 +196,7 @@ class Entries:
         return found
 
 
-class Places(NamedTuple):
+class SparsePlaces(NamedTuple):
     """The places of entries, as a ``csr_array`` has them."""
 
     indices: Host
@@ -210,12 +214,12 @@ class Places(NamedTuple):
 _NONE = np.zeros(0, np.int64)
 
 
-def identity(rows: range, columns: int, dtype: Any, xp: Any) -> Entries:
+def identity(rows: range, columns: int, dtype: Any, xp: Any) -> SparseSum:
     """Return some rows of the identity matrix."""
     count = len(rows)
     ones = np.broadcast_to(np.ones((), dtype), (count,))
-    part = Part(np.arange(count), np.arange(rows.start, rows.stop), ones)
-    return Entries([part], (count, columns), dtype, xp)
+    part = SparsePart(np.arange(count), np.arange(rows.start, rows.stop), ones)
+    return SparseSum([part], (count, columns), dtype, xp)
 
 
 def _count(like: Host) -> Host:

@@ -40,7 +40,7 @@ def _places(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     return product(*map(range, shape))
 
 
-class Factors:
+class MatrixFactors:
     """The functions of `ArrayNamespace` that factor matrices.
 
     ``np`` is the array module; ``_solvers`` imports its library of linear systems.

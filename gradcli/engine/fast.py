@@ -28,7 +28,7 @@ from .tensor import (
     note_view,
     with_edge,
 )
-from .versions import CLOCK, is_lent, own
+from .versions import CLOCK, copy_if_shared, is_lent
 
 _new = object.__new__
 _NO_PARAMS: Params = {}
@@ -164,18 +164,18 @@ def guarded(
     return operate
 
 
-class _Asked:
+class _AskedOperand:
     """An operand that shows which operator a formula applies to it."""
 
 
 for _name in BINARY:
-    setattr(_Asked, f"__{_name}__", lambda a, b, name=_name: (name, a, b))
+    setattr(_AskedOperand, f"__{_name}__", lambda a, b, name=_name: (name, a, b))
 
 
 def operator_of(fwd: Formula) -> Callable[[Any, Any], Any] | None:
     """Return the operator that a formula applies to its two operands; None if the
     formula is not just one operator."""
-    a, b = _Asked(), _Asked()
+    a, b = _AskedOperand(), _AskedOperand()
     try:
         made = fwd(None, a, b)
     except Exception:
@@ -328,7 +328,7 @@ def of_one(record: General) -> Callable[[Tensor, Params], Tensor]:
         try:
             y = fwd(xp, x, **params)
             if not shares and (y is x or y.base is not None):
-                y = own(y, (x,))
+                y = copy_if_shared(y, (x,))
         except Exception:
             return slow((t,), params)
         if see is not None and recorded:
@@ -403,7 +403,7 @@ def of_several(
             raw.append(x)
         saved = tuple(raw)
         try:
-            y = own(fwd(xp, *saved, **params), saved)
+            y = copy_if_shared(fwd(xp, *saved, **params), saved)
         except Exception:
             return slow(inputs, params)
         given = [inputs[slot] for slot in slots] if slots else inputs

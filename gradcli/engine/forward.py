@@ -15,10 +15,10 @@ from ..ops import LINEAR, MULTILINEAR, TRANSPOSED, Op
 from ..ops.checks import broadcast_shape
 from ..ops.types import Shape
 from .backward import grad, rebuilt
-from .custom import CustomNode, as_heard
+from .custom import CustomNode, hidden_from
 from .errors import GradError, ShapeError
 from .modes import MODE
-from .namespace import Namespace
+from .namespace import NumberSystem
 from .node import AccumulateGrad, ConstantNode, Node, Port, pushed_parts
 from .raw import Raw
 from .record import RECORDING, apply
@@ -97,7 +97,7 @@ def push(
     node: Node,
     arriving: Sequence[Any],
     recorded: bool = False,
-    xp: Namespace | None = None,
+    xp: NumberSystem | None = None,
 ) -> Any:
     """Return the tangent of a node's output, given its edges' tangents (None: zero).
 
@@ -150,7 +150,7 @@ def push(
     return op.jvp(xp, tuple(full), y, *raw, **node.params)
 
 
-def _run(node: Node, xp: Namespace, inputs: tuple[object, ...]) -> Any:
+def _run(node: Node, xp: NumberSystem, inputs: tuple[object, ...]) -> Any:
     """Return the result of a row's formula, recorded as one node if ``xp`` records."""
     if xp is RECORDING:
         return apply(node.op, inputs, node.params)
@@ -197,7 +197,7 @@ UNOBSERVED: dict[str, Any] = dict.fromkeys(("on_node", "on_call"), ()) | {
 
 def _push_custom(node: CustomNode, arriving: Sequence[Any], recorded: bool) -> Any:
     if recorded:
-        with as_heard(node):
+        with hidden_from(node):
             return node.push_tensors(arriving)
     pushed = node.push_tensors([lifted(t, node.xp) for t in arriving])
     several = isinstance(pushed, tuple)
@@ -217,7 +217,7 @@ def _add_up(terms: Iterable[Any]) -> Any:
 
 
 def _spread(
-    xp: Namespace, t: Tensor, shapes: Sequence[Shape | None] | None
+    xp: NumberSystem, t: Tensor, shapes: Sequence[Shape | None] | None
 ) -> Tensor | Raw:
     """Return a tangent, expanded to the broadcast shape of the node's inputs."""
     if shapes is None:

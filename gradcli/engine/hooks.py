@@ -18,7 +18,7 @@ from ..ops.types import Array, Dtype
 from . import dtypes
 from .convert import in_type
 from .errors import EngineError
-from .namespace import Namespace
+from .namespace import NumberSystem
 from .node import AccumulateGrad, Edge, Inspectable, Node, output_at
 from .raw import Params, Pulled
 from .tensor import Tensor, lifted, raw_of
@@ -64,7 +64,7 @@ class RemovableHandle:
         self.remove()
 
 
-class Extras:
+class NodeAttachments:
     """The hooks and other attachments of one node.
 
     ``tensor`` and ``retained`` hold the hooks on the node's outputs, by the output's
@@ -85,18 +85,18 @@ class Extras:
         self.metadata: Params = {}
 
 
-def extras_of(node: Inspectable) -> Extras:
+def extras_of(node: Inspectable) -> NodeAttachments:
     """Return the attachments of a node, which are made on the first call."""
-    found: Extras | None = getattr(node, "extras", None)
+    found: NodeAttachments | None = getattr(node, "extras", None)
     if found is None:
-        found = Extras()
+        found = NodeAttachments()
         node.extras = found
     return found
 
 
 def is_hooked(node: Inspectable) -> bool:
     """Return whether a node has any hook."""
-    e: Extras | None = getattr(node, "extras", None)
+    e: NodeAttachments | None = getattr(node, "extras", None)
     return e is not None and any(
         (*e.tensor.values(), e.retained, e.before, e.after, e.accumulated)
     )
@@ -188,9 +188,9 @@ def keep_gradient(t: Tensor) -> None:
     extras.retained[nr] = keep
 
 
-def arrive(node: Node | AccumulateGrad, nr: int, g: Array, xp: Namespace) -> Array:
+def arrive(node: Node | AccumulateGrad, nr: int, g: Array, xp: NumberSystem) -> Array:
     """Return an output's cotangent as the hooks of its tensor leave it."""
-    extras: Extras | None = getattr(node, "extras", None)
+    extras: NodeAttachments | None = getattr(node, "extras", None)
     if extras is None or g is None:
         return g
     if nr in extras.types:
@@ -207,7 +207,7 @@ def arrive(node: Node | AccumulateGrad, nr: int, g: Array, xp: Namespace) -> Arr
 
 def before(node: Node | AccumulateGrad, g: Any) -> Any:
     """Return a node's arriving cotangents as its hooks before the run leave them."""
-    extras: Extras | None = getattr(node, "extras", None)
+    extras: NodeAttachments | None = getattr(node, "extras", None)
     if extras is None or not extras.before:
         return g
     several = isinstance(g, tuple)
@@ -224,7 +224,7 @@ def after(
     node: Node | AccumulateGrad, pulled: Pulled, g: Array
 ) -> tuple[Array | None, ...]:
     """Return the cotangents that a node gave as its hooks after the run leave them."""
-    extras: Extras | None = getattr(node, "extras", None)
+    extras: NodeAttachments | None = getattr(node, "extras", None)
     if extras is None or not extras.after:
         return pulled
     xp = node.xp
@@ -238,7 +238,7 @@ def after(
 
 def accumulated(end: AccumulateGrad) -> None:
     """Call the hooks of a leaf to whose gradient a pass has added."""
-    extras: Extras | None = getattr(end, "extras", None)
+    extras: NodeAttachments | None = getattr(end, "extras", None)
     if extras is not None:
         for hook in list(extras.accumulated.values()):
             returned = hook(end.variable)

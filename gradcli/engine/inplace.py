@@ -37,7 +37,7 @@ from .methods import named
 from .modes import MODE
 from .node import Node, turned_class
 from .promote import fitting
-from .public import found
+from .public import public_function
 from .raw import Run
 from .record import call
 from .tensor import Tensor
@@ -46,7 +46,7 @@ from .versions import touch
 
 def in_place(name: str) -> Callable[..., Tensor]:
     """Return the in-place form of a function of the table."""
-    return _changed(found(name), name)
+    return _changed(public_function(name), name)
 
 
 def __getattr__(name: str) -> Run:
@@ -105,7 +105,7 @@ def _is_unheard(t: Tensor) -> bool:
     )
 
 
-def _given(self: Tensor, value: object) -> Tensor:
+def _as_operand(self: Tensor, value: object) -> Tensor:
     """Return a value that is to be written as a tensor on the device of ``self``. If
     that holds integers or truth values, no gradient passes to the value."""
     if isinstance(value, Tensor):
@@ -152,7 +152,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
             "fill_ only supports 0-dimension value tensor but got tensor with "
             f"{value.ndim} dimensions."
         )
-    return _filled(self, _given(self, value))
+    return _filled(self, _as_operand(self, value))
 
 
 def _filled(self: Tensor, given: Tensor) -> Tensor:
@@ -162,7 +162,7 @@ def _filled(self: Tensor, given: Tensor) -> Tensor:
 
 def copy_(self: Tensor, src: object, non_blocking: bool = False) -> Tensor:
     """Write the entries of ``src``, broadcast, cast and moved to fit this tensor."""
-    given = _given(self, src)
+    given = _as_operand(self, src)
     try:
         np.broadcast_shapes(self.raw.shape, given.raw.shape)
     except ValueError:
@@ -175,7 +175,7 @@ def _choosing(name: str) -> Callable[..., Tensor]:
     expanded tensor a replaced entry is written to the place that it shares."""
 
     def run(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        apply = found(name)
+        apply = public_function(name)
         if not is_expanded(self.raw):
             return change(self, lambda old: apply(old, *args, **kwargs))
         nought, one = (
@@ -229,7 +229,7 @@ def fill_diagonal_(self: Tensor, fill_value: object, wrap: bool = False) -> Tens
 
 def _reshaping(name: str) -> Callable[..., Tensor]:
     """Return the in-place form of a function whose result is a view of its operand."""
-    apply = found(name)
+    apply = public_function(name)
 
     def run(self: Tensor, *args: object, **kwargs: object) -> Tensor:
         demand_changeable(self)
@@ -262,7 +262,7 @@ def __setitem__(self: Tensor, index: Index, value: object) -> None:
         ShapeError: the value does not broadcast to the shape that is indexed.
     """
     at, arrays = indexing.assignable(self, index)
-    given = _given(self, value)
+    given = _as_operand(self, value)
     whole = not arrays and all(i is ... or i == slice(None) for i in at)
     if whole and not given.raw.shape:
         _filled(self, given)

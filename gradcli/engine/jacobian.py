@@ -19,7 +19,7 @@ from ..ops import TRANSPOSED
 from ..ops.types import Array
 from .anomaly import ANOMALY
 from .backward import materialise
-from .batch import Batch, NotLinear, TooLarge, batches_over, identity
+from .batch import Batch, DenseTooLarge, NotLinear, batches_over, identity
 from .custom import CustomNode
 from .devices import host, scipy
 from .errors import EngineError
@@ -48,7 +48,7 @@ class TooManyEntries(EngineError):
         super().__init__(f"{entries:,} entries are more than the limit of {most:,}")
 
 
-class Block:
+class JacobianBlock:
     """The derivatives of an output's entries by an input's entries.
 
     ``matrix`` has a row for each entry of the output and a column for each of the
@@ -64,7 +64,7 @@ class Block:
         self.x = x
 
     @classmethod
-    def of(cls, derivative: Tensor, output: Tensor, x: Tensor) -> Block:
+    def of(cls, derivative: Tensor, output: Tensor, x: Tensor) -> JacobianBlock:
         """Return the block of an output and an input with the numbers of a tensor."""
         size = (output.numel(), x.numel())
         return cls(derivative.raw.reshape(size), output, x)
@@ -109,7 +109,7 @@ def nobody_looks(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> bool:
 
 def rows_of(
     output: Tensor, inputs: Sequence[Tensor], most: int | None = None
-) -> list[Block]:
+) -> list[JacobianBlock]:
     """Return the blocks of an output by reverse rules; nothing is recorded or freed.
 
     Args:
@@ -125,7 +125,7 @@ def rows_of(
     there = root is not None and output.numel()
     order = between([root], ends)[::-1] if there else []
     if not order:
-        return [Block(None, output, x) for x in inputs]
+        return [JacobianBlock(None, output, x) for x in inputs]
     needed = frozenset(order)
 
     def send(edge: Edge, g: Any) -> Iterator[tuple[Edge, Any]]:
@@ -137,12 +137,12 @@ def rows_of(
         return [_matrix(arrived.get(x.edge)) for x in inputs]
 
     found = _in_halves(run, range(output.numel()), most)
-    return [Block(m, output, x) for m, x in zip(found, inputs, strict=True)]
+    return [JacobianBlock(m, output, x) for m, x in zip(found, inputs, strict=True)]
 
 
 def columns_of(
     outputs: Sequence[Tensor], x: Tensor, most: int | None = None
-) -> list[Block]:
+) -> list[JacobianBlock]:
     """Return the block of each output by forward rules; nothing is recorded or freed.
 
     Args:
@@ -155,7 +155,7 @@ def columns_of(
         TooManyEntries: they store more.
     """
     if x.edge is None or not x.numel():
-        return [Block(None, y, x) for y in outputs]
+        return [JacobianBlock(None, y, x) for y in outputs]
     roots = [y.edge for y in outputs if y.edge is not None]
 
     def run(rows: range) -> list[Any]:
@@ -165,7 +165,7 @@ def columns_of(
 
     found: list[Any] = _in_halves(run, range(x.numel()), most)
     return [
-        Block(m.T.tocsr() if is_sparse(m) else None if m is None else m.T, y, x)
+        JacobianBlock(m.T.tocsr() if is_sparse(m) else None if m is None else m.T, y, x)
         for m, y in zip(found, outputs, strict=True)
     ]
 
@@ -190,7 +190,7 @@ def _in_halves(
         try:
             with no_grad():
                 done.append(run(some))
-        except TooLarge:
+        except DenseTooLarge:
             middle = (some.start + some.stop) // 2
             waiting += [range(middle, some.stop), range(some.start, middle)]
         else:
@@ -332,23 +332,23 @@ def _matrix(g: Batch | None) -> object:
     return g.matrix.csr() if g.matrix.known else g.matrix
 
 
-def _npz(file: IO[bytes], block: Block) -> None:
+def _npz(file: IO[bytes], block: JacobianBlock) -> None:
     from scipy.sparse import save_npz
 
     save_npz(file, host(block.csr()))
 
 
-def _mtx(file: IO[bytes], block: Block) -> None:
+def _mtx(file: IO[bytes], block: JacobianBlock) -> None:
     from scipy.io import mmwrite
 
     mmwrite(file, host(block.csr()), symmetry="general")
 
 
-def _npy(file: IO[bytes], block: Block) -> None:
+def _npy(file: IO[bytes], block: JacobianBlock) -> None:
     np.save(file, host(block.dense().raw))
 
 
-WRITERS: Mapping[str, Callable[[IO[bytes], Block], None]] = {
+WRITERS: Mapping[str, Callable[[IO[bytes], JacobianBlock], None]] = {
     ".npz": _npz,
     ".mtx": _mtx,
     ".npy": _npy,

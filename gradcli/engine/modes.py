@@ -197,21 +197,21 @@ def following(
     )
 
 
-class _Named(_Block):
+class _DecoratorMode(_Block):
     """A mode without an argument, whose class itself is a decorator as well."""
 
     def __new__(cls, function: Run | None = None) -> Any:
         return super().__new__(cls) if function is None else cls()(function)
 
 
-class no_grad(_Named):
+class no_grad(_DecoratorMode):
     """A ``with`` block in which nothing is recorded; also a decorator."""
 
     def enter(self) -> None:
         MODE.enabled = False
 
 
-class enable_grad(_Named):
+class enable_grad(_DecoratorMode):
     """A ``with`` block that records, even within `no_grad`; also a decorator."""
 
     def enter(self) -> None:

@@ -25,7 +25,7 @@ from ..ops.types import Namespace as Vocabulary
 from .raw import Library, Raw, Run
 
 
-class Namespace:
+class NumberSystem:
     """A number system; names that it does not define are looked up in the table.
 
     ``inference`` marks the twin that tensors made in inference mode carry, ``plain``
@@ -42,7 +42,7 @@ class Namespace:
     np: Library
     device: str
     symbolic: bool
-    plain_namespace: Namespace
+    plain_namespace: NumberSystem
     inference = plain = keeps_positions = takes_numbers = waits = precise = False
     in_floats = False
     doubts: Sequence[Callable[[], None]] = ()
@@ -102,7 +102,7 @@ class Namespace:
         self,
         x: Raw,
         dtype: str | None,
-        device: Namespace | None,
+        device: NumberSystem | None,
         back: object = None,
     ) -> Raw:
         """Return the values in another type or on another device, if it has those."""

@@ -19,16 +19,16 @@ from ..ops.types import Array, ArrayRule, Outputs, Partial
 from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
 from .methods import NodeMethods
-from .namespace import Namespace
+from .namespace import NumberSystem
 from .raw import SCALARS, Params, Pulled, Raw, Restored, Value, as_scalar
 from .rules import (
     NOTHING,
     Parts,
-    bare_slots,
     joined,
     read_by_each,
     reading_slots,
     reverse_rules,
+    shape_only_slots,
     sum_to,
 )
 from .versions import CLOCK
@@ -110,7 +110,7 @@ class Node(Inspectable):
     y: Any
     params: Params
     shapes: tuple[tuple[int, ...], ...] | None
-    xp: Namespace
+    xp: NumberSystem
     span: Any
     born: int
     """Time at which the inputs were saved, by the clock of in-place changes."""
@@ -136,7 +136,12 @@ class Node(Inspectable):
 
     @classmethod
     def made(
-        cls, edges: Sequence[Edge], xp: Namespace, raw: Outputs, y: Any, params: Params
+        cls,
+        edges: Sequence[Edge],
+        xp: NumberSystem,
+        raw: Outputs,
+        y: Any,
+        params: Params,
     ) -> Any:
         """Return a new node with these edges and its saved values."""
         node = object.__new__(cls)
@@ -154,7 +159,7 @@ class Node(Inspectable):
 
     def apply_rules(
         self,
-        xp: Namespace,
+        xp: NumberSystem,
         g: Array,
         y: Value,
         inputs: Sequence[Array],
@@ -472,7 +477,7 @@ def node_class(op: Op) -> type[Node]:
         members["next_functions"] = property(_after_zeros)
     members["hand_written"] = not any(c.isdigit() for c in op.node)
     members["slots"] = differentiable_slots(op)
-    members["bare"] = bare_slots(op)
+    members["bare"] = shape_only_slots(op)
     reads = not op.keeps_shapes or (not op.variadic and None in rules)
     members["reading"] = reading_slots(op)
     members["lets_go"] = all(members["reading"])
@@ -554,8 +559,8 @@ def used_parts(node: Node) -> Parts:
         return NOTHING
     raw, y = node.restored()
     if node.op.variadic:
-        return _held(Parts(tuple(range(len(raw))), False), raw, y)
-    return _held(saved_parts(node), raw, y)
+        return _empty_parts(Parts(tuple(range(len(raw))), False), raw, y)
+    return _empty_parts(saved_parts(node), raw, y)
 
 
 def saved_parts(node: Node) -> Parts:
@@ -575,7 +580,7 @@ def _saved(op: Op, live: tuple[int, ...]) -> Parts:
     return read._replace(inputs=inputs)
 
 
-def _held(parts: Parts, raw: tuple[Raw, ...], y: Raw) -> Parts:
+def _empty_parts(parts: Parts, raw: tuple[Raw, ...], y: Raw) -> Parts:
     """Return the parts without values that the node does not have."""
     given = {slot for slot, value in enumerate(raw) if hasattr(value, "dtype")}
     inputs = tuple(slot for slot in parts.inputs if slot in given)
@@ -590,7 +595,7 @@ def pushed_parts(node: Node) -> Parts:
     raw, y = node.restored()
     every = tuple(i for i, value in enumerate(raw) if hasattr(value, "dtype"))
     if callable(op.jvp):
-        return _held(rules_read(node)._replace(inputs=every), raw, y)
+        return _empty_parts(rules_read(node)._replace(inputs=every), raw, y)
     live = {i for i, e in zip(node.slots, node.edges, strict=False) if e is not None}
     return Parts(tuple(i for i in every if op.variadic or live != {i}), False)
 

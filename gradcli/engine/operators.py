@@ -22,7 +22,7 @@ from .fast import WHOLE, binary, guarded, operand, plain, with_number
 from .indexing import getitem, rows_of
 from .methods import Methods, NodeMethods, late
 from .modes import MODE
-from .public import found, public
+from .public import public, public_function
 from .raw import MAX_NUMBER_OF_ALL_TYPES, Params, Run
 from .record import call, function, recorder, replace
 from .tensor import Tensor
@@ -239,7 +239,7 @@ def _install_methods() -> None:
     taken = {*vars(Tensor), *(name for name, _, _ in defined(ELSEWHERE))}
     for name, overwriting in offered_names().items():
         if name not in taken:
-            late(Methods, name, partial(found, name))
+            late(Methods, name, partial(public_function, name))
             if overwriting:
                 late(Methods, f"{name}_", partial(_in_place, name))
     for name in ("real", "imag"):

@@ -108,7 +108,7 @@ OPERANDS = ("number", "other", "base")
 """Names of parameters that are operands of a row, and wrap around as tensors do."""
 
 
-def _held(value: object, type_: Any, wraps: bool = True) -> Any:
+def _typed(value: object, type_: Any, wraps: bool = True) -> Any:
     return fitting(value, type_, wraps) if type(value) is int else value
 
 
@@ -164,8 +164,8 @@ def in_one_type(
             raw = tuple([r.astype(result) if id(r) in ours else r for r in raw])
         if op.elementwise and result.kind in "iu" and op.result is not AS_IS:
             wraps = op.node is None or None not in (op.partials or ())
-            raw = tuple([_held(r, result, wraps) for r in raw])
-            params = {k: _held(v, result, k in OPERANDS) for k, v in params.items()}
+            raw = tuple([_typed(r, result, wraps) for r in raw])
+            params = {k: _typed(v, result, k in OPERANDS) for k, v in params.items()}
     return raw, params, all(getattr(r, "dtype", first).kind != "f" for r in raw)
 
 
@@ -222,7 +222,7 @@ def narrowed(op: Op, raw: tuple[Raw, ...]) -> tuple[Any, ...]:
     return tuple([first.type(r) if isinstance(r, int | float) else r for r in raw])
 
 
-def beside_halves(
+def widen_halves(
     op: Op, raw: tuple[Raw, ...], written: tuple[Raw, ...], params: Params
 ) -> tuple[tuple[Any, ...], Params] | None:
     """Return the operands and the parameters of a formula in single precision, where a

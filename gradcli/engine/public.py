@@ -52,7 +52,7 @@ def names() -> list[str]:
     return [name for name in (*FUNCTIONS, *ALIASES) if is_public(name)]
 
 
-def found(entry: str) -> Run:
+def public_function(entry: str) -> Run:
     """Return the table's function ``entry`` as users call it."""
     entry = ALIASES.get(entry, entry)
     apply = function(entry)
@@ -108,7 +108,7 @@ def public(name: str) -> Run:
     """
     if is_public(name):
         entry = ALIASES.get(name, name)
-        return described(found(entry), entry)
+        return described(public_function(entry), entry)
     if changes_operand(name):
         method: Run = getattr(Tensor, name)
         return method
@@ -127,7 +127,7 @@ class Members(ModuleType):
         entry = self.known.get(name)
         if entry is None:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        member = described(found(entry), entry)
+        member = described(public_function(entry), entry)
         setattr(self, name, member)
         return member
 

@@ -19,7 +19,7 @@ from ..ops import FUNCTIONS, OPS, VIEW, Composite, Formula, Op
 from ..ops.checks import LIMIT, broadcast_shape, check_size, demand_fixed
 from . import devices, dtypes
 from .call import Signature, class_of, class_of_row
-from .custom import heard
+from .custom import visible_edge
 from .errors import (
     OVERFLOW,
     CallError,
@@ -33,7 +33,7 @@ from .errors import (
 from .fast import binary, of_one, of_several, of_view, unary
 from .methods import named
 from .modes import MODE
-from .namespace import Namespace
+from .namespace import NumberSystem
 from .node import (
     BinaryNode,
     ConstantNode,
@@ -44,7 +44,6 @@ from .node import (
     node_class,
 )
 from .promote import (
-    beside_halves,
     in_floats,
     in_one_type,
     in_result_type,
@@ -52,6 +51,7 @@ from .promote import (
     rounds_integers,
     slots_of_positions,
     whole_parameters,
+    widen_halves,
 )
 from .raw import Params, Raw, Run
 from .rules import placed, reverse_rules
@@ -64,7 +64,7 @@ from .tensor import (
     refuse_inference_tensors,
     with_edge,
 )
-from .versions import own
+from .versions import copy_if_shared
 
 SINGULAR = {
     "inverse": "linalg.inv: The diagonal element {} is zero, the inversion could not "
@@ -80,7 +80,7 @@ INDEFINITE = (
 
 def explain_failure(op: Op, raw: tuple[Raw, ...], error: Exception) -> Any:
     """Return the engine's error for an exception that a forward formula raised."""
-    if isinstance(error, EngineError) or _is_ours(error):
+    if isinstance(error, EngineError) or _is_table_error(error):
         return error
     shapes = [r.shape for r in raw if hasattr(r, "shape")]
     if op.elementwise:
@@ -115,7 +115,7 @@ def _out_of_bounds(text: str) -> ValueRangeError:
     return ValueRangeError(OVERFLOW.format("int" if name == "int32" else f"{name}_t"))
 
 
-def _is_ours(error: Exception) -> bool:
+def _is_table_error(error: Exception) -> bool:
     """Return whether a statement of the table raised the error, in PyTorch's words."""
     from opcode import opmap
 
@@ -228,7 +228,7 @@ class Recorder:
     def _node(
         self,
         inputs: tuple[object, ...],
-        xp: Namespace,
+        xp: NumberSystem,
         raw: tuple[object, ...],
         y: object,
         params: Params,
@@ -237,7 +237,7 @@ class Recorder:
         if self.cls is None or not MODE.enabled:
             return None
         chosen = inputs if self.op.variadic else [inputs[i] for i in self.slots]
-        edges = [heard(t) if isinstance(t, Tensor) else None for t in chosen]
+        edges = [visible_edge(t) if isinstance(t, Tensor) else None for t in chosen]
         if edges.count(None) == len(edges):
             return None
         node = self.cls.made(edges, xp, raw, y, params)
@@ -245,7 +245,7 @@ class Recorder:
         return node
 
 
-def _are_rounded(xp: Namespace, raw: tuple[Any, ...], y: Any) -> bool:
+def _are_rounded(xp: NumberSystem, raw: tuple[Any, ...], y: Any) -> bool:
     """Return whether the result is of floats, and the inputs of integers or bools."""
     if xp.symbolic or isinstance(y, tuple) or y.dtype.kind != "f":
         return False
@@ -271,7 +271,7 @@ def _demanding(op: Op, run: Run) -> Run:
 def _computed(
     op: Op,
     fwd: Formula,
-    xp: Namespace,
+    xp: NumberSystem,
     inputs: tuple[object, ...],
     raw: tuple[Raw, ...],
     params: Params,
@@ -287,7 +287,7 @@ def _computed(
         given = raw if xp.symbolic else narrowed(op, raw)
         if op.elementwise and len(raw) > 1:
             _check_broadcast(raw)
-        exact = beside_halves(op, raw, written[0], params)
+        exact = widen_halves(op, raw, written[0], params)
         if exact is None:
             y = _formula(op, fwd, xp, given, params)
         else:
@@ -301,7 +301,11 @@ def _computed(
         y = in_result_type(op, raw, y)
     if op.owns and xp.writeable:
         several = isinstance(y, tuple)
-        y = tuple([own(part, raw) for part in y]) if several else own(y, raw)
+        y = (
+            tuple([copy_if_shared(part, raw) for part in y])
+            if several
+            else copy_if_shared(y, raw)
+        )
     return raw, params, y
 
 
@@ -315,7 +319,7 @@ def _check_broadcast(operands: tuple[Raw, ...]) -> None:
 
 
 def _formula(
-    op: Op, fwd: Formula, xp: Namespace, raw: tuple[Raw, ...], params: Params
+    op: Op, fwd: Formula, xp: NumberSystem, raw: tuple[Raw, ...], params: Params
 ) -> Any:
     whole_row = xp.whole_row
     if whole_row is None:
@@ -487,7 +491,7 @@ def moved(t: Tensor, type_: str | None, target: object, back: object = None) -> 
     return out
 
 
-class RecordingNamespace(Namespace):
+class RecordingNamespace(NumberSystem):
     """The namespace of recording tensors: rules that run in it are differentiable."""
 
     device = "recording"

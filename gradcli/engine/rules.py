@@ -14,11 +14,11 @@ from numpy import dtype
 from ..ops import KEPT, LINEAR, PACKED, Formula, Op, parameters
 from ..ops.shape import sum_to as _sum_to
 from ..ops.types import Array, ArrayRule, Partial, Shape
-from .namespace import Namespace
+from .namespace import NumberSystem
 
 __all__ = ["reverse_rules", "sum_to", "times"]
 
-sum_to = cast("Callable[[Namespace, Array, Shape], Array]", _sum_to)
+sum_to = cast("Callable[[NumberSystem, Array, Shape], Array]", _sum_to)
 """`gradcli.ops.shape.sum_to`, typed for the engine's namespaces."""
 
 
@@ -43,7 +43,7 @@ def times(partial: Partial | float, masks: bool) -> ArrayRule:
                 g * partial(xp, y, *inputs, **params)
             )
 
-        def rule(xp: Namespace, g: Array, *given: Array, **params: object) -> Array:
+        def rule(xp: NumberSystem, g: Array, *given: Array, **params: object) -> Array:
             share = partial(xp, *given, **params)
             return xp.where(xp.eq(share, 0), 0, g * share)
 
@@ -69,7 +69,7 @@ def placed(op: Op) -> Formula:
     if arrange is None:
         return fwd
 
-    def run(xp: Namespace, *inputs: object, **params: object) -> Any:
+    def run(xp: NumberSystem, *inputs: object, **params: object) -> Any:
         y = fwd(xp, *inputs, **params)
         if isinstance(y, tuple):
             return tuple([arrange(xp, part, inputs[0]) for part in y])
@@ -81,7 +81,7 @@ def placed(op: Op) -> Formula:
 def _widened(fwd: Formula) -> Formula:
     """Return a formula that computes half-precision operands in single precision."""
 
-    def run(xp: Namespace, x: Any, *others: Any, **params: object) -> Any:
+    def run(xp: NumberSystem, x: Any, *others: Any, **params: object) -> Any:
         if xp.symbolic or x.dtype is not HALF:
             return fwd(xp, x, *others, **params)
         wide = [
@@ -128,7 +128,7 @@ def reading_slots(op: Op) -> tuple[bool, ...]:
     ])  # fmt: skip
 
 
-def bare_slots(op: Op) -> frozenset[int]:
+def shape_only_slots(op: Op) -> frozenset[int]:
     """Return the slots of the inputs of which only the shape is kept."""
     if op.variadic or not op.keeps_shapes:
         return frozenset()

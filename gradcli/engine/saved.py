@@ -34,7 +34,7 @@ from .node import (
 from .raw import Raw
 from .rules import Parts
 from .tensor import Tensor, constant, rebuild
-from .versions import made_by_change, moved, version, version_at
+from .versions import in_place_output, moved, version, version_at
 
 CHANGED = (
     "one of the variables needed for gradient computation has been modified by an "
@@ -88,7 +88,7 @@ def demand_version(raw: Raw, then: int, edge: Edge, is_input: bool = False) -> N
     now = version(raw)
     if now != then:
         what = f"torch.{dtypes.of(raw).legacy}Tensor {list(raw.shape)}"
-        words = made_by_change(raw) if is_input else None
+        words = in_place_output(raw) if is_input else None
         node, nr = output_at(edge)
         if words is None and isinstance(node, Node):
             words = f"output {nr} of {node.operation()}"

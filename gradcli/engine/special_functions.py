@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any
 
 from ..ops.basis import SPECIAL
-from .namespace import Namespace
+from .namespace import NumberSystem
 from .raw import BYTES_OF_HALF_FLOAT, Library, Raw
 
 NEAR_POLES = -0.5
@@ -43,7 +43,9 @@ def _order(n: Any) -> int:
     return n if isinstance(n, int) else int(n.max())
 
 
-def in_own_type(function: Callable[..., Raw], which: str = "") -> Callable[..., Raw]:
+def with_argument_type(
+    function: Callable[..., Raw], which: str = ""
+) -> Callable[..., Raw]:
     """Return a special function whose result has the float type of its argument, since
     the library computes half floats in a wider type. ``which`` picks one of several
     results, as ``0]``."""
@@ -65,7 +67,7 @@ def is_wide_array(x: Raw) -> bool:
     return bool(x.dtype.kind == "f" and x.dtype.itemsize > BYTES_OF_HALF_FLOAT)
 
 
-class SpecialFunctions(Namespace):
+class SpecialFunctions(NumberSystem):
     """The functions of `ArrayNamespace` that are special functions.
 
     ``np`` is the array module; ``_special`` imports its library of special functions.
@@ -77,7 +79,7 @@ class SpecialFunctions(Namespace):
     def __getattr__(self, name: str) -> Callable[..., Raw]:
         if name in SPECIAL:
             word, _, which = SPECIAL[name].partition("[")
-            function = in_own_type(getattr(self._special(), word), which)
+            function = with_argument_type(getattr(self._special(), word), which)
             if not hasattr(type(self), name):
                 setattr(self, name, function)
             return function
@@ -90,7 +92,7 @@ class SpecialFunctions(Namespace):
         The library's is infinite close to 0 as well, where the value is ``-log|x|``.
         """
         np = self.np
-        y = in_own_type(self._special().gammaln)(x)
+        y = with_argument_type(self._special().gammaln)(x)
         if not self._holds_any(np.isinf(y)):
             return y
         tiny = np.logical_and(np.abs(x) < MIN_GAMMA_ARGUMENT, np.not_equal(x, 0))
@@ -102,7 +104,7 @@ class SpecialFunctions(Namespace):
         own takes ten times as long."""
         np = self.np
         if not is_wide_array(x):
-            return in_own_type(self._special().log_expit)(x)
+            return with_argument_type(self._special().log_expit)(x)
         return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
 
     def logaddexp(self, a: Raw, b: Raw) -> Raw:
@@ -149,7 +151,7 @@ class SpecialFunctions(Namespace):
 
         The library's function is inaccurate there. DLMF 5.5.4.
         """
-        np, library = self.np, in_own_type(self._special().digamma)
+        np, library = self.np, with_argument_type(self._special().digamma)
         y = library(x)
         gap = x - np.rint(x)
         near = np.logical_and(np.less(x, NEAR_POLES), np.abs(gap) < 0.25)
@@ -184,7 +186,7 @@ class SpecialFunctions(Namespace):
         The library ends a series too early there. DLMF 8.8.5 and 8.8.6.
         """
         np = self.np
-        y = in_own_type(function)(a, x)
+        y = with_argument_type(function)(a, x)
         near = np.logical_and(np.abs(a - 0.5) < 0.125, np.less(low, x))
         near = np.logical_and(near, x <= MAX_SHORT_SERIES)
         if y.dtype != "float64" or not self._holds_any(near):

@@ -21,7 +21,7 @@ from ..ops.basis import ARITHMETIC
 from ..ops.types import Dims, Shape
 from .backward import Joined, materialise
 from .batch import NotLinear
-from .beside import Beside, Made
+from .beside import WrappedArray, WrapperNamespace
 from .custom import CustomNode
 from .forward import push, push_through
 from .modes import no_grad
@@ -31,7 +31,7 @@ from .tensor import Tensor
 from .walk import accumulate, added, between, sent_below
 
 
-class Supported(Made):
+class Supported(WrappedArray):
     """An array or a column, ``value``, with the mask of the entries that are there."""
 
     __slots__ = ("shape", "there", "value")
@@ -104,7 +104,7 @@ def is_none(mask: Any) -> bool:
 
 def data_of(raw: Any) -> Any:
     """Return an array; of a column, that of all rows."""
-    return getattr(raw, "data", raw) if isinstance(raw, Made) else raw
+    return getattr(raw, "data", raw) if isinstance(raw, WrappedArray) else raw
 
 
 def has_nan(raw: Any) -> bool:
@@ -129,7 +129,7 @@ def _moving(name: str) -> Run:
     return method
 
 
-class Supports(Beside, of=Supported):
+class Supports(WrapperNamespace, of=Supported):
     """The functions that rules call, on supported values over those of ``base``."""
 
     base: Any

@@ -20,7 +20,7 @@ from .dtypes import device as Device
 from .errors import EngineError, GradError, ValueRangeError
 from .methods import Methods
 from .modes import MODE
-from .namespace import Namespace
+from .namespace import NumberSystem
 from .node import AccumulateGrad, Edge, Node, Port, output_at, used_parts
 from .raw import Raw
 from .versions import is_lent, note_move, owner, version
@@ -36,7 +36,7 @@ _TWINS: dict[int, Any] = {}
 """Namespaces of tensors that were made in inference mode, by the plain one's."""
 
 
-def present_namespace(xp: Namespace) -> Any:
+def present_namespace(xp: NumberSystem) -> Any:
     """Return the namespace of new tensors, which in inference mode is the twin."""
     xp = xp.plain_namespace if xp.inference else xp
     if not MODE.inference:
@@ -103,7 +103,7 @@ class Tensor(Methods):
 
     def __init__(self, *data: Any, requires_grad: bool = False) -> None:
         self.view_of = self.views = None
-        if len(data) > 1 and isinstance(data[1], Namespace):
+        if len(data) > 1 and isinstance(data[1], NumberSystem):
             self.raw, self.xp = data[:2]
             requires_grad = requires_grad or (len(data) > 2 and data[2])
         elif len(data) == 1 and isinstance(data[0], Tensor):
@@ -441,7 +441,7 @@ def constant(value: object) -> Tensor:
     return Tensor(raw, xp)
 
 
-def with_edge(raw: Raw, xp: Namespace, edge: Edge) -> Tensor:
+def with_edge(raw: Raw, xp: NumberSystem, edge: Edge) -> Tensor:
     """Return a tensor of an array with a given edge of the graph."""
     out: Tensor = object.__new__(Tensor)
     out.raw = raw
@@ -451,12 +451,12 @@ def with_edge(raw: Raw, xp: Namespace, edge: Edge) -> Tensor:
     return out
 
 
-def rebuild(value: Raw, xp: Namespace, edge: Edge) -> Any:
+def rebuild(value: Raw, xp: NumberSystem, edge: Edge) -> Any:
     """Return a saved array as a tensor with its edge; return other values unchanged."""
     return with_edge(value, xp, edge) if hasattr(value, "dtype") else value
 
 
-def lifted(value: object, xp: Namespace) -> Any:
+def lifted(value: object, xp: NumberSystem) -> Any:
     """Return an array as a tensor; None and tensors stay themselves."""
     return value if value is None or isinstance(value, Tensor) else Tensor(value, xp)
 
@@ -477,11 +477,11 @@ def ones_for(t: Tensor) -> Tensor:
     return Tensor(t.xp.ones_like(t.raw), t.xp)
 
 
-def _made_anew(end: AccumulateGrad) -> Tensor:
+def _rebuild(end: AccumulateGrad) -> Tensor:
     return with_edge(end.raw, end.xp, end)
 
 
-AccumulateGrad.made_anew = _made_anew
+AccumulateGrad.made_anew = _rebuild
 
 
 def _demand_gradient(t: Tensor, grad: object) -> None:

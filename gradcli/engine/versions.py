@@ -2,9 +2,9 @@
 
 Invariant: one clock counts changes; 0 means that nothing was ever changed. A change is
 noted for the array that owns the memory, so that all views of it share their history;
-what `apart` gives, and its views, have a history of their own on the same memory.
-A node remembers the time at which it was made: what it saved is unchanged if no change
-of that memory is younger.
+what `with_own_version` gives, and its views, have a history of their own on the same
+memory. A node remembers the time at which it was made: what it saved is unchanged if no
+change of that memory is younger.
 
     touch(x.raw)
     version(x.raw)              # 1
@@ -25,7 +25,7 @@ MAX_CHANGES_TOLD_APART = 1000
 """Most in-place changes of one array that are told apart; older ones are counted."""
 
 
-class _Clock:
+class _VersionClock:
     __slots__ = ("now",)
 
     def __init__(self) -> None:
@@ -43,12 +43,12 @@ class _History:
         """Words for the last change of each tensor, by the identity of its array."""
 
 
-CLOCK = _Clock()
+CLOCK = _VersionClock()
 
 _histories: dict[int, _History] = {}
 
 
-class Apart:
+class MemoryLink:
     """A link between an array and the memory of another, which makes the first the
     owner for NumPy."""
 
@@ -59,11 +59,11 @@ class Apart:
         self.__array_interface__ = raw.__array_interface__
 
 
-def apart(raw: Raw) -> Raw:
+def with_own_version(raw: Raw) -> Raw:
     """Return another array on the same memory, whose changes are counted separately."""
     import numpy
 
-    return numpy.asarray(Apart(raw))
+    return numpy.asarray(MemoryLink(raw))
 
 
 class _Lent:
@@ -107,13 +107,13 @@ def counted(raw: Raw) -> Raw:
 def owner(raw: Raw) -> Raw:
     """Return the array that owns the memory of an array."""
     found = counted(raw)
-    while type(getattr(found, "base", None)) is Apart:
+    while type(getattr(found, "base", None)) is MemoryLink:
         found = counted(found.base.raw)
     lent = _lent.get(id(found)) if _lent else None
     return found if lent is None else owner(lent.held)
 
 
-def own(y: Raw, raw: tuple[Raw, ...]) -> Raw:
+def copy_if_shared(y: Raw, raw: tuple[Raw, ...]) -> Raw:
     """Return a result, or a copy of it if it lies in the memory of an operand."""
     if getattr(y, "base", None) is None:
         return y.copy("K") if any(y is r for r in raw) else y
@@ -139,13 +139,13 @@ def _history_of(raw: Raw) -> _History:
     return history
 
 
-def note_made(raw: Raw, words: str) -> None:
+def note_in_place(raw: Raw, words: str) -> None:
     """Note which output of a node a change in place made of the tensor of an array."""
     if type(raw) is np.ndarray:
         _history_of(raw).made[id(raw)] = ref(raw), words
 
 
-def made_by_change(raw: Raw) -> str | None:
+def in_place_output(raw: Raw) -> str | None:
     """Return which output of a node a change in place made of the tensor of an array;
     None if there was no such change."""
     history = _histories.get(id(counted(raw)))

@@ -46,7 +46,7 @@ MAX_EXACT_INTEGER: Final = 1e15
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ReturnedArray:
     """An array that a program returns.
 
     texts  its entries in C order; None: it is the step of the same name
@@ -79,7 +79,7 @@ class Written:
     renamed: tuple[str, ...]
     inputs: tuple[tuple[str, tuple[int, ...]], ...]
     steps: tuple[tuple[str, str], ...]
-    results: tuple[Result, ...]
+    results: tuple[ReturnedArray, ...]
     on_arrays: bool
 
     def comments(self) -> Iterator[str]:
@@ -165,7 +165,7 @@ class Dialect:
         """Return the statement that gives a step its name."""
         return f"{name} = {text}"
 
-    def gathered(self, result: Result) -> Iterator[str]:
+    def gathered(self, result: ReturnedArray) -> Iterator[str]:
         """Yield the statement that makes a result of its entries, in several lines if
         it is long."""
         if result.texts is None:

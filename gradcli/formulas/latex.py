@@ -54,7 +54,7 @@ it without space inside."""
 _ESCAPED: Final = {sign: "\\" + sign for sign in "#$%&_{}"}
 
 
-class Symbols:
+class LatexSymbols:
     """The LaTeX symbols of a set of names, by name."""
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -147,7 +147,7 @@ class Formula(Text):
     brackets = r"\left({}\right)"
 
 
-class Latex(Dialect):
+class LatexDialect(Dialect):
     """The dialect of LaTeX: equations that are aligned at their equals signs."""
 
     column = "latex"

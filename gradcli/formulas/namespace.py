@@ -24,7 +24,7 @@ from ..check.namespace import setting
 from ..engine import NUMPY
 from ..engine.beside import BASIS
 from ..engine.modes import MODE
-from ..engine.namespace import Namespace
+from ..engine.namespace import NumberSystem
 from ..engine.raw import Host, Params, Raw, Run
 from ..lang.factory import RANDOM
 from ..ops import FUNCTIONS, OPS, Op, defaults, parameters
@@ -84,7 +84,7 @@ class _WordNeeded(Exception):
     """A signal that a row's formula calls for more than operators."""
 
 
-class TreeNamespace(Namespace):
+class TreeNamespace(NumberSystem):
     """A namespace that builds trees, each made once."""
 
     symbolic = keeps_positions = True
@@ -164,7 +164,7 @@ class TreeNamespace(Namespace):
         if isinstance(value, tuple):
             return tree
         short = value.size <= max(size, MAX_WRITTEN_ENTRIES)
-        return self.array(value) if short or _lone(value) is not None else tree
+        return self.array(value) if short or _uniform_entry(value) is not None else tree
 
     def named(self, name: str, value: object) -> Tree:
         """Return the tree of an input."""
@@ -189,7 +189,7 @@ class TreeNamespace(Namespace):
         values = np.asarray(values)
         if not values.ndim:
             return self.number(values)
-        lone = _lone(values)
+        lone = _uniform_entry(values)
         if lone is not None:
             return self.filled(values.shape, lone)
         return self.made(LITERAL, (values,), {}, values)
@@ -578,7 +578,7 @@ def _same(a: object, b: object) -> bool:
     return a is b or (type(a) is type(b) and not isinstance(a, Tree) and a == b)
 
 
-def _lone(value: object) -> Any:
+def _uniform_entry(value: object) -> Any:
     """Return the number that all entries of an array are, zero if there are none; None
     if they differ."""
     if not isinstance(value, np.ndarray):

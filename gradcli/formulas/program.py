@@ -36,7 +36,7 @@ from ..lang.tensor_library import TensorLibrary
 from ..large.blocks import blocks_of, gradient
 from .entries import EntryArray, EntryNamespace, entries
 from .namespace import TreeNamespace
-from .tree import Names, TooLong, Tree, Unwritable
+from .tree import FreshNames, TooLong, Tree, Unwritable
 
 MAX_CODE_STEPS: Final = 20_000
 """Most steps of a written program, and most entries of its inputs and derivatives."""
@@ -61,7 +61,7 @@ class Entrywise:
 
     inputs: tuple[tuple[str, tuple[int, ...]], ...]
     blocks: tuple[tuple[tuple[str, ...], tuple[int, ...], tuple[Tree, ...]], ...]
-    names: Names
+    names: FreshNames
     decisions: tuple[Tree, ...]
     pivoted: bool
 
@@ -83,7 +83,7 @@ class Adjoint:
     output: tuple[str, Tree]
     gradients: tuple[tuple[str, Tree], ...]
     called: dict[int, str]
-    names: Names
+    names: FreshNames
     draws: tuple[Tree, ...]
     decisions: tuple[Tree, ...]
 
@@ -116,7 +116,7 @@ class TreeLibrary(TensorLibrary):
 
 def adjoint(
     run: Run, cotangent: Tensor | None, namespace: Callable[[], TreeNamespace],
-    names: Callable[[], Names],
+    names: Callable[[], FreshNames],
 ) -> Adjoint:  # fmt: skip
     """Return the gradient of a run's output by its inputs, as trees of arrays; raise
     `Unwritable` if expressions cannot say it, and `TooLong` if it has too many
@@ -129,7 +129,7 @@ def adjoint(
 
 
 def _adjoint(
-    run: Run, cotangent: Tensor | None, xp: TreeNamespace, names: Names,
+    run: Run, cotangent: Tensor | None, xp: TreeNamespace, names: FreshNames,
     library: type[TensorLibrary],
 ) -> Adjoint:  # fmt: skip
     traced: list[tuple[str, Tensor]] = []
@@ -163,7 +163,9 @@ def _pulled(
         return grad([output], inputs, [seed])
 
 
-def entrywise(run: Run, kind: str, cotangent: Tensor | None, names: Names) -> Entrywise:
+def entrywise(
+    run: Run, kind: str, cotangent: Tensor | None, names: FreshNames
+) -> Entrywise:
     """Return the gradient, ``jacobian`` or ``hessian`` of a run's output by its inputs,
     as trees of single entries; raise `Unwritable` or `TooLong` as `adjoint` does."""
     _check_count(run, kind)
@@ -231,7 +233,10 @@ def rows_as_calls() -> AbstractContextManager[None]:
 
 
 def _executed(
-    run: Run, library: TensorLibrary, names: Names, traced: list[tuple[str, Tensor]]
+    run: Run,
+    library: TensorLibrary,
+    names: FreshNames,
+    traced: list[tuple[str, Tensor]],
 ) -> tuple[Tensor, dict[str, str], dict[str, Tensor]]:
     """Return the program's output on trees, and what its inputs are called in the code
     and their tensors, by name; ``traced`` collects named values."""
@@ -258,7 +263,7 @@ def _executed(
         raise Unwritable(error.message) from error
 
 
-def _called(traced: Iterable[tuple[str, Tensor]], names: Names) -> dict[int, str]:
+def _called(traced: Iterable[tuple[str, Tensor]], names: FreshNames) -> dict[int, str]:
     called: dict[int, str] = {}
     for name, tensor in traced:
         if isinstance(tensor.raw, Tree) and tensor.raw.serial not in called:

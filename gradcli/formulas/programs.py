@@ -26,8 +26,8 @@ from ..lang.excerpt import printable
 from ..lang.run import Run, evaluate
 from ..ops.spellings import OPPOSITES
 from .c import C
-from .dialect import LANGUAGE, Dialect, Language, Result, Written
-from .latex import Latex
+from .dialect import LANGUAGE, Dialect, Language, ReturnedArray, Written
+from .latex import LatexDialect
 from .libraries import NumPy, PyTorch
 from .namespace import TreeNamespace
 from .program import MAX_CODE_STEPS, TOO_MANY_STEPS, adjoint, entrywise
@@ -38,7 +38,7 @@ from .tree import (
     LITERAL,
     NAME,
     NUMBER,
-    Names,
+    FreshNames,
     TooLong,
     Tree,
     Unwritable,
@@ -46,7 +46,7 @@ from .tree import (
 )
 
 DIALECTS: Final[Mapping[str, type[Dialect]]] = {
-    "gradcli": Language, "numpy": NumPy, "torch": PyTorch, "c": C, "latex": Latex
+    "gradcli": Language, "numpy": NumPy, "torch": PyTorch, "c": C, "latex": LatexDialect
 }  # fmt: skip
 
 CALLED: Final = {
@@ -97,7 +97,7 @@ def arranged(
     outputs: Sequence[tuple[str, Tree]],
     called: Mapping[int, str],
     dialect: Dialect,
-    names: Names,
+    names: FreshNames,
     kept: Iterable[Tree] = (),
 ) -> tuple[Step, ...]:
     """Return the steps that compute the outputs; each output is a step of its name.
@@ -106,7 +106,7 @@ def arranged(
     forced = {tree.serial for tree in kept}
     first = dict(called)
     first |= {tree.serial: name for name, tree in reversed(outputs)}
-    page = Page(dialect, names, [*(tree for _, tree in outputs), *kept])
+    page = CodePage(dialect, names, [*(tree for _, tree in outputs), *kept])
     last = {t.serial for _, t in outputs if not page.uses[t.serial]} - forced
     page.write(first, forced, last)
     made = {name for name, _ in page.steps}
@@ -120,10 +120,12 @@ def arranged(
     return tuple(page.steps)
 
 
-class Page:
+class CodePage:
     """The texts of trees, and the steps that parts of them became."""
 
-    def __init__(self, dialect: Dialect, names: Names, roots: Iterable[Tree]) -> None:
+    def __init__(
+        self, dialect: Dialect, names: FreshNames, roots: Iterable[Tree]
+    ) -> None:
         self._dialect = dialect
         self._names = names
         self._trees = reachable(roots)
@@ -188,7 +190,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class AdjointProgram:
     """The adjoint program in gradcli's own language.
 
     lines      comments and steps
@@ -221,7 +223,7 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedCode:
     """A derivative of a program that has run on arrays, to be written in a language.
 
     language    one of `DIALECTS`
@@ -265,9 +267,9 @@ class Wanted:
     def _dialect(self, inputs: Sequence[tuple[str, tuple[int, ...]]]) -> Dialect:
         return DIALECTS[self.language](inputs[0][0] if inputs else "")
 
-    def _names(self) -> Names:
+    def _names(self) -> FreshNames:
         dialect = DIALECTS[self.language]
-        return Names({*dialect.reserved, self.kind}, dialect.ascii)
+        return FreshNames({*dialect.reserved, self.kind}, dialect.ascii)
 
     @property
     def _by_itself(self) -> bool:
@@ -295,7 +297,7 @@ class Wanted:
             [each for _, each in outputs], found.called, self._dialect(inputs),
             found.names, found.draws if own else (),
         )  # fmt: skip
-        results = [Result(name, t.shape, by=by) for by, (name, t) in outputs]
+        results = [ReturnedArray(name, t.shape, by=by) for by, (name, t) in outputs]
         return self._described(inputs, steps, results, found.decisions, True)
 
     def _by_entries(self) -> Written:
@@ -309,10 +311,10 @@ class Wanted:
         roots = [tree for _, _, trees in blocks for tree in trees]
         if len(reachable(roots)) > MAX_CODE_STEPS:
             raise TooLong(TOO_MANY_STEPS)
-        page = Page(self._dialect(found.inputs), names, roots)
+        page = CodePage(self._dialect(found.inputs), names, roots)
         page.write({})
         results = [
-            Result(name, shape, tuple(map(page.entry, trees)), tuple(by))
+            ReturnedArray(name, shape, tuple(map(page.entry, trees)), tuple(by))
             for name, (by, shape, trees) in zip(called, blocks, strict=True)
         ]
         pivots = PIVOTS if found.pivoted else ()
@@ -324,7 +326,7 @@ class Wanted:
         self,
         inputs: tuple[tuple[str, tuple[int, ...]], ...],
         steps: tuple[tuple[str, str], ...],
-        results: Sequence[Result],
+        results: Sequence[ReturnedArray],
         decisions: Iterable[Tree],
         on_arrays: bool,
         notes: tuple[str, ...] = (),
@@ -357,16 +359,16 @@ class Wanted:
 
 def program(
     run: Run, cotangent: Tensor | None = None, notes: Sequence[str] = ()
-) -> Program:
+) -> AdjointProgram:
     """Return the gradient as a program; notes and conditions are comments on top.
 
     Raises:
         Unwritable: the language has no word for a part of it.
         TooLong: the program would have too many parts.
     """
-    made = Wanted(run, "gradcli", cotangent=cotangent, notes=notes).written()
+    made = WantedCode(run, "gradcli", cotangent=cotangent, notes=notes).written()
     named = {result.by[0]: result.name for result in made.results}
-    return Program(tuple(LANGUAGE.program(made)), named)
+    return AdjointProgram(tuple(LANGUAGE.program(made)), named)
 
 
 def _shape(shape: Sequence[int]) -> str:

@@ -58,11 +58,11 @@ def _narrower(operand: Tree) -> Tree:
         return operand if inner is operand.args[0] else _again(operand, inner)
     if operand.params.get("keepdim") is True:
         kept = {k: v for k, v in operand.params.items() if k != "keepdim"}
-        value = operand.value.reshape(_bare(operand.shape))
+        value = operand.value.reshape(_without_factor(operand.shape))
         return _reduced_to(operand, kept, value)
     if operand.head == "expand" or (
         operand.head in ("reshape", "unsqueeze")
-        and _bare(operand.shape) == _bare(operand.args[0].shape)
+        and _without_factor(operand.shape) == _without_factor(operand.args[0].shape)
     ):
         return operand.args[0]  # type: ignore[no-any-return]
     return operand
@@ -89,7 +89,7 @@ def _reduced_to(operand: Tree, params: Mapping[str, object], value: Host) -> Tre
     return simplified(operand.xp, operand.head, operand.args, value, params)
 
 
-def _bare(shape: tuple[int, ...]) -> tuple[int, ...]:
+def _without_factor(shape: tuple[int, ...]) -> tuple[int, ...]:
     first = next((i for i, n in enumerate(shape) if n != 1), len(shape))
     return shape[first:]
 

@@ -200,7 +200,7 @@ put_on(Tree, lambda name: lambda tree, *both: tree.xp.operate(name, *both))
 # names of a program's values in another language
 
 
-class Names:
+class FreshNames:
     """A source of names that hands out each once, and no reserved one."""
 
     def __init__(self, reserved: Collection[str] = (), ascii: bool = False) -> None:

@@ -36,9 +36,9 @@ from ..check.process.job import REFUTED
 from ..engine.modes import MODE
 from ..engine.raw import Host, Raw
 from ..engine.tensor import Tensor
-from .checker import Checked
-from .forwards import Case, Point, small_number, step_wrong
-from .function_call import Call, Run
+from .checker import CheckedCall
+from .forwards import FunctionPoint, RefutedFunction, small_number, step_wrong
+from .function_call import FunctionCall, FunctionRun
 from .function_proof import FunctionProof
 from .regions import ELSEWHERE, in_a_region
 from .script_passes import recording
@@ -58,7 +58,7 @@ REPAIRS: Final = {
 }
 
 
-def diagnosed(checked: Checked, proof: FunctionProof) -> Diagnosis | None:
+def diagnosed(checked: CheckedCall, proof: FunctionProof) -> Diagnosis | None:
     """Return the simplest mistake that explains a refuted proof, if one does."""
     if proof.verdict != REFUTED:
         return None
@@ -69,7 +69,7 @@ def diagnosed(checked: Checked, proof: FunctionProof) -> Diagnosis | None:
     found = _inside(checked) or _raised(checked, proof)
     if found is not None or not (wrong and checked.blocks):
         return found
-    case = Case.of(checked, wrong)
+    case = RefutedFunction.of(checked, wrong)
     if all_same(case.pairs):
         # It differs by less than the hypotheses tell apart, or it is right for the
         # cotangent 1 of a single number and wrong for others.
@@ -79,7 +79,7 @@ def diagnosed(checked: Checked, proof: FunctionProof) -> Diagnosis | None:
         return next(filter(None, (test(case) for test in HYPOTHESES)), None)
 
 
-def _raised(checked: Checked, proof: FunctionProof) -> Diagnosis | None:
+def _raised(checked: CheckedCall, proof: FunctionProof) -> Diagnosis | None:
     """Return the diagnosis of a backward that returns a wrong number of gradients."""
     call = checked.call
     for fault in proof.faults:
@@ -97,7 +97,7 @@ def _raised(checked: Checked, proof: FunctionProof) -> Diagnosis | None:
     return None
 
 
-def _inside(checked: Checked) -> Diagnosis | None:
+def _inside(checked: CheckedCall) -> Diagnosis | None:
     """Return the diagnosis of the first refuted custom function inside this one."""
     call = checked.call
     if call.custom is not None:
@@ -111,7 +111,7 @@ def _inside(checked: Checked) -> Diagnosis | None:
         seen.add(function)
         name = function.__name__
         with suppress(Exception):
-            own = Checked(Call(function, arguments, name), checked.plan)
+            own = CheckedCall(FunctionCall(function, arguments, name), checked.plan)
             proof = own.proof()
             if proof.verdict != REFUTED:
                 continue
@@ -139,11 +139,11 @@ class Seen:
     repair: str
     alone: bool = False
 
-    def __call__(self, case: Case) -> Diagnosis | None:
+    def __call__(self, case: RefutedFunction) -> Diagnosis | None:
         parts = case.each() if self.alone else [case]
         return next((self.told(c) for c in parts if self.holds(c.pairs)), None)
 
-    def told(self, case: Case) -> Diagnosis:
+    def told(self, case: RefutedFunction) -> Diagnosis:
         names = " and ".join(case.names)
         text, repair = (
             part.format(by=case.by, names=names) for part in (self.text, self.repair)
@@ -214,7 +214,7 @@ TURNED: Final = Seen(
 )  # fmt: skip
 
 
-def on_purpose(case: Case) -> Diagnosis | None:
+def on_purpose(case: RefutedFunction) -> Diagnosis | None:
     """Return the diagnosis of an identity whose backward changes the gradient."""
     name = case.names[0]
     alone = len(case.names) == 1 and case.call.custom is not None
@@ -229,7 +229,7 @@ def on_purpose(case: Case) -> Diagnosis | None:
     )
 
 
-def _is_identity(point: Point, name: str) -> bool:
+def _is_identity(point: FunctionPoint, name: str) -> bool:
     """Tell whether all outputs equal an input."""
     block = point.blocks[name]
     given = np.asarray(block.slot.given.raw)
@@ -238,7 +238,7 @@ def _is_identity(point: Point, name: str) -> bool:
     return alike and np.array_equal(block.true, np.eye(len(block.true)))
 
 
-def constant(case: Case) -> Diagnosis | None:
+def constant(case: RefutedFunction) -> Diagnosis | None:
     """Return the diagnosis of a constant factor, such as a number of entries."""
     factors = [constant_factor(each.pairs) for each in case.each()]
     name, c = case.names[0], factors[0]
@@ -275,7 +275,7 @@ def _size(shape: tuple[int, ...], name: str, number: float) -> str:
     return f", the size of dimension {sizes[0]} of {name}" if sizes else ""
 
 
-def _batch_of(case: Case, name: str) -> int | None:
+def _batch_of(case: RefutedFunction, name: str) -> int | None:
     """Return the outputs' first size, if an input's shape is without it; else None."""
     shapes = {tuple(y.shape) for y in case.call.outputs(case.call.leaves())}
     if len(shapes) != 1:
@@ -285,7 +285,7 @@ def _batch_of(case: Case, name: str) -> int | None:
     return int(shape[0]) if lacks and shape[0] > 1 else None
 
 
-def swapped(case: Case) -> Diagnosis | None:
+def swapped(case: RefutedFunction) -> Diagnosis | None:
     for a in case.names:
         for b in (n for n in case.points[0].blocks if n != a):
             others = zip(case.of_input(b), case.of_input(a), strict=True)
@@ -296,9 +296,9 @@ def swapped(case: Case) -> Diagnosis | None:
     return None
 
 
-def output_ignored(case: Case) -> Diagnosis | None:
+def output_ignored(case: RefutedFunction) -> Diagnosis | None:
     """Return the diagnosis of several outputs of which one cotangent is not used."""
-    sizes = [v.size for v in Run(case.call).values()]
+    sizes = [v.size for v in FunctionRun(case.call).values()]
     ends = np.cumsum([0, *sizes])
     for nr in range(len(sizes)) if len(sizes) > 1 else ():
         rows = slice(int(ends[nr]), int(ends[nr + 1]))
@@ -312,20 +312,20 @@ def output_ignored(case: Case) -> Diagnosis | None:
     return None
 
 
-def in_a_region_of_entries(case: Case) -> Diagnosis | None:
+def in_a_region_of_entries(case: RefutedFunction) -> Diagnosis | None:
     """Return the diagnosis of a threshold, for outputs whose entries depend only on the
     input's entry at the same position."""
     return in_a_region(case) if all(_diagonal(a) for a, _ in case.pairs) else None
 
 
-def own_entry_alone(case: Case) -> Diagnosis | None:
+def off_diagonal_missing(case: RefutedFunction) -> Diagnosis | None:
     """Return the diagnosis of a gradient that lacks what is off the diagonal."""
     if any(a.shape[0] != a.shape[1] or _diagonal(a) for a, _ in case.pairs):
         return None
     return OFF_DIAGONAL.of_backward(case.pairs, case.by)
 
 
-def transposed(case: Case) -> Diagnosis | None:
+def transposed(case: RefutedFunction) -> Diagnosis | None:
     """Return the diagnosis of a gradient whose dimensions are in another order."""
     for each in case.each():
         shape = case.shape(each.names[0])
@@ -371,11 +371,11 @@ class Saved:
     named  the inputs and outputs, in words
     """
 
-    def __init__(self, point: Point) -> None:
+    def __init__(self, point: FunctionPoint) -> None:
         call, self.point = point.call, point
         self._had: dict[int, Raw] = {}
         with MODE.having(before_change=self._look):
-            self._run = run = Run(call)
+            self._run = run = FunctionRun(call)
         node: Any = run.outputs[0].grad_fn
         self._node = node
         held = [*enumerate(node.ctx.saved_tensors), *vars(node.ctx).items()]
@@ -431,7 +431,7 @@ Replacement = tuple[Instead, str, str]
 repair."""
 
 
-def _by_replacing(cause: str, case: Case) -> Diagnosis | None:
+def _by_replacing(cause: str, case: RefutedFunction) -> Diagnosis | None:
     """Return the diagnosis of saved values whose replacement corrects all gradients."""
     if case.call.custom is None:
         return None
@@ -502,7 +502,7 @@ REPLACED: Final = {
 }
 """Other tensors that backward may read, by the kind of the mistake."""
 
-HYPOTHESES: tuple[Callable[[Case], Diagnosis | None], ...] = (
+HYPOTHESES: tuple[Callable[[RefutedFunction], Diagnosis | None], ...] = (
     partial(_by_replacing, IN_PLACE),
     STRAIGHT,
     on_purpose,
@@ -514,7 +514,7 @@ HYPOTHESES: tuple[Callable[[Case], Diagnosis | None], ...] = (
     transposed,
     output_ignored,
     in_a_region_of_entries,
-    own_entry_alone,
+    off_diagonal_missing,
     partial(_by_replacing, "transpose"),
     PART,
     TURNED,

@@ -31,10 +31,10 @@ from ..check.process.job import (
     ROUNDED,
     SAMPLED,
     UNKNOWN,
-    Block,
-    Input,
     InputVerdict,
     Job,
+    JobInput,
+    NumberBlock,
     Verification,
     is_weaker,
     timed_out,
@@ -51,20 +51,20 @@ from ..large.blocks import filled, pull
 from .function_call import (
     Arrays,
     Both,
-    Call,
+    FunctionCall,
+    FunctionRun,
     FunctionTape,
     FunctionTerms,
-    Run,
     matrices,
 )
 from .function_proof import (
     BALLS,
-    Counterexample,
     Fault,
     FunctionProof,
     InputProof,
     OutputEntry,
     SecondOrder,
+    WrongEntry,
 )
 from .tolerances import MOST, explained
 from .torch_names import lack_in
@@ -75,11 +75,11 @@ from .trials import (
     LACKED,
     LINEAR,
     TOLERANCE,
-    Trial,
+    PassTrial,
     all_same,
+    confirm_by_differences,
     entry_of,
     faults,
-    held_by_differences,
     numbers_of,
     second_pass,
 )
@@ -122,7 +122,7 @@ HELD: Final = "what is detached, or made under no_grad(), is held constant"
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CheckExtent:
     """The extent of a check.
 
     seconds  the time for the whole check
@@ -136,10 +136,10 @@ class Plan:
     second: bool = True
     prove: bool = True
 
-    def near(self, seconds: float) -> Plan:
+    def near(self, seconds: float) -> CheckExtent:
         """Return the plan of a check of numbers alone, as of the same function at
         other inputs."""
-        return Plan(seconds, self.seed, second=False, prove=False)
+        return CheckExtent(seconds, self.seed, second=False, prove=False)
 
 
 class FunctionCheck(Check):
@@ -188,7 +188,7 @@ def slow(seconds: float) -> str:
     return f"{timed_out(seconds)}: to run it again takes longer than that"
 
 
-class Checked:
+class CheckedCall:
     """The work on one call; `proof` gives the verdicts, ``blocks`` serve a diagnosis.
 
     lack    a sentence on a name that forward uses and gradcli lacks, if there is one
@@ -198,7 +198,7 @@ class Checked:
                by what is no mistake, by the input's name
     """
 
-    def __init__(self, call: Call, plan: Plan) -> None:
+    def __init__(self, call: FunctionCall, plan: CheckExtent) -> None:
         self.call, self.plan = call, plan
         self.watch = Stopwatch()
         self.remarks: list[str] = []
@@ -211,7 +211,7 @@ class Checked:
         self.names = [slot.name for slot in call.varied]
         with enable_grad():
             try:
-                self.run, self.type = call.narrowest(lambda: Run(call))
+                self.run, self.type = call.narrowest(lambda: FunctionRun(call))
             except Exception as error:
                 self.lack = lack_in(error)
                 if self.lack is None:
@@ -228,8 +228,8 @@ class Checked:
 
     # running the function
 
-    def _again(self, tensors: Mapping[str, Tensor] | None = None) -> Run:
-        return Run(self.call, tensors, self.run.picked)
+    def _again(self, tensors: Mapping[str, Tensor] | None = None) -> FunctionRun:
+        return FunctionRun(self.call, tensors, self.run.picked)
 
     def _flat(self, tensors: dict[str, Tensor]) -> Tensor:
         """Return all outputs, flattened, as one tensor."""
@@ -281,7 +281,7 @@ class Checked:
             if UNKNOWN in [each.verdict for each in inputs]:
                 wide = self.call.moved(lambda values: values, "float64")
                 left = self.left(1.0)
-                inputs = held_by_differences(wide, inputs, self.plan.seed, left)
+                inputs = confirm_by_differences(wide, inputs, self.plan.seed, left)
             inputs = [self._in_full(self._as_passes(each)) for each in inputs]
             second = self._second(inputs) if self.plan.second else ()
         return self._answer(inputs, second, verification)
@@ -362,7 +362,7 @@ class Checked:
     def is_linear(self) -> bool:
         return not any(each.kind == LINEAR for each in self.faults)
 
-    def _near(self, trial: Trial, whole: Arrays, found: Arrays) -> bool:
+    def _near(self, trial: PassTrial, whole: Arrays, found: Arrays) -> bool:
         """Tell whether two passes differ by what counts as no mistake in a verdict: by
         the size of a tolerance in the code, or little where only differences follow.
 
@@ -432,7 +432,7 @@ class Checked:
             return proof
 
         def rerun() -> Both | None:
-            other = Checked(self.call, replace(self.plan, seconds=self.left()))
+            other = CheckedCall(self.call, replace(self.plan, seconds=self.left()))
             found = {each.name: each.verdict for each in other._by_entries() or ()}
             block = other.blocks.get(proof.name)
             if block is None or found.get(proof.name) in (REFUTED, UNKNOWN):
@@ -477,7 +477,7 @@ class Checked:
         values = {slot.name: np.asarray(slot.given.raw) for slot in self.call.slots}
         values |= {_cotangent(k): c for k, c in enumerate(more)}
         inputs = tuple(
-            Input(name, _block(v), _block(claims[name]) if name in claims else None)
+            JobInput(name, _block(v), _block(claims[name]) if name in claims else None)
             for name, v in values.items()
         )
         seconds = self.left() * share
@@ -565,7 +565,7 @@ class Checked:
                 e = entries[wrong[0]]
                 shape = check.claims[each.name].given.value.shape
                 at = tuple(int(i) for i in np.unravel_index(e.place[1], shape))
-                made = replace(made, counterexample=Counterexample(
+                made = replace(made, counterexample=WrongEntry(
                     of_row(e.row), at, e.number, float(text(e.true))))  # fmt: skip
             read.append(made)
         return read
@@ -657,6 +657,6 @@ def _cotangent(k: int) -> str:
     return f"cotangent{k or ''}"
 
 
-def _block(numbers: Any) -> Block:
+def _block(numbers: Any) -> NumberBlock:
     array = np.asarray(numbers, np.float64)
-    return Block.of(array.shape, array.ravel().tolist())
+    return NumberBlock.of(array.shape, array.ravel().tolist())

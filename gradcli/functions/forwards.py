@@ -26,8 +26,8 @@ import numpy as np
 
 from ..answers.chain_rule import (
     TOLERANCE,
+    ChainGraph,
     Change,
-    Graph,
     cutting,
     explains,
     passing_over,
@@ -42,8 +42,8 @@ from ..engine.modes import MODE, enable_grad
 from ..engine.node import Node
 from ..engine.record import call as call_of
 from ..engine.tensor import Tensor
-from .checker import Checked
-from .function_call import Both, Call, matrices
+from .checker import CheckedCall
+from .function_call import Both, FunctionCall, matrices
 from .tolerances import Change as Changed
 from .tolerances import Place, handing, place_in, replacing
 from .user_lines import at, caller
@@ -56,25 +56,25 @@ SHOWN: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class FunctionPoint:
     """A function at one point, with its Jacobian's blocks, given and true."""
 
-    call: Call
+    call: FunctionCall
     blocks: Mapping[str, Both]
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class RefutedFunction:
     """A function with refuted gradients at several points.
 
     names  the inputs whose gradients are wrong
     """
 
-    points: Sequence[Point]
+    points: Sequence[FunctionPoint]
     names: Sequence[str]
 
     @classmethod
-    def of(cls, checked: Checked, names: set[str]) -> Case:
+    def of(cls, checked: CheckedCall, names: set[str]) -> RefutedFunction:
         """Return a function at its inputs, in float64 where possible, because numbers
         are compared to their last digits, and at random points near them."""
         draws = np.random.default_rng(checked.plan.seed + 7)
@@ -82,7 +82,7 @@ class Case:
         def drawn(values: Any) -> Any:
             return values * draws.uniform(0.7, 1.3, values.shape)
 
-        given = Point(checked.call, checked.blocks)
+        given = FunctionPoint(checked.call, checked.blocks)
         here = [given]
         if checked.type is not float64 and checked.call.module is None:
             here = [*_points(checked, lambda values: values)] or here
@@ -102,7 +102,7 @@ class Case:
         return f"the gradient by {' and '.join(shown)}"
 
     @property
-    def call(self) -> Call:
+    def call(self) -> FunctionCall:
         return self.points[0].call
 
     def of_input(self, name: str) -> list[Pair]:
@@ -111,22 +111,24 @@ class Case:
     def shape(self, name: str) -> tuple[int, ...]:
         return tuple(self.points[0].blocks[name].slot.given.shape)
 
-    def each(self) -> Iterator[Case]:
+    def each(self) -> Iterator[RefutedFunction]:
         """Yield the case of each wrong input alone."""
         for name in self.names:
-            yield Case(self.points, [name])
+            yield RefutedFunction(self.points, [name])
 
 
-def _points(checked: Checked, moved: Callable[[Any], Any]) -> Iterator[Point]:
+def _points(
+    checked: CheckedCall, moved: Callable[[Any], Any]
+) -> Iterator[FunctionPoint]:
     """Yield the function at changed arguments; nothing if it fails there."""
     with suppress(Exception):
         call = checked.call
         held = "float64" if call.module is None else checked.type.name
         there = call.moved(moved, held)
-        again = Checked(there, checked.plan.near(checked.plan.seconds))
+        again = CheckedCall(there, checked.plan.near(checked.plan.seconds))
         again.proof()
         if again.blocks:
-            yield Point(there, again.blocks)
+            yield FunctionPoint(there, again.blocks)
 
 
 MAX_STEPS: Final = 80
@@ -152,7 +154,7 @@ def _placed() -> Iterator[dict[object, str]]:
 
 
 def recorded(
-    call: Call, made_by: type[Function]
+    call: FunctionCall, made_by: type[Function]
 ) -> tuple[dict[str, Tensor], list[Tensor]]:
     """Return leaves, and the outputs that carry a gradient of a run of a custom
     function's forward on them, which is recorded step by step."""
@@ -166,7 +168,7 @@ def recorded(
             needs = tuple(isinstance(x, Tensor) and x.requires_grad for x in given)
             return made_by.forward(FunctionCtx(needs), *given)
 
-    plain = Call(run, call.arguments, call.title, call.names)
+    plain = FunctionCall(run, call.arguments, call.title, call.names)
     leaves = plain.leaves()
     pairs = zip(call.outputs(call.leaves()), plain.outputs(leaves), strict=True)
     return leaves, [made for y, made in pairs if y.edge is not None]
@@ -178,10 +180,10 @@ class Steps:
     places  the user's line of each node at the first point
     """
 
-    def __init__(self, case: Case, made_by: type[Function]) -> None:
+    def __init__(self, case: RefutedFunction, made_by: type[Function]) -> None:
         (name,) = case.names
         self.by, self.name = case.by, name
-        self.graphs: list[Graph] = []
+        self.graphs: list[ChainGraph] = []
         for seed, point in enumerate(case.points, 11):
             with _placed() as places:
                 leaves, made = recorded(point.call, made_by)
@@ -195,7 +197,7 @@ class Steps:
             row = np.concatenate([g.ravel() for g in weights])
             block = point.blocks[name]
             sides = row @ block.true, row @ block.given
-            self.graphs.append(Graph([seeds], leaves[name].edge, *sides))
+            self.graphs.append(ChainGraph([seeds], leaves[name].edge, *sides))
         self.first = self.graphs[0].nodes
 
     def fit(self) -> bool:
@@ -216,7 +218,7 @@ def _operation(node: Any) -> str:
     return str(node.op.name.partition(".")[0])
 
 
-def step_wrong(case: Case) -> Diagnosis | None:
+def step_wrong(case: RefutedFunction) -> Diagnosis | None:
     """Return the diagnosis of a step of forward that is differentiated wrongly."""
     made_by = case.call.custom
     if made_by is None:
@@ -224,12 +226,12 @@ def step_wrong(case: Case) -> Diagnosis | None:
     with suppress(Exception):
         steps = [Steps(each, made_by) for each in case.each()]
         if all(each.fit() for each in steps):
-            found = [_lone_use(s) or _inner(s) or _branch(s) for s in steps]
+            found = [_single_use(s) or _inner(s) or _branch(s) for s in steps]
             return found[0] if all(found) else None
     return None
 
 
-def _lone_use(steps: Steps) -> Diagnosis | None:
+def _single_use(steps: Steps) -> Diagnosis | None:
     """Return the diagnosis of an input with several uses of which one alone counts."""
     end, nodes = steps.graphs[0].end, steps.first
     copies = [e for e in nodes if end in getattr(e, "edges", ())]
@@ -272,7 +274,7 @@ def _single(node: Any) -> Any:
     return held[0] if len(held) == 1 else None
 
 
-def _passing(place: int, length: int, graph: Graph) -> Change:
+def _passing(place: int, length: int, graph: ChainGraph) -> Change:
     """Return the change that skips successive steps from a position on."""
     start = end = graph.nodes[place]
     for _ in range(length):
@@ -320,7 +322,7 @@ SMALL: Final = 0.1
 """Largest number that counts as small, added to keep something from being 0."""
 
 
-def small_number(case: Case) -> Diagnosis | None:
+def small_number(case: RefutedFunction) -> Diagnosis | None:
     """Return the diagnosis of a small number in forward that backward lacks or has with
     another value."""
     made_by = case.call.custom

@@ -75,7 +75,7 @@ def called_with(module: Module, tensors: dict[str, Tensor], given: list[Any]) ->
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class TensorSlot:
     """A tensor given to each run: an argument, by its position, or a tensor of a
     module, by its name."""
 
@@ -93,7 +93,7 @@ class Both:
     """A block of the Jacobian as backward gives it, and the true one; rows are the
     entries of all outputs."""
 
-    slot: Slot
+    slot: TensorSlot
     given: Any
     true: Any
 
@@ -104,7 +104,7 @@ class Both:
         return gap / size if size and np.isfinite(gap) else np.inf if gap else 0.0
 
 
-class Call:
+class FunctionCall:
     """A function and its arguments, which can be run at other values.
 
     custom  the custom `Function` that is called; None: it is another function
@@ -127,29 +127,29 @@ class Call:
         self.run = function.apply if is_custom(function) else function
         self.names = names or _names(function, len(self.arguments))
         self.slots = [
-            Slot(self.names[key], key, x)
+            TensorSlot(self.names[key], key, x)
             for key, x in enumerate(self.arguments)
             if isinstance(x, Tensor) and x.raw.dtype.kind == "f"
         ]
         if self.module is not None:
             held = (*self.module.named_parameters(), *self.module.named_buffers())
-            self.slots += [Slot(name, name, x) for name, x in held]
+            self.slots += [TensorSlot(name, name, x) for name, x in held]
         self.varied = [slot for slot in self.slots if slot.varied]
         if not self.varied:
             raise ValueError(NOTHING)
 
     @classmethod
-    def of(cls, function: object, inputs: object) -> Call:
+    def of(cls, function: object, inputs: object) -> FunctionCall:
         """Return the call of a function with inputs as `gradcheck` takes them."""
         arguments = inputs if isinstance(inputs, tuple | list) else (inputs,)
         name = getattr(function, "__name__", None) or type(function).__name__
         return cls(function, arguments, name)
 
-    def at(self, arguments: Sequence[object]) -> Call:
+    def at(self, arguments: Sequence[object]) -> FunctionCall:
         """Return the call of this function at other arguments, with the same names."""
-        return Call(self.function, arguments, self.title, self.names)
+        return FunctionCall(self.function, arguments, self.title, self.names)
 
-    def moved(self, change: Callable[[Any], Any], type_: str) -> Call:
+    def moved(self, change: Callable[[Any], Any], type_: str) -> FunctionCall:
         """Return the call with changed arguments of one dtype, module unchanged."""
         arguments = list(self.arguments)
         for slot in self.slots:
@@ -168,7 +168,7 @@ class Call:
         ]
         return found[0] if len(found) == 1 else None
 
-    def leaves(self, wanted: Sequence[Slot] | None = None) -> dict[str, Tensor]:
+    def leaves(self, wanted: Sequence[TensorSlot] | None = None) -> dict[str, Tensor]:
         """Return fresh tensors by name; ``wanted`` ones require a gradient."""
         wanted = self.varied if wanted is None else wanted
         return {
@@ -266,7 +266,7 @@ class OperationBound:
             self.most = MORE_OPERATIONS * count + FEW_OPERATIONS
 
 
-class Run:
+class FunctionRun:
     """One run of a function.
 
     leaves   its float tensors, by name; ``wanted`` those that vary
@@ -275,7 +275,7 @@ class Run:
     """
 
     def __init__(
-        self, call: Call, leaves: Mapping[str, Tensor] | None = None,
+        self, call: FunctionCall, leaves: Mapping[str, Tensor] | None = None,
         picked: Sequence[int] | None = None,
     ) -> None:  # fmt: skip
         self.leaves = call.leaves() if leaves is None else leaves

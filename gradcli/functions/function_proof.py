@@ -39,7 +39,7 @@ class OutputEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Counterexample:
+class WrongEntry:
     """An entry of a derivative that is wrong.
 
     output  The entry that was differentiated; null of the contraction of all outputs
@@ -91,7 +91,7 @@ class InputProof:
     verdict: Verdict
     note: str | None = None
     max_error: float | None = None
-    counterexample: Counterexample | None = None
+    counterexample: WrongEntry | None = None
     witness: Annotated[str, (BALLS, DIFFERENCES)] | None = BALLS
 
 

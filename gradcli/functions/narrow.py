@@ -14,17 +14,17 @@ from typing import Any, Final
 import numpy as np
 
 from ..check.process.job import REFUTED, ROUNDED, UNKNOWN
-from .checker import SPARE, Checked
+from .checker import SPARE, CheckedCall
 from .function_call import (
     MORE_OPERATIONS,
     Arrays,
-    Call,
+    FunctionCall,
+    FunctionRun,
     OperationBound,
     OperationLimit,
-    Run,
 )
 from .function_proof import Fault
-from .trials import Trial, numbers_of
+from .trials import PassTrial, numbers_of
 from .user_lines import words_of
 
 NARROW: Final = "float32"
@@ -39,7 +39,7 @@ CLEAR_UNITS: Final = 1024
 of the steps does not explain it; a constant in float32 may be off by a unit."""
 
 
-def in_float32(checked: Checked) -> tuple[list[Fault], list[str]]:
+def in_float32(checked: CheckedCall) -> tuple[list[Fault], list[str]]:
     """Return the faults of a backward that is wrong in float32 alone, and remarks where
     it cannot be judged."""
     call = checked.call
@@ -62,12 +62,12 @@ def in_float32(checked: Checked) -> tuple[list[Fault], list[str]]:
         return [], [f"it was not verified in {NARROW}: {words_of(error)}"]
     if all(map(_is_near, narrow, wide)):
         return [], []
-    trial = Trial("", "", "", lambda: wide, lambda: narrow)
+    trial = PassTrial("", "", "", lambda: wide, lambda: narrow)
     said = f"backward gives {numbers_of(call, trial, wide, narrow)} as in float64"
     clear = any(map(_is_clear, narrow, wide))
     if not checked.followed or not clear:
         return [], [f"in {NARROW} {said}"] if clear else []
-    proof = Checked(there, checked.plan.near(max(SPARE, checked.left(1.0)))).proof()
+    proof = CheckedCall(there, checked.plan.near(max(SPARE, checked.left(1.0)))).proof()
     found = [Fault(f.kind, f"in {NARROW}, {f.text}") for f in proof.faults]
     remarks = []
     for each, a, b in zip(proof.inputs, narrow, wide, strict=True):
@@ -78,8 +78,8 @@ def in_float32(checked: Checked) -> tuple[list[Fault], list[str]]:
     return found[:1], remarks
 
 
-def _gradients(checked: Checked, call: Call) -> Arrays:
-    run = Run(call)
+def _gradients(checked: CheckedCall, call: FunctionCall) -> Arrays:
+    run = FunctionRun(call)
     pairs = zip(checked.cotangents, run.outputs, strict=True)
     return run.gradients([np.array(c, np.asarray(y.raw).dtype) for c, y in pairs])
 

@@ -27,9 +27,15 @@ from ..check.process.job import REFUTED
 from ..engine.modes import MODE
 from ..engine.tensor import Tensor
 from ..engine.walk import inputs_first
-from .checker import MAX_JACOBIAN_ENTRIES, Checked
-from .forwards import Case
-from .function_call import Call, OperationBound, OperationLimit, Run, Slot
+from .checker import MAX_JACOBIAN_ENTRIES, CheckedCall
+from .forwards import RefutedFunction
+from .function_call import (
+    FunctionCall,
+    FunctionRun,
+    OperationBound,
+    OperationLimit,
+    TensorSlot,
+)
 from .function_proof import Fault
 from .user_lines import at, caller
 
@@ -59,7 +65,7 @@ TIMES: Final = (-1.0, 4.0, 16.0, 0.25, 64.0, 1 / 16)
 # a threshold between what is right and what is wrong
 
 
-def in_a_region(case: Case) -> Diagnosis | None:
+def in_a_region(case: RefutedFunction) -> Diagnosis | None:
     """Return the diagnosis of a gradient that is right on one side of a threshold and
     wrong on the other."""
     for each in case.each():
@@ -86,7 +92,7 @@ def _wrong_entries(true: Any, given: Any) -> Any:
     return (gap > CLOSE * max(largest(true), largest(given))).any(0)
 
 
-def _quantities(call: Call, name: str) -> dict[str, Any]:
+def _quantities(call: FunctionCall, name: str) -> dict[str, Any]:
     """Return the quantities that a branch may depend on, by their text, each with a
     value for every entry of an input."""
     own = next(s for s in call.slots if s.name == name)
@@ -106,7 +112,7 @@ def _quantities(call: Call, name: str) -> dict[str, Any]:
     return found
 
 
-def _threshold(found: Any, bad: Any, call: Call) -> tuple[str, str] | None:
+def _threshold(found: Any, bad: Any, call: FunctionCall) -> tuple[str, str] | None:
     """Return texts for where it is right and wrong, ``{}`` for the quantity."""
     order = np.argsort(found)
     values, wrong = found[order], bad[order]
@@ -123,7 +129,7 @@ def _threshold(found: Any, bad: Any, call: Call) -> tuple[str, str] | None:
     return (inside, outside) if wrong[0] else (outside, inside)
 
 
-def _between(low: float, high: float, call: Call) -> str:
+def _between(low: float, high: float, call: FunctionCall) -> str:
     """Return a simple number between two, or an argument's name, as text."""
     if low <= 0 <= high:
         return "0"
@@ -153,7 +159,7 @@ the like adds."""
 
 
 def _outcomes(
-    call: Call, cotangents: Sequence[Any], bound: OperationBound
+    call: FunctionCall, cotangents: Sequence[Any], bound: OperationBound
 ) -> Outcomes | None:
     """Return the outcomes of masks that are used and of operations with a kink in a run
     and its reverse pass; None if it fails, does not end or has a value that is not
@@ -178,7 +184,7 @@ def _outcomes(
 
     with suppress(Exception, OperationLimit), np.errstate(all="ignore"):
         with bound.on_run(), MODE.having(on_call=(*MODE.on_call, look)):
-            run = Run(call)
+            run = FunctionRun(call)
             if not all(np.isfinite(values).all() for values in run.values()):
                 return None
             run.gradients([*cotangents])
@@ -198,7 +204,7 @@ def _one_sided(reached: Outcomes) -> list[Key]:
     ]
 
 
-def beyond(checked: Checked) -> tuple[list[Fault], list[str]]:
+def beyond(checked: CheckedCall) -> tuple[list[Fault], list[str]]:
     """Return the faults on branches that the inputs do not reach, and remarks on the
     comparisons of which only one outcome was tested."""
     call, seeds = checked.call, checked.cotangents
@@ -231,10 +237,10 @@ def beyond(checked: Checked) -> tuple[list[Fault], list[str]]:
     return [], [f"{said}: {place}" for place in dict.fromkeys(left)]
 
 
-def _fault(checked: Checked, there: Call, place: str) -> Fault | None:
+def _fault(checked: CheckedCall, there: FunctionCall, place: str) -> Fault | None:
     """Return the fault of backward at other inputs; None if nothing is refuted."""
     with suppress(Exception):
-        proof = Checked(there, checked.plan.near(checked.plan.seconds / 4)).proof()
+        proof = CheckedCall(there, checked.plan.near(checked.plan.seconds / 4)).proof()
         for each in proof.inputs:
             wrong = each.counterexample
             if each.verdict == REFUTED and wrong is not None:
@@ -250,7 +256,7 @@ def _fault(checked: Checked, there: Call, place: str) -> Fault | None:
     return None
 
 
-def _moved(call: Call, apart: bool) -> Iterator[Call]:
+def _moved(call: FunctionCall, apart: bool) -> Iterator[FunctionCall]:
     """Yield the call with all inputs moved, then, if ``apart``, with each one moved."""
     own = [s for s in call.varied if isinstance(s.key, int)]
     groups = [own]
@@ -268,7 +274,7 @@ def _moved(call: Call, apart: bool) -> Iterator[Call]:
             ])  # fmt: skip
 
 
-def _times(slot: Slot, times: float) -> Any:
+def _times(slot: TensorSlot, times: float) -> Any:
     """Return an input's values multiplied, or raised to a power if all lie from 0 to 1;
     None if they would change their sign or become too large or too small."""
     values = np.asarray(slot.given.raw)

@@ -43,7 +43,7 @@ Line = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
+class ScriptPass:
     """A backward pass that is about to run.
 
     root       the tensor that is differentiated
@@ -71,7 +71,7 @@ class Pass:
 Run = Callable[..., object]
 """Type of a function that runs the pass itself; a cotangent may replace its own."""
 
-Report = Callable[[Pass, Run], None]
+Report = Callable[[ScriptPass, Run], None]
 """Type of a function that gets a pass and a function that runs it, to call once."""
 
 
@@ -106,7 +106,7 @@ def watched(
         else:
             inside = True
             try:
-                report(Pass(*line, root, gradients[0], _variables(frame)), again)
+                report(ScriptPass(*line, root, gradients[0], _variables(frame)), again)
             finally:
                 inside = False
         if after is not None:
@@ -148,7 +148,7 @@ APPLY: Final = "apply"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class CallStep:
     """One recorded call, with the numbers of the values that it reads and makes."""
 
     run: Callable[..., object]
@@ -161,7 +161,7 @@ KEPT: Final = 1_000
 """Largest number of values that are kept after a pass whose graph is retained."""
 
 
-class Recording:
+class CallRecording:
     """The calls that were recorded since the last backward pass that freed its graph.
 
     Values are numbered; a tensor gets a new number when it is changed in
@@ -175,7 +175,7 @@ class Recording:
     def clear(self) -> None:
         self._numbers: dict[int, tuple[int, int]] = {}
         self._held: list[Any] = []
-        self._makers: dict[int, Step] = {}
+        self._makers: dict[int, CallStep] = {}
         self._values: dict[int, Tensor] = {}
         self._lost: dict[int, str] = {}
         self.custom: list[tuple[type[Function], list[object]]] = []
@@ -216,10 +216,10 @@ class Recording:
         if function is not None:
             values = [_copied(x) if isinstance(x, Tensor) else x for x in given]
             self.custom.append((function, values))
-        self._makers.update(dict.fromkeys(made, Step(run, reads, kept, made)))
+        self._makers.update(dict.fromkeys(made, CallStep(run, reads, kept, made)))
 
-    def _below(self, goal: int) -> tuple[list[Step], set[int]]:
-        steps: dict[int, Step] = {}
+    def _below(self, goal: int) -> tuple[list[CallStep], set[int]]:
+        steps: dict[int, CallStep] = {}
         needed: set[int] = set()
         stack = [goal]
         while stack:
@@ -277,9 +277,9 @@ def _fitting(t: Tensor, given: Sequence[Tensor]) -> Tensor:
 
 
 @contextmanager
-def recording() -> Iterator[Recording]:
+def recording() -> Iterator[CallRecording]:
     """Record the calls that are made while the block runs."""
-    tape = Recording()
+    tape = CallRecording()
 
     def look(op: Any, inputs: Any, params: Params, raw: object, out: Any) -> None:
         if not tape.depth and MODE.enabled:

@@ -25,10 +25,10 @@ import numpy as np
 
 from ..check.namespace import setting
 from ..engine.modes import MODE
-from ..engine.namespace import Namespace
+from ..engine.namespace import NumberSystem
 from ..engine.tensor import Tensor
 from ..ops import Op
-from .function_call import Both, Call
+from .function_call import Both, FunctionCall
 from .user_lines import outside
 
 SMALL: Final = 1e-3
@@ -89,7 +89,7 @@ Change = Callable[[Any, "FrameType | None"], Any]
 
 
 def explained(
-    call: Call, block: Both, rerun: Callable[[], Both | None],
+    call: FunctionCall, block: Both, rerun: Callable[[], Both | None],
     seconds: Callable[[], float], linear: bool = True,
 ) -> str | None:  # fmt: skip
     """Return the number in a function's code that explains a block's error, by its name
@@ -97,7 +97,7 @@ def explained(
     is ``linear`` in its cotangents, only the end of an iteration explains that."""
     if not 0 < block.largest_error() <= SMALL:
         return None
-    trial = Trial(call, block, rerun)
+    trial = ToleranceTrial(call, block, rerun)
     known = trial.numbers
     if not (linear or trial.loops):
         return None
@@ -116,7 +116,7 @@ def explained(
     return None
 
 
-class Trial:
+class ToleranceTrial:
     """Runs of a function with other numbers in its code.
 
     numbers  the numbers that custom functions hand to operations, each with the places
@@ -125,7 +125,7 @@ class Trial:
     """
 
     def __init__(
-        self, call: Call, block: Both, rerun: Callable[[], Both | None]
+        self, call: FunctionCall, block: Both, rerun: Callable[[], Both | None]
     ) -> None:
         self.block, self.rerun = block, rerun
         self.error = block.largest_error()
@@ -263,7 +263,7 @@ def handing(
     are recorded or, as in custom functions, to those that are not; ``compared`` counts
     comparisons by their places."""
 
-    def whole_row(xp: Namespace, op: Op, raw: Any, params: Any) -> Any:
+    def whole_row(xp: NumberSystem, op: Op, raw: Any, params: Any) -> Any:
         if MODE.enabled == recorded:
             frame = outside(sys._getframe(1))
             raw = [change(x, frame) for x in raw]
@@ -288,7 +288,7 @@ def handing(
     with ExitStack() as stack:
         for name in COMPARISONS:
             stack.enter_context(setting(Tensor, name, comparing(name)))
-        stack.enter_context(setting(Namespace, "whole_row", whole_row))
+        stack.enter_context(setting(NumberSystem, "whole_row", whole_row))
         # The fast recorders, which ask no namespace, do not run while one looks.
         stack.enter_context(MODE.having(on_call=(*MODE.on_call, lambda *call: None)))
         yield
@@ -298,7 +298,7 @@ def place_in(frame: FrameType) -> Place:
     return frame.f_code, frame.f_lasti
 
 
-def _words(c: float, frame: FrameType, call: Call) -> str:
+def _words(c: float, frame: FrameType, call: FunctionCall) -> str:
     """Return a number with its name at a place, or with that of the function there."""
     code = frame.f_code
     written = f"{c:g}" if abs(c) <= SMALL else repr(c)

@@ -34,7 +34,7 @@ from typing import Any, Final
 
 from ..autograd.function import OF_NODES, FunctionCtx
 from ..lang.errors import text_of
-from .user_lines import PACKAGE, is_ours, place_of
+from .user_lines import PACKAGE, is_internal, place_of
 
 _COMPLEX = "there are no complex numbers: compute with the real and imaginary parts"
 _DENSE = "there are no sparse tensors: use dense ones"
@@ -374,7 +374,7 @@ def missing(name: str, offered: Sequence[str] | None = None) -> str:
     return f"gradcli has no {name}{near}"
 
 
-def beside(package: str) -> str:
+def companion_hint(package: str) -> str:
     """Return the sentence about a package that is built on PyTorch itself."""
     return (
         f"{package} is built on PyTorch itself and does not run on gradcli; make the "
@@ -401,7 +401,7 @@ def lacking(error: BaseException) -> str | None:
         case ModuleNotFoundError():
             package = (error.name or "").partition(".")[0]
             if package in BESIDE:
-                return beside(package)
+                return companion_hint(package)
             return text_of(error) if is_pytorchs(package) else None
         case ImportError():
             imported = _IMPORTED.match(text_of(error))
@@ -493,7 +493,7 @@ def is_caught(frame: FrameType | None) -> bool:
     module that the frame runs is imported itself."""
     while frame is not None:
         file, name = frame.f_code.co_filename, frame.f_code.co_name
-        if not is_ours(file):
+        if not is_internal(file):
             if _in_try(frame):
                 return True
             if name != "<module>":

@@ -32,18 +32,18 @@ from ..engine.tensor import Tensor
 from .function_call import (
     MORE_OPERATIONS,
     Arrays,
-    Call,
+    FunctionCall,
+    FunctionRun,
     OperationBound,
     OperationLimit,
-    Run,
 )
 from .function_proof import (
     DIFFERENCES,
-    Counterexample,
     Fault,
     Index,
     InputProof,
     OutputEntry,
+    WrongEntry,
     brackets,
 )
 from .torch_names import lack_in
@@ -91,12 +91,12 @@ def entry_of(row: int, outputs: Sequence[int], shapes: Sequence[Index]) -> Outpu
     raise IndexError(row)
 
 
-Excuse = Callable[["Trial", Arrays, Arrays], bool]
+Excuse = Callable[["PassTrial", Arrays, Arrays], bool]
 """Type of a test whether something explains that a trial's two gradients differ."""
 
 
 def faults(
-    call: Call, run: Run, cotangents: Arrays, eps: float, excuse: Excuse
+    call: FunctionCall, run: FunctionRun, cotangents: Arrays, eps: float, excuse: Excuse
 ) -> Iterator[Fault]:
     """Yield the faults of a function's backward after a run.
 
@@ -115,7 +115,7 @@ def faults(
     for trials in (
         _scaled(run, cotangents, eps),
         _in_pieces(run),
-        _alone(run, cotangents),
+        _single_outputs(run, cotangents),
         _needed(call, cotangents),
     ):
         judged = (_contradiction(call, trial, excuse) for trial in trials)
@@ -127,12 +127,12 @@ def faults(
 
 
 def second_pass(
-    call: Call, run: Run, cotangents: Arrays, first: Arrays
+    call: FunctionCall, run: FunctionRun, cotangents: Arrays, first: Arrays
 ) -> Fault | None:
     """Return the fault of a backward that gives other gradients than the ``first`` ones
     when it is run a second time on the same graph, as with ``retain_graph``; None if it
     gives the same."""
-    trial = Trial(
+    trial = PassTrial(
         IN_PLACE, "a second pass through the same graph, where backward changes what "
         "forward saved or keeps what it computed,", "gives other gradients",
         lambda: first, partial(run.gradients, [g.copy() for g in cotangents]),
@@ -140,7 +140,7 @@ def second_pass(
     return _contradiction(call, trial, lambda *found: False)
 
 
-def _changed(call: Call, run: Run, what: str) -> Iterator[Fault]:
+def _changed(call: FunctionCall, run: FunctionRun, what: str) -> Iterator[Fault]:
     for slot in call.slots:
         before = np.asarray(slot.given.raw)
         after = np.asarray(run.leaves[slot.name].raw)
@@ -150,7 +150,7 @@ def _changed(call: Call, run: Run, what: str) -> Iterator[Fault]:
             return
 
 
-class Trial(NamedTuple):
+class PassTrial(NamedTuple):
     """A pass, `run`, that should give the gradients of another, `whole`.
 
     says   that it does not, in words
@@ -185,7 +185,7 @@ def _largest_gap(whole: Arrays, found: Arrays) -> float:
     return max((float(gap / size) for gap, size in pairs if gap), default=0.0)
 
 
-def _scaled(run: Run, cotangents: Arrays, eps: float) -> Iterator[Trial]:
+def _scaled(run: FunctionRun, cotangents: Arrays, eps: float) -> Iterator[PassTrial]:
     """Yield trials with multiples and sums of cotangents, in which backward is linear.
 
     Multiples by powers of 2 are exact. How much the rounding of a sum is magnified is
@@ -202,7 +202,7 @@ def _scaled(run: Run, cotangents: Arrays, eps: float) -> Iterator[Trial]:
     narrow = eps > np.finfo(np.float64).eps
     units = FEW_UNITS * eps if narrow else ROUNDINGS * eps
     for factor in NEAR_FACTORS if narrow else FACTORS:
-        yield Trial(
+        yield PassTrial(
             LINEAR, f"for cotangents times {factor:g}, backward",
             "does not give as many times the gradients, so it is not linear in them",
             partial(times, 1.0, cotangents), partial(times, factor, cotangents),
@@ -226,14 +226,14 @@ def _scaled(run: Run, cotangents: Arrays, eps: float) -> Iterator[Trial]:
         lost = max((a / b for a, b in zip(sizes, smallest, strict=True) if b),
                    default=1.0)  # fmt: skip
         noise = max(_largest_gap(whole, times(f, both)) for f in ODD)
-        yield Trial(
+        yield PassTrial(
             LINEAR, "for a sum of two cotangents, backward",
             "gives another gradient than the sum of both, so it is not linear in them",
             apart, partial(times, 1.0, both), 1.0, units * lost + FEW_UNITS * noise,
         )  # fmt: skip
 
 
-def _in_pieces(run: Run) -> Iterator[Trial]:
+def _in_pieces(run: FunctionRun) -> Iterator[PassTrial]:
     """Yield trials with cotangents that have the memory layouts of common uses."""
     draws = np.random.default_rng(2)
     kinds = [(y.shape, y.dtype) for y in (np.asarray(t.raw) for t in run.outputs)]
@@ -246,7 +246,7 @@ def _in_pieces(run: Run) -> Iterator[Trial]:
             [draws.uniform(0.5, 1.5, (*n, 2)).astype(t)[..., 0] for n, t in kinds],
     }  # fmt: skip
     for what, pieces in ways.items():
-        yield Trial(
+        yield PassTrial(
             PIECES, f"with cotangents {what}, backward",
             "gives other gradients than with the same numbers in one piece",
             partial(run.gradients, [np.array(g, order="C") for g in pieces]),
@@ -254,13 +254,13 @@ def _in_pieces(run: Run) -> Iterator[Trial]:
         )  # fmt: skip
 
 
-def _alone(run: Run, cotangents: Arrays) -> Iterator[Trial]:
+def _single_outputs(run: FunctionRun, cotangents: Arrays) -> Iterator[PassTrial]:
     """Yield trials in which one output has a cotangent and the others have none."""
     count = len(cotangents)
     for k in range(count) if count > 1 else ():
         zeros = [np.zeros_like(g) for g in cotangents]
         zeros[k] = cotangents[k].copy()
-        yield Trial(
+        yield PassTrial(
             UNDEFINED, f"with a cotangent for output {k} alone, backward",
             "gives other gradients than with zeros for the others",
             partial(run.gradients, zeros),
@@ -268,16 +268,16 @@ def _alone(run: Run, cotangents: Arrays) -> Iterator[Trial]:
         )  # fmt: skip
 
 
-def _needed(call: Call, cotangents: Arrays) -> Iterator[Trial]:
+def _needed(call: FunctionCall, cotangents: Arrays) -> Iterator[PassTrial]:
     """Yield trials in which one input alone requires a gradient."""
 
     def of(nr: int, own: bool) -> Arrays:
-        run = Run(call, call.leaves([call.varied[nr]] if own else None))
+        run = FunctionRun(call, call.leaves([call.varied[nr]] if own else None))
         run.wanted = [run.wanted[nr]]
         return run.gradients([g.copy() for g in cotangents])
 
     for nr, slot in enumerate(call.varied if len(call.varied) > 1 else ()):
-        yield Trial(
+        yield PassTrial(
             NEEDS,
             f"where no other input requires a gradient, the one by {slot.name}",
             "is another than with all",
@@ -287,7 +287,9 @@ def _needed(call: Call, cotangents: Arrays) -> Iterator[Trial]:
         )
 
 
-def _contradiction(call: Call, trial: Trial, excuse: Excuse) -> Fault | None:
+def _contradiction(
+    call: FunctionCall, trial: PassTrial, excuse: Excuse
+) -> Fault | None:
     """Return the fault of a pass that raises, or gives other gradients that nothing
     explains, if it does."""
     whole = trial.whole()
@@ -307,7 +309,9 @@ def _contradiction(call: Call, trial: Trial, excuse: Excuse) -> Fault | None:
     return Fault(trial.kind, said)
 
 
-def numbers_of(call: Call, trial: Trial, whole: Arrays, found: Arrays) -> str:
+def numbers_of(
+    call: FunctionCall, trial: PassTrial, whole: Arrays, found: Arrays
+) -> str:
     """Return the entry in which two gradients differ most, with both numbers."""
     slots = call.varied if trial.input is None else [call.varied[trial.input]]
     pairs = zip(whole, found, strict=True)
@@ -355,8 +359,8 @@ MAX_ROWS: Final = 4096
 """Largest number of a Jacobian's entries; above it, the outputs are contracted."""
 
 
-def held_by_differences(
-    call: Call, proofs: Sequence[InputProof], seed: int, seconds: float
+def confirm_by_differences(
+    call: FunctionCall, proofs: Sequence[InputProof], seed: int, seconds: float
 ) -> list[InputProof]:
     """Return the proofs of a call in float64, with those that are unknown replaced by
     comparisons with difference quotients where these decide more."""
@@ -381,9 +385,9 @@ class _Quotients:
     weights  the weights of the outputs' entries; None: each entry has its own row
     """
 
-    def __init__(self, call: Call, seed: int) -> None:
+    def __init__(self, call: FunctionCall, seed: int) -> None:
         self.call, self.seed = call, seed
-        self.run = Run(call)
+        self.run = FunctionRun(call)
         self.values = self.run.values()
         size = sum(v.size for v in self.values) * max(
             x.numel() for x in self.run.wanted
@@ -411,7 +415,9 @@ class _Quotients:
         x = leaves[name]
 
         def at(moved: Tensor) -> Arrays:
-            run = Run(self.call, {**self.call.leaves(), name: moved}, self.run.picked)
+            run = FunctionRun(
+                self.call, {**self.call.leaves(), name: moved}, self.run.picked
+            )
             return self._joined(run.values())
 
         step = STEP * max(1.0, abs(float(x.raw.reshape(-1)[place])))
@@ -436,7 +442,7 @@ class _Quotients:
         steps = f"steps {SCALES[0] * STEP:g} and {SCALES[1] * STEP:g}{some}"
 
         def said(
-            verdict: str, text: str, wrong: Counterexample | None = None
+            verdict: str, text: str, wrong: WrongEntry | None = None
         ) -> InputProof:
             return replace(
                 proof, verdict=verdict, note=f"{text}; {proof.note}",
@@ -476,6 +482,4 @@ class _Quotients:
         shapes = [v.shape for v in self.values]
         alone = self.weights is None
         output = entry_of(row, self.run.picked, shapes) if alone else None
-        return said(
-            REFUTED, "no error bounds", Counterexample(output, entry, given, true)
-        )
+        return said(REFUTED, "no error bounds", WrongEntry(output, entry, given, true))

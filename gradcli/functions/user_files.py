@@ -43,7 +43,7 @@ from ..large.blocks import pull
 from ..nn.module import Module
 from ..nn.parameter import Parameter as ParameterTensor
 from ..ops.checks import EngineError
-from .function_call import Call, Run, is_custom, parameters_of
+from .function_call import FunctionCall, FunctionRun, is_custom, parameters_of
 from .torch_names import as_torch, install_as_torch
 from .user_lines import words_of
 
@@ -57,7 +57,7 @@ WAY: Final = "write it as FILE.py:NAME, as in losses.py:Huber"
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class FileTarget:
     """A function, custom `Function` or module in a file.
 
     parameters  the parameters of its forward, without ``ctx``
@@ -158,7 +158,7 @@ def restored() -> Iterator[None]:
         sys.argv, sys.path[:], sys.modules["__main__"] = argv, paths, main
 
 
-def find(text: str) -> Target:
+def find(text: str) -> FileTarget:
     """Return the function that ``FILE.py:NAME`` names; the file is executed.
 
     Raises:
@@ -174,7 +174,7 @@ def find(text: str) -> Target:
             raise ProgramError("E101", f"{path.name} has no name {part!r}", hint=hint)
         found = getattr(found, part)
     if isinstance(found, type) and issubclass(found, Module):
-        found = _made(found, text)
+        found = _build(found, text)
     if isinstance(found, Module):
         found = found.double()
     if not callable(found) or (isinstance(found, type) and not is_custom(found)):
@@ -182,10 +182,10 @@ def find(text: str) -> Target:
             "E519", f"{name} is no function, Function or module, but "
             f"{type(found).__name__}", hint=WAY,
         )  # fmt: skip
-    return Target(text, found, parameters_of(found))
+    return FileTarget(text, found, parameters_of(found))
 
 
-def _made(kind: type[Module], text: str) -> Module:
+def _build(kind: type[Module], text: str) -> Module:
     try:
         return kind()
     except TypeError as error:
@@ -197,7 +197,7 @@ def _made(kind: type[Module], text: str) -> Module:
 
 
 def arguments_of(
-    target: Target, words: Sequence[str], seed: int, whole: Sequence[str] = ()
+    target: FileTarget, words: Sequence[str], seed: int, whole: Sequence[str] = ()
 ) -> Arguments:
     """Return the arguments from bindings ``NAME=VALUE``, annotations and defaults; the
     others are drawn.
@@ -234,7 +234,9 @@ def arguments_of(
     return Arguments(tuple(values), drawn)
 
 
-def held(arguments: Arguments, target: Target, wanted: Sequence[str]) -> Arguments:
+def detach_unwanted(
+    arguments: Arguments, target: FileTarget, wanted: Sequence[str]
+) -> Arguments:
     """Return the arguments, changed so that only ``wanted`` tensors require a
     gradient."""
     given = dict(zip(target.parameters, arguments.values, strict=False))
@@ -257,14 +259,14 @@ def _is_real(x: object) -> bool:
     return isinstance(x, Tensor) and x.raw.dtype.kind == "f"
 
 
-def taken_as_constants(target: Target, arguments: Arguments) -> list[str]:
+def taken_as_constants(target: FileTarget, arguments: Arguments) -> list[str]:
     """Return the names of the tensors for which a custom function's backward returns
     None; none if it does so for all."""
     if not is_custom(target.value):
         return []
     with suppress(Exception), enable_grad():
-        call = Call(target.value, arguments.values, target.title)
-        run = Run(call)
+        call = FunctionCall(target.value, arguments.values, target.title)
+        run = FunctionRun(call)
         found = pull(run.outputs, run.wanted, [ones_for(y) for y in run.outputs])
         pairs = zip(call.varied, found, strict=True)
         names = [slot.name for slot, g in pairs if g is None]
@@ -287,7 +289,7 @@ def _value(
     return Tensor(np.array(array), NUMPY, True)
 
 
-def _drawn(target: Target, name: str, parameter: Parameter, seed: int) -> str:
+def _drawn(target: FileTarget, name: str, parameter: Parameter, seed: int) -> str:
     """Return the text of the value that is drawn for an argument without a value."""
     said = parameter.annotation
     kind = said if isinstance(said, str) else getattr(said, "__name__", "")

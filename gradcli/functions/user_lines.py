@@ -15,7 +15,7 @@ from ..lang.errors import text_of
 PACKAGE = str(Path(__file__).parents[1])
 
 
-def is_ours(filename: str) -> bool:
+def is_internal(filename: str) -> bool:
     """Tell whether a file belongs to this package or to Python's import system."""
     return filename.startswith((PACKAGE, "<frozen"))
 
@@ -25,7 +25,7 @@ def place_of(trace: TracebackType | None) -> str:
     ``file.py:7: y = x.item()``; an empty text if there is none."""
     found = ""
     for frame, line in walk_tb(trace):
-        if not is_ours(frame.f_code.co_filename):
+        if not is_internal(frame.f_code.co_filename):
             found = at(frame.f_code.co_filename, line)
     return found
 
@@ -39,7 +39,7 @@ def at(filename: str, line: int) -> str:
 
 def outside(frame: FrameType | None) -> FrameType | None:
     """Return the nearest frame outside this package; None if there is none."""
-    while frame is not None and is_ours(frame.f_code.co_filename):
+    while frame is not None and is_internal(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
 

@@ -18,12 +18,12 @@ from ..check.process.budget import Budget, OutOfTime
 from ..check.process.job import REFUTED, STRENGTH, UNKNOWN
 from ..check.system import NoMeaning
 from .backward_mistakes import diagnosed
-from .checker import Checked, Plan, slow
-from .function_call import Call
+from .checker import CheckedCall, CheckExtent, slow
+from .function_call import FunctionCall
 from .function_proof import Fault, FunctionProof, InputProof
 from .narrow import in_float32
 from .regions import beyond
-from .script_passes import Pass, Recording
+from .script_passes import CallRecording, ScriptPass
 from .user_lines import words_of
 
 
@@ -41,8 +41,8 @@ class NotVerified(GradcheckError, AssertionError):
 
 
 def _with_findings(
-    find: Callable[[Checked], tuple[list[Fault], list[str]]],
-    checked: Checked,
+    find: Callable[[CheckedCall], tuple[list[Fault], list[str]]],
+    checked: CheckedCall,
     proof: FunctionProof,
 ) -> FunctionProof:
     """Return a proof of what is not refuted, with findings elsewhere: on branches that
@@ -109,8 +109,8 @@ def verify(
             f"at_least: there is no verdict {at_least!r}; they are "
             f"{', '.join(STRENGTH)}"
         )
-    plan = Plan(seconds, seed, double_backward, prove)
-    checked = Checked(Call.of(fn, inputs), plan)
+    plan = CheckExtent(seconds, seed, double_backward, prove)
+    checked = CheckedCall(FunctionCall.of(fn, inputs), plan)
     proof = checked.proof()
     for find in (beyond, in_float32):
         proof = _with_findings(find, checked, proof)
@@ -121,7 +121,7 @@ def verify(
     return proof
 
 
-def judged(tape: Recording, made: Pass, seconds: float) -> FunctionProof:
+def judged(tape: CallRecording, made: ScriptPass, seconds: float) -> FunctionProof:
     """Return the proof of the gradients that a script's pass is going to compute."""
     title = f"{made.place}: {made.name}"
     try:
@@ -132,12 +132,12 @@ def judged(tape: Recording, made: Pass, seconds: float) -> FunctionProof:
         )
     known = {id(t): name for name, t in made.variables.items()}
     names = [known.get(id(t), f"leaf {k}") for k, t in enumerate(leaves)]
-    call = Call(replay, copies, title, names)
+    call = FunctionCall(replay, copies, title, names)
     # Calls that the check itself makes are not recorded.
     tape.depth += 1
     try:
         with Budget(seconds).slice(seconds):
-            checked = Checked(call, Plan(seconds=seconds, second=False))
+            checked = CheckedCall(call, CheckExtent(seconds=seconds, second=False))
         proof = checked.proof()
         return replace(proof, mistake=diagnosed(checked, proof))
     except (Exception, OutOfTime) as error:

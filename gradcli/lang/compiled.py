@@ -37,7 +37,7 @@ Array = Any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Gradients:
+class PointGradients:
     """A program's value at a point, and the gradient by each input.
 
     grads  the gradients by the inputs' names; None if the value does not depend on one
@@ -129,7 +129,7 @@ def _rank(value: Any) -> int | None:
     return int(value.ndim if hasattr(value, "ndim") else np.ndim(value))
 
 
-class Reading:
+class ProgramReading:
     """A program's text, parsed and compiled for the names that have values; ``known``
     and ``replays`` are its traces that were made so far."""
 
@@ -151,7 +151,7 @@ class Compiled:
     def __init__(self, text: str, settings: Settings) -> None:
         self.text = text
         self.settings = settings
-        self._readings: dict[Hashable, Reading] = {}
+        self._readings: dict[Hashable, ProgramReading] = {}
         self.inputs = self.reading({}).names
 
     def __reduce__(self) -> tuple[type[Compiled], tuple[str, Settings]]:
@@ -160,7 +160,7 @@ class Compiled:
     def __repr__(self) -> str:
         return f"gradcli.compile({self.text!r})"
 
-    def reading(self, bound: Mapping[str, object]) -> Reading:
+    def reading(self, bound: Mapping[str, object]) -> ProgramReading:
         """Return the program as it is parsed if the names ``bound`` have values."""
         key: Hashable = frozenset(bound)
         found = self._readings.get(key)
@@ -169,7 +169,7 @@ class Compiled:
             key = frozenset((name, _rank(value)) for name, value in bound.items())
             found = self._readings.get(key)
         if found is None:
-            found = self._readings[key] = Reading(self.text, bound)
+            found = self._readings[key] = ProgramReading(self.text, bound)
         return found
 
     def _at(self, values: Mapping[str, object]) -> _Point:
@@ -180,7 +180,7 @@ class Compiled:
         point = self._at(values)
         return point.back(point.run())
 
-    def grad(self, **values: object) -> Gradients:
+    def grad(self, **values: object) -> PointGradients:
         """Return the value and the gradients at a point.
 
         Args:
@@ -195,12 +195,12 @@ class Compiled:
         if self.settings.of is None:
             cut = in_parts(point.prepared, self.reading(values).known)
         if isinstance(cut, InParts):
-            return Gradients(point.back(cut.value), point.by_name(cut.grads))
+            return PointGradients(point.back(cut.value), point.by_name(cut.grads))
         session = point.session(self.reading(values).replays)
         value, raws = session.differentiate(list(point.wanted))
         xp = point.prepared.factory.xp
         found = [None if g is None else Tensor(g, xp) for g in raws]
-        return Gradients(point.back(Tensor(value, xp)), point.by_name(found))
+        return PointGradients(point.back(Tensor(value, xp)), point.by_name(found))
 
     def jacobian(self, *, sparse: bool | None = False, **values: object) -> Jacobians:
         """Return the value and its Jacobian at a point.
@@ -223,7 +223,7 @@ class Compiled:
             by_name[name] = block.csr() if kept else point.back(block.dense(), name)
         return Jacobians(point.back(y), by_name)
 
-    def table(self, columns: Mapping[str, object], **shared: object) -> Gradients:
+    def table(self, columns: Mapping[str, object], **shared: object) -> PointGradients:
         """Return the value and the gradients at many points.
 
         Args:
@@ -258,7 +258,7 @@ class Compiled:
         each: AbstractContextManager[None] | None = None,
         first: bool = False,
         kind: str = "grad",
-    ) -> Gradients:
+    ) -> PointGradients:
         """Return the values and the gradients at rows of columns, as `table` does.
 
         Args:
@@ -288,7 +288,7 @@ class Compiled:
         y, grads = rows.run()
         names = product(point.wanted, repeat=1 + (kind == "hessian"))
         found = {"_".join(n): point.back(g) for n, g in zip(names, grads, strict=True)}
-        return Gradients(point.back(y), found, rows.ways, rows.absent)
+        return PointGradients(point.back(y), found, rows.ways, rows.absent)
 
 
 class _Point:
@@ -299,7 +299,7 @@ class _Point:
     """
 
     def __init__(
-        self, reading: Reading, values: Mapping[str, object], settings: Settings
+        self, reading: ProgramReading, values: Mapping[str, object], settings: Settings
     ) -> None:
         names, code = reading.names, reading.code
         check_names(names, values)
@@ -331,7 +331,7 @@ class _Point:
         by_name: dict[str, object] = {}
         for name, g in zip(self.wanted, found, strict=True):
             if g is not None and isinstance(g.raw, np.ndarray):
-                g = Tensor(_own(g.raw, taken), g.xp)
+                g = Tensor(_copy_if_shared(g.raw, taken), g.xp)
                 taken.append(g.raw)
             by_name[name] = None if g is None else self.back(g, name)
         return by_name
@@ -345,7 +345,7 @@ class _Point:
         raw = y.raw
         if isinstance(raw, np.ndarray) and raw.ndim:
             given = (i.tensor.raw for i in self.prepared.inputs)
-            raw = _own(raw, [r for r in given if isinstance(r, np.ndarray)])
+            raw = _copy_if_shared(raw, [r for r in given if isinstance(r, np.ndarray)])
         for value in values:
             if _is_torch(value):
                 return value.new_tensor(raw)
@@ -366,7 +366,7 @@ def _tensor(name: str, value: object, wanted: bool, factory: Factory) -> Tensor:
     return Tensor(kept, factory.xp, requires_grad=wanted)
 
 
-def _own(raw: Any, taken: Sequence[Any]) -> Any:
+def _copy_if_shared(raw: Any, taken: Sequence[Any]) -> Any:
     """Return an array, or a copy if it is read-only or shares memory with another."""
     shared = any(np.may_share_memory(raw, other) for other in taken)
     return raw.copy() if shared or not raw.flags.writeable else raw

@@ -19,9 +19,17 @@ from typing import Any, NamedTuple
 from . import steps, syntax
 from .errors import ProgramError
 from .excerpt import Span
-from .machine import Code, Origin, Read, Step
+from .machine import Code, Read, Step, StepSource
 from .steps import Label
-from .syntax import Literal, Name, Node, Steps, assigned_names, bounce, uncollected
+from .syntax import (
+    Literal,
+    Name,
+    Steps,
+    SyntaxNode,
+    assigned_names,
+    bounce,
+    uncollected,
+)
 
 Constant = Callable[[Literal], object]
 """A function that returns the value that a literal of the program stands for."""
@@ -51,7 +59,7 @@ class _Loop(NamedTuple):
 
 
 @cache
-def _method(kind: type[Node]) -> str:
+def _method(kind: type[SyntaxNode]) -> str:
     return f"visit_{kind.__name__}"
 
 
@@ -76,7 +84,7 @@ class _Compiler:
         self.assigned = frozenset(assigned_names(program))
         self.value_of = constant
         self.steps: list[Step] = []
-        self.origins: list[Origin] = []
+        self.origins: list[StepSource] = []
         self.named = 0
         self.depth = self.deepest = 0
         self.variables: dict[str, Read] = {}
@@ -104,7 +112,7 @@ class _Compiler:
             self.program.notes,
         )
 
-    def visit(self, node: Node, *given: object) -> Any:
+    def visit(self, node: SyntaxNode, *given: object) -> Any:
         """Return the result, or its steps, of the method named after a node's class."""
         return getattr(self, _method(type(node)))(node, *given)  # type: ignore[arg-type]
 
@@ -117,7 +125,7 @@ class _Compiler:
         reads: tuple[int, ...] = (),
     ) -> None:
         self.steps.append(step)
-        self.origins.append(Origin(at, kind, name, reads))
+        self.origins.append(StepSource(at, kind, name, reads))
 
     def jump(self, label: Label, at: Span) -> None:
         cost = len(self.steps) - label[0] + 1 if label else 0

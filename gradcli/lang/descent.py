@@ -91,7 +91,7 @@ class Batches:
         }
 
 
-class Step(NamedTuple):
+class DescentStep(NamedTuple):
     """The loss and the norm of its gradient after ``number`` steps."""
 
     number: int
@@ -113,13 +113,13 @@ class End:
     by       the exception of Ctrl-C, or of the signal, that interrupted it
     """
 
-    reached: Step | None
+    reached: DescentStep | None
     stopped: str
-    lost: Step | Exception | None = None
+    lost: DescentStep | Exception | None = None
     by: KeyboardInterrupt | None = None
 
 
-class Descent:
+class ProgramDescent:
     """A minimisation of a program, step by step.
 
     Args:
@@ -137,7 +137,7 @@ class Descent:
         make: Callable[[list[Tensor]], Any],
         names: Sequence[str],
         batches: Batches | None = None,
-        on_step: Callable[[Step], None] = lambda step: None,
+        on_step: Callable[[DescentStep], None] = lambda step: None,
     ) -> None:
         self._program = program
         self._names = names
@@ -155,7 +155,7 @@ class Descent:
         self._given = () if optional else (self._closure,)
         self._batches = batches
         self._on_step = on_step
-        self._reached: Step | None = None
+        self._reached: DescentStep | None = None
         self._values: Any = None
         self._fresh: Tensor | None = None
 
@@ -197,7 +197,7 @@ class Descent:
                 return End(step._replace(number=moved), "still")
         return self._end(None, "steps", steps)
 
-    def _end(self, step: Step | None, stopped: str, number: int = 0) -> End:
+    def _end(self, step: DescentStep | None, stopped: str, number: int = 0) -> End:
         """Return the end of the descent, with the loss computed on all rows of data."""
         if self._batches is not None:
             self._program.rebind(self._batches.all_rows())
@@ -210,13 +210,13 @@ class Descent:
             self._report(last)
         return End(last, stopped)
 
-    def _evaluate(self, number: int) -> Step:
+    def _evaluate(self, number: int) -> DescentStep:
         """Compute gradients at the present inputs; return the loss and their norm."""
         self._fresh = loss = self._differentiated()
         assert self._moved.grad is not None
         gradient = self._moved.grad.raw
         lengths = [_length(gradient[at]) for at in self._places]
-        return Step(number, float(loss.item()), hypot(*lengths))
+        return DescentStep(number, float(loss.item()), hypot(*lengths))
 
     def _differentiated(self) -> Tensor:
         loss, found = self._program.differentiate(self._names)
@@ -234,7 +234,7 @@ class Descent:
         loss, self._fresh = self._fresh, None
         return self._differentiated() if loss is None else loss
 
-    def _report(self, step: Step) -> None:
+    def _report(self, step: DescentStep) -> None:
         self._values = self._moved.raw.copy()
         self._reached = step
         self._on_step(step)
@@ -242,7 +242,7 @@ class Descent:
     def _restored(
         self,
         stopped: str,
-        lost: Step | Exception | None = None,
+        lost: DescentStep | Exception | None = None,
         by: KeyboardInterrupt | None = None,
     ) -> End:
         if self._values is not None:

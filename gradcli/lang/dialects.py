@@ -25,8 +25,8 @@ from .notation import (
     PRODUCT,
     SIGN,
     SUM,
-    Piece,
-    Token,
+    NotationPiece,
+    NotationToken,
     call,
     joined,
     multiplied,
@@ -120,13 +120,13 @@ def rewritten_from(title: str, source: str, ranks: Mapping[str, int | None]) -> 
         ProgramError: a part of it is not known.
     """
     try:
-        return _Reader(title, source, dict(ranks)).statements()
+        return _DialectReader(title, source, dict(ranks)).statements()
     except RecursionError:
         message = f"this formula of {title} is nested too deeply"
         raise ProgramError("E404", message, None, source) from None
 
 
-class _Reader:
+class _DialectReader:
     """The reader of one text."""
 
     def __init__(self, title: str, source: str, ranks: dict[str, int | None]) -> None:
@@ -136,7 +136,7 @@ class _Reader:
         self.at = 0
         self.tokens = self._tokens()
 
-    def _tokens(self) -> list[Token]:
+    def _tokens(self) -> list[NotationToken]:
         grammar = self.grammar
         signs = {*grammar.infix, *grammar.assigns, *"()[]{},;%!~'\n=-+", ".'"}
         each = "|".join(map(re.escape, sorted(signs, key=len, reverse=True)))
@@ -156,20 +156,20 @@ class _Reader:
             kind, at = token.lastgroup or "", token.end()
             if kind != "blank":
                 kind = token[0] if kind == "sign" else kind
-                found.append(Token(kind, token[0], token.start(), at, spaced))
+                found.append(NotationToken(kind, token[0], token.start(), at, spaced))
             spaced = kind == "blank"
         # The token behind the next one is looked at, too.
-        return [*found, *[Token("end", "", at, at, spaced)] * 2]
+        return [*found, *[NotationToken("end", "", at, at, spaced)] * 2]
 
     @property
-    def token(self) -> Token:
+    def token(self) -> NotationToken:
         return self.tokens[self.at]
 
-    def take(self) -> Token:
+    def take(self) -> NotationToken:
         self.at += 1
         return self.tokens[self.at - 1]
 
-    def take_if(self, *kinds: str) -> Token | None:
+    def take_if(self, *kinds: str) -> NotationToken | None:
         return self.take() if self.token.kind in kinds else None
 
     def _refused(
@@ -202,7 +202,7 @@ class _Reader:
             raise self._refused()
         return "; ".join(made)
 
-    def read(self, floor: int) -> Piece:
+    def read(self, floor: int) -> NotationPiece:
         """Return operands with the operators that bind as tightly as ``floor``."""
         left = self._prefixed(floor)
         while True:
@@ -213,19 +213,19 @@ class _Reader:
                 power, sign = TIMES, "*"
             elif token.kind == "%" and self.title == "Excel" and floor <= PERCENT:
                 self.take()
-                left = Piece(f"{left.at(PRODUCT)}/100", PRODUCT, left.rank)
+                left = NotationPiece(f"{left.at(PRODUCT)}/100", PRODUCT, left.rank)
                 continue
             elif token.kind in ("'", ".'") and floor <= RAISE:
                 self.take()
                 turned = left.rank is None
                 left = transposed(left)
-                left = Piece(f"{left.at(ATOM)}.T") if turned else left
+                left = NotationPiece(f"{left.at(ATOM)}.T") if turned else left
                 continue
             elif token.kind == "!" and self.title == "Mathematica":
                 self.take()
                 if self.token.kind == "!":
                     raise self._refused(hint="write Factorial2[n]")
-                left = Piece(f"factorial({left.text})", ATOM, left.rank)
+                left = NotationPiece(f"factorial({left.text})", ATOM, left.rank)
                 continue
             if power < floor:
                 return left
@@ -234,30 +234,32 @@ class _Reader:
             right = self.read(power + (power != RAISE or not grammar.rightmost))
             left = self._joined(left, sign, right, token)
 
-    def _prefixed(self, floor: int) -> Piece:
+    def _prefixed(self, floor: int) -> NotationPiece:
         if self.take_if("-"):
             return negative(self.read(max(self.grammar.unary, floor)))
         if self.take_if("+"):
             return self.read(max(self.grammar.unary, floor))
         if self.title != "Excel" and self.take_if("!", "~"):
-            return Piece(f"logical_not({self.read(NOT).text})")
+            return NotationPiece(f"logical_not({self.read(NOT).text})")
         return self._operand()
 
-    def _joined(self, left: Piece, sign: str, right: Piece, token: Token) -> Piece:
+    def _joined(
+        self, left: NotationPiece, sign: str, right: NotationPiece, token: NotationToken
+    ) -> NotationPiece:
         if sign in _WHOLE:
             return self._multiplied(left, sign, right, token)
         self._paired([left, right], Span(token.start, token.end))
         if sign in _GUARDED and self._is_unsure(left, right):
             name = _GUARDED[sign]
-            return Piece(f"programs.{name}({left.text}, {right.text})")
+            return NotationPiece(f"programs.{name}({left.text}, {right.text})")
         made = self._each(left, sign, right, token)
         return made._replace(row=left.row or right.row)
 
-    def _is_unsure(self, left: Piece, right: Piece) -> bool:
+    def _is_unsure(self, left: NotationPiece, right: NotationPiece) -> bool:
         """Return whether one operand may be a vector and the other one a matrix."""
         return None in (left.rank, right.rank) and 0 not in (left.rank, right.rank)
 
-    def _paired(self, pieces: list[Piece], at: Span) -> None:
+    def _paired(self, pieces: list[NotationPiece], at: Span) -> None:
         """Refuse a vector beside a matrix, and a row beside a column: they are paired
         from the first dimension on in the programs, and from the last one on here."""
         if len({2 if p.row else p.rank for p in pieces if p.rank}) > 1:
@@ -265,7 +267,9 @@ class _Reader:
             hint = "write it in the language: M*v.unsqueeze(1) pairs v with M's rows"
             raise self._refused(at, why, hint)
 
-    def _each(self, left: Piece, sign: str, right: Piece, token: Token) -> Piece:
+    def _each(
+        self, left: NotationPiece, sign: str, right: NotationPiece, token: NotationToken
+    ) -> NotationPiece:
         """Return what an operator makes of operands entry by entry."""
         if sign in ("+", "-"):
             return joined(left, f" {sign} ", right, SUM, PRODUCT)
@@ -277,15 +281,17 @@ class _Reader:
             return raised(left, right)
         if sign.startswith("logical"):
             text = f"{sign}({left.text}, {right.text})"
-            return Piece(text, ATOM, rank_of(left, right))
+            return NotationPiece(text, ATOM, rank_of(left, right))
         if COMPARISON in (left.level, right.level):
             raise self._refused(
                 Span(token.start, token.end), "behind a comparison is not read"
             )
         text = f"{left.at(SUM)} {sign} {right.at(SUM)}"
-        return Piece(text, COMPARISON, rank_of(left, right))
+        return NotationPiece(text, COMPARISON, rank_of(left, right))
 
-    def _multiplied(self, left: Piece, sign: str, right: Piece, token: Token) -> Piece:
+    def _multiplied(
+        self, left: NotationPiece, sign: str, right: NotationPiece, token: NotationToken
+    ) -> NotationPiece:
         """Return what an operator makes of whole vectors and matrices."""
         ranks = left.rank, right.rank
         if sign == "mtimes" and 0 in ranks:
@@ -294,7 +300,9 @@ class _Reader:
             return raised(left, right)
         if sign == "@":
             rank = (left.rank or 0) + (right.rank or 0) - 2 if all(ranks) else None
-            return Piece(f"{left.at(PRODUCT)} @ {right.at(SIGN)}", PRODUCT, rank)
+            return NotationPiece(
+                f"{left.at(PRODUCT)} @ {right.at(SIGN)}", PRODUCT, rank
+            )
         if sign == "mtimes" and None not in ranks:
             if ranks == (1, 1) and left.row == right.row:
                 at = Span(token.start, token.end)
@@ -305,19 +313,19 @@ class _Reader:
         if sign == "mldivide" and left.rank == 0:
             return joined(right, "/", left)._replace(row=right.row)
         if sign == "mldivide" and left.rank == 2:
-            return Piece(f"solve({left.text}, {right.text})", ATOM, right.rank)
+            return NotationPiece(f"solve({left.text}, {right.text})", ATOM, right.rank)
         if sign == "outer":
-            return Piece(f"outer({left.text}, {right.text})", ATOM, 2)
+            return NotationPiece(f"outer({left.text}, {right.text})", ATOM, 2)
         if sign == "mpower" and left.rank == 2:
-            return Piece(f"matrix_power({left.text}, {right.text})", ATOM, 2)
-        return Piece(f"{self.prefix}.{sign}({left.text}, {right.text})")
+            return NotationPiece(f"matrix_power({left.text}, {right.text})", ATOM, 2)
+        return NotationPiece(f"{self.prefix}.{sign}({left.text}, {right.text})")
 
-    def _operand(self) -> Piece:
+    def _operand(self) -> NotationPiece:
         opens, closes = self.grammar.calls[0], self.grammar.calls[1]
         start = self.at
         token = self.take()
         if token.kind == "number":
-            return Piece(token.text, ATOM, 0)
+            return NotationPiece(token.text, ATOM, 0)
         if token.kind == "(":
             piece = self.read(OR)
             self._closed(")")
@@ -330,7 +338,9 @@ class _Reader:
             if row and any(item.rank for item in items):
                 at = Span(token.start, self.tokens[self.at - 1].end)
                 raise self._refused(at, "joins vectors, which is not read")
-            return Piece(text, ATOM, None if rank is None else rank + 1, row=row)
+            return NotationPiece(
+                text, ATOM, None if rank is None else rank + 1, row=row
+            )
         if token.kind != "name":
             self.at = start
             raise self._refused()
@@ -344,22 +354,24 @@ class _Reader:
         known = known if self.title == "Excel" else known[:1]
         own = next((name for name in known if name in self.ranks), None)
         if own is not None:
-            return Piece(own, ATOM, self.ranks[own])
+            return NotationPiece(own, ATOM, self.ranks[own])
         for name in known:
             for meaning in meanings(self.title, name):
                 if meaning.constant:
                     level = ATOM if meaning.text.isidentifier() else CHOICE
-                    return Piece(meaning.text, level, 0)
-        return Piece(token.text, ATOM, 0)
+                    return NotationPiece(meaning.text, level, 0)
+        return NotationPiece(token.text, ATOM, 0)
 
     def _closed(self, closing: str) -> None:
         if self.take_if(closing) is None:
             raise self._refused()
 
-    def _items(self, closing: str) -> tuple[list[Piece], dict[str, Piece]]:
+    def _items(
+        self, closing: str
+    ) -> tuple[list[NotationPiece], dict[str, NotationPiece]]:
         """Return what stands in brackets, with what is given by name."""
-        items: list[Piece] = []
-        named: dict[str, Piece] = {}
+        items: list[NotationPiece] = []
+        named: dict[str, NotationPiece] = {}
         used = set()
         while not self.take_if(closing):
             while self.take_if("\n"):
@@ -382,8 +394,11 @@ class _Reader:
         return items, named
 
     def _called(
-        self, token: Token, items: list[Piece], named: dict[str, Piece]
-    ) -> Piece:
+        self,
+        token: NotationToken,
+        items: list[NotationPiece],
+        named: dict[str, NotationPiece],
+    ) -> NotationPiece:
         """Return the call of a function of the program in the language."""
         name = token.text.upper() if self.title == "Excel" else token.text
         texts = [item.text for item in items]
@@ -407,13 +422,15 @@ class _Reader:
         self,
         name: str,
         meaning: Meaning,
-        given: dict[str, Piece],
-        rest: list[Piece],
+        given: dict[str, NotationPiece],
+        rest: list[NotationPiece],
         texts: list[str],
-    ) -> Piece:
+    ) -> NotationPiece:
         """Return a formula of the table with its parameters replaced; the call itself
         where a longer one would stand twice."""
-        pieces = {n: Piece(text) for n, text in meaning.defaults.items()} | given
+        pieces = {
+            n: NotationPiece(text) for n, text in meaning.defaults.items()
+        } | given
         if meaning.rest:
             turn = ".T" if meaning.text == meaning.rest else ""
             flat = [
@@ -425,7 +442,9 @@ class _Reader:
                 f"[{', '.join(flat if meaning.joined else [r.text for r in rest])}]"
             )
             flat = [f"cat({listed})"] if len(flat) > 1 else flat
-            pieces[meaning.rest] = Piece(flat[0] if meaning.joined and flat else listed)
+            pieces[meaning.rest] = NotationPiece(
+                flat[0] if meaning.joined and flat else listed
+            )
         reduced = meaning.joined and meaning.text != meaning.rest
         reduced |= meaning.text.endswith(".numel()")
         each = meaning.is_entrywise
@@ -445,13 +464,13 @@ class _Reader:
             inner = [*texts, *(f"{n}={p.text}" for n, p in given.items() if n not in
                               meaning.parameters[: len(texts)])]  # fmt: skip
             text = f"{self.prefix}.{name}({', '.join(inner)})"
-            return Piece(text, ATOM, rank, row)
+            return NotationPiece(text, ATOM, rank, row)
         put = lambda found: self._put(pieces.get(found[0]), found)
         text = _WORD.sub(put, meaning.text)
         whole = re.fullmatch(r"[\w.]+\([^()]*(?:\([^()]*\)[^()]*)*\)|\w+", text)
-        return Piece(text, ATOM if whole else CHOICE, rank, row)
+        return NotationPiece(text, ATOM if whole else CHOICE, rank, row)
 
-    def _put(self, piece: Piece | None, found: re.Match[str]) -> str:
+    def _put(self, piece: NotationPiece | None, found: re.Match[str]) -> str:
         if piece is None:
             return found[0]
         text = found.string

@@ -58,7 +58,7 @@ class ExactFactory(Factory):
         for _ in found.shape:
             flat = [entry for row in flat for entry in row]
         if any(isinstance(entry, Exact) for entry in flat):
-            return _kept(flat, found.shape)
+            return _retain(flat, found.shape)
         return found
 
     def constructors(self, draws: Draws) -> dict[str, Callable[..., object]]:
@@ -66,19 +66,19 @@ class ExactFactory(Factory):
 
     def filled(self, shape: tuple[int, ...], number: object) -> Floats:
         if isinstance(number, Exact):
-            return _kept([number] * prod(shape), shape)
+            return _retain([number] * prod(shape), shape)
         return super().filled(shape, number)
 
     def spaced(self, first: float, pace: float, count: int) -> Floats:
-        return _kept([first + fraction(i) * pace for i in range(count)], (count,))
+        return _retain([first + fraction(i) * pace for i in range(count)], (count,))
 
     def between(self, start: float, end: float, count: int) -> Floats:
         width, parts = fraction(1) * end - start, max(count - 1, 1)
         found = [start + width * fraction(i, parts) for i in range(count)]
-        return _kept(found, (count,))
+        return _retain(found, (count,))
 
 
-def _kept(entries: list[Any], shape: tuple[int, ...]) -> Floats:
+def _retain(entries: list[Any], shape: tuple[int, ...]) -> Floats:
     kept: Any = np.empty(len(entries), dtype=object)
     kept[:] = entries
     found: Floats = kept.reshape(shape)

@@ -34,7 +34,7 @@ class Span(NamedTuple):
     end: int
 
 
-class Place(NamedTuple):
+class TextPlace(NamedTuple):
     """The place of a span: line and columns, counted from 1, and the line's text."""
 
     line: int
@@ -50,7 +50,7 @@ class Cell(NamedTuple):
     width: int
 
 
-def locate(source: str, span: Span) -> Place:
+def locate(source: str, span: Span) -> TextPlace:
     """Return the line and columns of a span; of several lines, only the first one."""
     start = min(span.start, len(source))
     line, line_start = 1, 0
@@ -63,7 +63,7 @@ def locate(source: str, span: Span) -> Place:
     start = min(start, line_end)
     end = max(start, min(span.end, line_end))
     text = source[line_start:line_end]
-    return Place(line, start - line_start + 1, end - line_start + 1, text)
+    return TextPlace(line, start - line_start + 1, end - line_start + 1, text)
 
 
 def place_of(span: Span, source: str) -> str:
@@ -117,7 +117,7 @@ def shortened(text: str, limit: int = MAX_QUOTE_CHARACTERS) -> str:
     return text if len(text) <= limit else text[:limit] + CUT
 
 
-def _window(place: Place) -> tuple[str, str]:
+def _window(place: TextPlace) -> tuple[str, str]:
     """Return the part of the line that is shown, and the blanks and carets under it."""
     first, after = place.column - 1, place.end_column - 1
     # Only characters near the span can be in the window; no others are measured.

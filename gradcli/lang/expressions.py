@@ -574,7 +574,7 @@ class ExpressionParser(PrefixReader):
         items, commas = [], 0
         while self.token.kind != closing:
             read = item()
-            items.append(read if isinstance(read, syntax.Node) else (yield read))
+            items.append(read if isinstance(read, syntax.SyntaxNode) else (yield read))
             if not self.take_if(","):
                 break
             commas += 1

@@ -16,9 +16,9 @@ from .notation import (
     PRODUCT,
     SUM,
     Doubt,
-    Piece,
-    Token,
-    Words,
+    NotationPiece,
+    NotationToken,
+    StatementWords,
     call,
     chosen,
     heads,
@@ -63,26 +63,26 @@ def _named(sign: str) -> str:
     return ROOTS.get(sign) or FOREIGN_CHARACTERS[sign].partition("(")[0]
 
 
-class Factors(Words):
+class FactorReader(StatementWords):
     """A reader of factors; a subclass reads what operators make of them."""
 
     @abstractmethod
-    def choice(self) -> Piece: ...
+    def choice(self) -> NotationPiece: ...
 
     @abstractmethod
-    def logic(self) -> Piece: ...
+    def logic(self) -> NotationPiece: ...
 
     @abstractmethod
-    def product(self) -> Piece: ...
+    def product(self) -> NotationPiece: ...
 
     @abstractmethod
-    def power(self) -> Piece: ...
+    def power(self) -> NotationPiece: ...
 
     @abstractmethod
     def joins(self) -> bool: ...
 
     @abstractmethod
-    def inside(self, text: str) -> Piece: ...
+    def inside(self, text: str) -> NotationPiece: ...
 
     def taken(self, *words: str) -> str | None:
         """Return the word or the sign that was taken, if it is one of ``words``."""
@@ -105,7 +105,7 @@ class Factors(Words):
                 raise self.doubt()
         return self.text[start : token.start]
 
-    def factor(self) -> Piece:
+    def factor(self) -> NotationPiece:
         kind = self.kind
         if kind in CLOSING:
             return self._brackets()
@@ -121,12 +121,12 @@ class Factors(Words):
         if kind == "number":
             if self.kind == "fraction" and not self.token.spaced:
                 part = on_the_line(self.take().text)
-                return Piece(f"({token.text} + {part})", ATOM, 0)
-            return Piece(token.text, ATOM, 0)
+                return NotationPiece(f"({token.text} + {part})", ATOM, 0)
+            return NotationPiece(token.text, ATOM, 0)
         if kind == "fraction":
-            return Piece(on_the_line(token.text), PRODUCT, 0)
+            return NotationPiece(on_the_line(token.text), PRODUCT, 0)
         if kind == "string":
-            return Piece(token.text)
+            return NotationPiece(token.text)
         if kind == "word":
             return self._word(token.text)
         if kind in ("|", "norm"):
@@ -146,7 +146,7 @@ class Factors(Words):
         if kind in _ACCENTS:
             return self.subscripts(f"{self._letter()}_{_ACCENTS[kind]}")
         if kind == r"\infty":
-            return Piece("inf", ATOM, 0)
+            return NotationPiece("inf", ATOM, 0)
         word = kind.removeprefix("\\")
         if self.meant(word) and kind not in NO_FACTORS and not greek(word):
             return self.applied(word)
@@ -155,25 +155,25 @@ class Factors(Words):
             raise self.doubt()
         return self.subscripts(word.removeprefix("var"))
 
-    def _until(self, *closing: str) -> Piece:
+    def _until(self, *closing: str) -> NotationPiece:
         outside, self.bars = self.bars, 0
         piece = self.choice()
         self.bars = outside
         self.expect(*closing)
         return piece
 
-    def group(self) -> Piece:
+    def group(self) -> NotationPiece:
         self.expect("{")
         return self._until("}")
 
-    def _argument(self) -> Piece:
+    def _argument(self) -> NotationPiece:
         """Return an argument of a command: a group, or a single letter or digit."""
         token = self.token
         if token.kind == "number" and len(token.text) > 1:
             middle = token.start + 1
             self.tokens[self.at : self.at + 1] = [
                 token._replace(text=token.text[0], end=middle),
-                Token("number", token.text[1:], middle, token.end, False),
+                NotationToken("number", token.text[1:], middle, token.end, False),
             ]
         if self.kind == "word":
             return self._indexed(self.take().text, "")
@@ -185,7 +185,7 @@ class Factors(Words):
             raise self.doubt()
         return name
 
-    def _styled(self) -> Piece:
+    def _styled(self) -> NotationPiece:
         r"""Return what a command of type stands around: `\mathbf{w}`, `\text{relu}`."""
         self.take()
         if self.kind != "{":
@@ -194,7 +194,7 @@ class Factors(Words):
         self.take()
         word = self.skip("}").replace(r"\_", "_").strip()
         if word == "e" and not self.bound("e"):
-            return Piece("e", ATOM, 0)
+            return NotationPiece("e", ATOM, 0)
         if word in ("0", "1") and self.kind == "**":
             raise self.doubt()  # a vector of ones, whose length is not said
         if word in ("0", "1") and self.take_if("_"):  # an array of it, with its sizes
@@ -202,13 +202,15 @@ class Factors(Words):
             sizes = self.skip("}").replace(r"\times", ",").replace(" ", "")
             if not re.fullmatch(r"[\d,]+", sizes):
                 raise self.doubt()
-            return Piece(f"full(({sizes},), {word})", ATOM, 1 + sizes.count(","))
+            return NotationPiece(
+                f"full(({sizes},), {word})", ATOM, 1 + sizes.count(",")
+            )
         if word.isidentifier():
             return self.applied(word) if self.meant(word) else self.subscripts(word)
         self.at = start
         return self.group()
 
-    def _word(self, word: str) -> Piece:
+    def _word(self, word: str) -> NotationPiece:
         if self.kind == "." and word not in self.ranks and is_prefix(word):
             while self.take_if("."):
                 word += f".{self.expect('word').text}"
@@ -226,18 +228,18 @@ class Factors(Words):
             raise self.doubt()
         return self._members(self.subscripts(word))
 
-    def _members(self, piece: Piece) -> Piece:
+    def _members(self, piece: NotationPiece) -> NotationPiece:
         """Return a value with the methods, attributes and indices behind it."""
         while not self.token.spaced and self.kind in (".", "["):
             if self.take().kind == "[":
-                piece = Piece(f"{piece.text}[{self.skip(']')}]")
+                piece = NotationPiece(f"{piece.text}[{self.skip(']')}]")
                 continue
-            piece = Piece(f"{piece.text}.{self.expect('word').text}")
+            piece = NotationPiece(f"{piece.text}.{self.expect('word').text}")
             if self.kind == "(":
                 piece = call(piece.text, self._listed())
         return piece
 
-    def subscripts(self, base: str) -> Piece:
+    def subscripts(self, base: str) -> NotationPiece:
         """Return a name with the subscript behind it, or an entry of a vector."""
         below = ""
         if self.kind == "lowered":
@@ -276,22 +278,26 @@ class Factors(Words):
         called, self.at = self.kind == "(", start
         return called
 
-    def _indexed(self, base: str, below: str) -> Piece:
+    def _indexed(self, base: str, below: str) -> NotationPiece:
         """Return the meaning of a name with a subscript, or without one."""
         name, how = self.bound(base), self.over.get(base)
         if not below:
             if how is not None:
                 if how == "each":
                     raise self.doubt()
-                return Piece(base if how == "zero" else f"({base} + 1)", ATOM, 0)
+                return NotationPiece(
+                    base if how == "zero" else f"({base} + 1)", ATOM, 0
+                )
             if base in CONSTANTS and not name:
-                return Piece(base, ATOM, 0)
-            return Piece(name or self.own(base), ATOM, self.ranks.get(name or ""))
+                return NotationPiece(base, ATOM, 0)
+            return NotationPiece(
+                name or self.own(base), ATOM, self.ranks.get(name or "")
+            )
         joined = self.bound(f"{base}_{below}") or self.bound(base + below)
         if joined and self.ranks[joined] and below in self.over:
             return self.entry(joined, below)  # x_i is what the whole vector is called
         if joined:
-            return Piece(joined, ATOM, self.ranks[joined])
+            return NotationPiece(joined, ATOM, self.ranks[joined])
         parts = below.split(",")
         if name and self.ranks[name] == len(below) == 2 and below.isdecimal():
             parts = list(below)
@@ -308,13 +314,13 @@ class Factors(Words):
             where = re.sub(r"(?<![:\d-])\d+(?!\d)", counted, ", ".join(parts))
             whole = sum(":" not in part for part in parts)
             rank = None if rank is None else rank - whole
-            return Piece(f"{name or base}[{where}]", ATOM, rank)
+            return NotationPiece(f"{name or base}[{where}]", ATOM, rank)
         if name and rank == 1 and len(below) == 1:
-            return Piece(name, ATOM, rank, each=True)
+            return NotationPiece(name, ATOM, rank, each=True)
         own = f"{self.own(base)}_{below}"
         if not own.isidentifier():
             raise self.doubt()
-        return Piece(own)
+        return NotationPiece(own)
 
     def own(self, word: str) -> str:
         """Return a name without a value as the language spells it."""
@@ -323,7 +329,7 @@ class Factors(Words):
             self.unknown.add(own)
         return own
 
-    def entry(self, base: str, *indices: str) -> Piece:
+    def entry(self, base: str, *indices: str) -> NotationPiece:
         """Return the entry of a vector at variables of the sums around."""
         rank = self.ranks.get(base)
         if any(self.over.get(each) == "each" for each in indices):
@@ -331,7 +337,7 @@ class Factors(Words):
             # of one dimension, and in the same order everywhere.
             if "".join(indices) != self.innermost or len(indices) != (rank or 1):
                 raise self.doubt()
-            return Piece(base, ATOM, rank, each=True)
+            return NotationPiece(base, ATOM, rank, each=True)
         shown = []
         for each in indices:
             found = re.fullmatch(r"([^\W\d]?)(?:([+-]?)(\d+))?", each)
@@ -344,9 +350,9 @@ class Factors(Words):
             else:
                 shown.append(str(int(number) - 1))
         left = None if rank is None else max(0, rank - len(indices))
-        return Piece(f"{base}[{', '.join(shown)}]", ATOM, left)
+        return NotationPiece(f"{base}[{', '.join(shown)}]", ATOM, left)
 
-    def applied(self, word: str) -> Piece:
+    def applied(self, word: str) -> NotationPiece:
         """Return the call of a function on what follows: in brackets, or the factors up
         to the next sign."""
         name, power, base = self.meant(word) or word, None, None
@@ -355,15 +361,17 @@ class Factors(Words):
             if token.kind == "raised":
                 power = self.inside(on_the_line(token.text))
             elif token.kind == "lowered":
-                base = Piece(on_the_line(token.text))
+                base = NotationPiece(on_the_line(token.text))
             elif token.kind == "_":
-                base = self._argument() if self.latex else Piece(self.take().text)
+                base = (
+                    self._argument() if self.latex else NotationPiece(self.take().text)
+                )
             elif self.kind in ("{", "("):
                 opened = self.take().kind
                 power = self._until(CLOSING[opened])
             else:
                 minus = self.taken("-")
-                power = Piece(self.expect("number", "word").text)
+                power = NotationPiece(self.expect("number", "word").text)
                 power = negative(power) if minus else power
         if power and power.text == "-1":
             spelled = (f"a{name}", f"{name}inv", f"{name}i")
@@ -398,7 +406,7 @@ class Factors(Words):
             made = call(name, given)
         return raised(made, power) if power else self._members(made)
 
-    def _operand(self) -> Piece:
+    def _operand(self) -> NotationPiece:
         """Return the argument of a function that has no brackets."""
         if self.kind == "-" and not self.after.spaced:
             self.take()
@@ -422,11 +430,11 @@ class Factors(Words):
         word = self.token.text.removeprefix("\\")
         return named and self.is_applied(word, self.after.kind)
 
-    def _listed(self) -> list[Piece]:
+    def _listed(self) -> list[NotationPiece]:
         """Return what stands between the commas in brackets, with keywords."""
         opened = self.take().kind
         closing = CLOSING[opened]
-        found: list[Piece] = []
+        found: list[NotationPiece] = []
         outside, self.bars = self.bars, 0
         while self.kind != closing:
             start, name = self.at, ""
@@ -438,14 +446,14 @@ class Factors(Words):
             if not name or opened != "(" or not self.take_if("="):
                 self.at, name = start, ""
             piece = self.choice()
-            found.append(piece if not name else Piece(f"{name}={piece.text}"))
+            found.append(piece if not name else NotationPiece(f"{name}={piece.text}"))
             if not self.take_if(",", ";"):
                 break
         self.bars = outside
         self.expect(closing)
         return found
 
-    def _brackets(self) -> Piece:
+    def _brackets(self) -> NotationPiece:
         """Return what is in brackets: a value, or a list if there are commas."""
         alone = self.at == 0 and not self.latex
         opened, before = self.kind, self.tokens[self.at - 1].kind if self.at else ""
@@ -463,13 +471,13 @@ class Factors(Words):
         if len(pieces) > 1 or (opened == "[" and alone and self.kind == "end"):
             rank = pieces[0].rank
             text = f"[{', '.join(piece.text for piece in pieces)}]"
-            return Piece(text, ATOM, None if rank is None else rank + 1)
+            return NotationPiece(text, ATOM, None if rank is None else rank + 1)
         if not pieces:
             raise self.doubt()
         (piece,) = pieces
         test = piece.level in (LOGIC, COMPARISON) or f"[{piece.text}]" in self.ranks
         if opened == "[" and test and self.latex:
-            return Piece(f"where({piece.text}, 1, 0)", ATOM, piece.rank)
+            return NotationPiece(f"where({piece.text}, 1, 0)", ATOM, piece.rank)
         if opened == "(" and self.kind == "_" and self.latex:
             return self.subscripts(f"({piece.text})")
         if piece.level < ATOM:
@@ -484,7 +492,7 @@ class Factors(Words):
         behind, self.at = self.kind, start
         return behind
 
-    def _between_bars(self, opened: Token) -> Piece:
+    def _between_bars(self, opened: NotationToken) -> NotationPiece:
         outside, self.bars = self.bars, self.bars + 1
         piece = self.choice()
         self.bars = outside
@@ -500,10 +508,10 @@ class Factors(Words):
             kind = on_the_line(self.take().text)
         if piece.rank == 2 and kind not in ("", "F"):
             self.guessed("it is not said which norm of a matrix is meant")
-        which = [] if kind in ("", "2", "F") else [Piece(kind)]
+        which = [] if kind in ("", "2", "F") else [NotationPiece(kind)]
         return call("norm", [piece, *which])._replace(rank=0)
 
-    def _root(self, kind: str) -> Piece:
+    def _root(self, kind: str) -> NotationPiece:
         if kind == r"\sqrt":
             degree = [self._until("]")] if self.take_if("[") else []
             return call("root" if degree else "sqrt", [self._argument(), *degree])
@@ -517,7 +525,7 @@ class Factors(Words):
 
     # Sums and products over an index, matrices and cases.
 
-    def _over_index(self, name: str) -> Piece:
+    def _over_index(self, name: str) -> NotationPiece:
         """Return a sum or a product over an index, or over all entries.
 
         Over all entries, or up to a bound that has no value, names with the index are
@@ -553,7 +561,7 @@ class Factors(Words):
         first = "" if lower == "1" else f"{lower} - 1, "
         first = f"{int(lower) - 1}, " if lower.isdecimal() and lower != "1" else first
         ends = f"{upper.at(SUM)} + 1" if lower == "0" else f"{first}{end}"
-        loop = Piece(f"[{body.text} for {index} in range({ends})]")
+        loop = NotationPiece(f"[{body.text} for {index} in range({ends})]")
         return call(name, [loop])._replace(rank=body.rank)
 
     def _lower_bound(self) -> tuple[str, str | None]:
@@ -568,7 +576,7 @@ class Factors(Words):
             self.expect("}")
         return index, lower
 
-    def _summed(self, index: str, how: str) -> Piece:
+    def _summed(self, index: str, how: str) -> NotationPiece:
         """Return the product behind a sum's sign, with the terms behind it that have
         the index, too."""
         outside, around = self.over, self.innermost
@@ -592,14 +600,14 @@ class Factors(Words):
                 return True
         return False
 
-    def _environment(self) -> Piece:
+    def _environment(self) -> NotationPiece:
         r"""Return `cases` as a choice, and a matrix as a list of rows."""
         self.expect("{")
         kind = self.skip("}").rstrip("*")
         if kind == "array" and self.take_if("{"):
             self.skip("}")
             kind = "cases"
-        rows: list[list[Piece | None]] = [[]]
+        rows: list[list[NotationPiece | None]] = [[]]
         while self.kind != r"\end":
             if self.take_if(r"\\"):
                 rows.append([])
@@ -614,11 +622,11 @@ class Factors(Words):
             return self._cases([row for row in rows if row])
         cells = [[cell.text for cell in row if cell] for row in rows if row]
         if all(len(row) == 1 for row in cells):
-            return Piece(f"[{', '.join(row[0] for row in cells)}]", ATOM, 1)
+            return NotationPiece(f"[{', '.join(row[0] for row in cells)}]", ATOM, 1)
         lines = [f"[{', '.join(row)}]" for row in cells]
-        return Piece(f"[{', '.join(lines)}]", ATOM, 2)
+        return NotationPiece(f"[{', '.join(lines)}]", ATOM, 2)
 
-    def _cell(self) -> Piece | None:
+    def _cell(self) -> NotationPiece | None:
         """Return one cell; None for the word of a case that is left over."""
         while self.kind in (r"\text", r"\textrm", r"\mbox", r"\mathrm"):
             start = self.at
@@ -640,11 +648,11 @@ class Factors(Words):
         self.take_if(",", ".", ";")
         return piece
 
-    def _cases(self, rows: list[list[Piece | None]]) -> Piece:
-        value = Piece("nan", ATOM, 0)
+    def _cases(self, rows: list[list[NotationPiece | None]]) -> NotationPiece:
+        value = NotationPiece("nan", ATOM, 0)
         for row in reversed(rows):
             then, test = [*row, None][:2]
             if then is None or len(row) > 2:
                 raise self.doubt()
             value = then if test is None else chosen(then, test, value)
-        return Piece(f"({value.text})", ATOM, value.rank)
+        return NotationPiece(f"({value.text})", ATOM, value.rank)

@@ -27,10 +27,10 @@ from .filesystem import STANDARD_INPUT as STDIN
 from .filesystem import guarded, packed, refusal, suffixes
 from .maxima import MAX_JSON_INTEGER_DIGITS, MAX_SHOWN_NAMES
 from .nested import EXTREME_BYTES, Floats, NotAnArray, array_of, number_of_json
-from .npy import Layout, layout_of
+from .npy import NpyHeader, layout_of
 from .points import STANDARD_INPUT, point_blocks
 from .suggest import did_you_mean, nearest
-from .text_tables import SEPARATORS, Block, NoColumn, Wanted, text_blocks
+from .text_tables import SEPARATORS, NoColumn, RowBlock, WantedColumns, text_blocks
 
 _NPY_MAGIC = b"\x93NUMPY"
 _ZIP_MAGIC = b"PK"
@@ -208,7 +208,7 @@ def _npy(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
     return np.asarray(layout.whole(file).astype(np.float64, copy=False))
 
 
-def _check_kind(layout: Layout) -> None:
+def _check_kind(layout: NpyHeader) -> None:
     """Refuse entries that are no real numbers."""
     what, dtype = layout.what, layout.dtype
     if dtype.hasobject:
@@ -250,7 +250,7 @@ def _column(path: str, key: str, limit: int) -> Floats:
     The table is read block by block, so that memory is needed for the column alone.
     """
     try:
-        return _gathered(point_blocks(path, Wanted((key,))), path, limit)
+        return _gathered(point_blocks(path, WantedColumns((key,))), path, limit)
     except NoColumn as error:
         header = error.header
         near = nearest(key, header) or (header[0] if header and not key else None)
@@ -276,13 +276,15 @@ def _table(file: IO[bytes], what: str, key: str | None, limit: int) -> Floats:
     suffix = suffixes(what)[0]
     mark = suffix if suffix in SEPARATORS else ".csv"
     try:
-        table = _gathered(text_blocks(file, what, mark, Wanted(None)), what, limit)
+        table = _gathered(
+            text_blocks(file, what, mark, WantedColumns(None)), what, limit
+        )
     except NoColumn:
         raise NotAnArray("E513", f"{what} holds no numbers", _ROWS) from None
     return table.reshape([length for length in table.shape if length != 1])
 
 
-def _gathered(blocks: Iterable[Block], what: str, limit: int) -> Floats:
+def _gathered(blocks: Iterable[RowBlock], what: str, limit: int) -> Floats:
     """Return all rows of blocks with one column, or with several side by side; refuse a
     bad row, and more numbers than ``limit`` bytes hold."""
     parts: list[Floats] = []

@@ -144,7 +144,7 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
         OSError: the file cannot be written.
     """
     place = os.path.realpath(os.path.expanduser(path))
-    fresh = _beside(path, place)
+    fresh = _create_temporary(path, place)
     if fresh is None:
         with open(os.path.expanduser(path), "wb") as file:
             yield file
@@ -169,7 +169,7 @@ def abandon() -> None:
             os.unlink(fresh)
 
 
-def _beside(path: str, place: str) -> str | None:
+def _create_temporary(path: str, place: str) -> str | None:
     """Make a temporary file beside the file ``place``; return its path, or None where
     ``path`` is to be written to directly."""
     if os.path.abspath(path).startswith(_OPEN_FILES):

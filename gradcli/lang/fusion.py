@@ -57,7 +57,7 @@ class Fused:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class FusionRefusal:
     """A reason why the program, or the rest of it, does not run part by part; it has no
     place if the reason is in the numbers."""
 
@@ -76,7 +76,7 @@ class Fusion:
     """
 
     fused: list[Fused] = field(default_factory=list)
-    rest: list[Whole] = field(default_factory=list)
+    rest: list[FusionRefusal] = field(default_factory=list)
 
     def region(
         self, source: str, span: Span, reduction: str, entries: int, most: int
@@ -93,7 +93,7 @@ class Fusion:
         """Report that the numbers, or the program's text at ``span``, prevent running
         in parts."""
         if span is None:
-            self.rest.append(Whole(None, None, None, reason))
+            self.rest.append(FusionRefusal(None, None, None, reason))
             return
         place, text = locate(source, span), source[span.start : span.end]
-        self.rest.append(Whole(text, place.line, place.column, reason))
+        self.rest.append(FusionRefusal(text, place.line, place.column, reason))

@@ -21,8 +21,8 @@ from ..engine.dtypes import default_dtype
 from ..engine.raw import Raw, RawDtype
 from ..large import tiles
 from ..large.kernel import Kernel, Number
-from ..large.plan import Plan, plan
-from ..large.tracing import Operand, Sample, Samples, Trace, constant_key
+from ..large.plan import TilePlan, plan
+from ..large.tracing import Operand, Sample, SampleNamespace, Trace, constant_key
 from . import fusion as large
 from .errors import ProgramError
 from .excerpt import Span
@@ -72,7 +72,7 @@ class Traced(NamedTuple):
     reached  the inputs that its value depends on
     """
 
-    plan: Plan
+    plan: TilePlan
     reached: frozenset[str]
 
 
@@ -189,7 +189,7 @@ def _traced(
 ) -> Traced | Obstacle:
     reached = set[str]()
 
-    def run(xp: Samples, given: list[Sample]) -> Results:
+    def run(xp: SampleNamespace, given: list[Sample]) -> Results:
         leaves = prepared.leaves(xp, dict(zip(arrays, given, strict=True)))
         y = Session(prepared.on(leaves, prepared.factory.on(xp)))()
         if not isinstance(y.raw, Sample) or y.raw.shape:
@@ -209,10 +209,10 @@ def _traced(
 
 
 def traced(
-    program: Callable[[Samples, list[Sample]], Results],
+    program: Callable[[SampleNamespace, list[Sample]], Results],
     arrays: Sequence[Raw],
     shape: tuple[int, ...],
-) -> Plan | Obstacle:
+) -> TilePlan | Obstacle:
     """Return the plan of a program on tiles of arrays, or why there is none.
 
     Args:
@@ -224,7 +224,7 @@ def traced(
     made: list[tuple[Trace, Results]] = []
     for samples in ([a[:few] for a in arrays], [a[-more:] for a in arrays]):
         trace = Trace(shape)
-        xp = Samples(NUMPY, trace)
+        xp = SampleNamespace(NUMPY, trace)
         given = [trace.input(sample, xp) for sample in samples]
         try:
             with np.errstate(all="ignore"):
@@ -235,14 +235,14 @@ def traced(
             return Obstacle(trace.refused or str(error), span)
         if trace.refused:
             return Obstacle(trace.refused)
-    if _told(*made[0]) != _told(*made[1]):
+    if _trace_key(*made[0]) != _trace_key(*made[1]):
         return Obstacle("its steps depend on the entries, or on their count")
     trace, results = made[0]
     found = plan(trace, results.arrays, results.numbers)
     return found or Obstacle("sums of what sums are needed for are computed too often")
 
 
-def _told(trace: Trace, results: Results) -> tuple[object, ...]:
+def _trace_key(trace: Trace, results: Results) -> tuple[object, ...]:
     """Return a key of a trace and its results; equal traces have equal keys."""
     steps = [step.key() for step in trace.steps]
     asked = [(array.value, dtype) for array, dtype in results.arrays]

@@ -40,7 +40,7 @@ Step = Callable[[Registers, "Machine"], int | None]
 """
 
 
-class Origin(NamedTuple):
+class StepSource(NamedTuple):
     """The text and the operands of a step, which errors in the step refer to.
 
     at      the span of the operator or the called name, which an error points at
@@ -75,7 +75,7 @@ class Code:
 
     source: str
     steps: tuple[Step, ...]
-    origins: tuple[Origin, ...]
+    origins: tuple[StepSource, ...]
     register_count: int
     variables: dict[str, Read]
     qualified: dict[str, Read]
@@ -99,7 +99,7 @@ _WITHOUT_OPERATORS = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Result:
+class ProgramResult:
     """The values that a program ended with.
 
     `value` is the value of the last statement, `name` the name that it was assigned to
@@ -153,7 +153,7 @@ class Machine:
         for name, value in values.items():
             self._start[self._code.variables[name].register] = value
 
-    def run(self) -> Result:
+    def run(self) -> ProgramResult:
         """Run the program from its first step, and return its result.
 
         Raises `ProgramError` and, if the user interrupts, `KeyboardInterrupt`.
@@ -184,7 +184,7 @@ class Machine:
             value = registers[read.register]
             if name in code.assigned and value is not UNSET:
                 final[name] = value
-        return Result(final, *self.last, tuple(self.notes))
+        return ProgramResult(final, *self.last, tuple(self.notes))
 
     def compute(self, sign: str, left: Number, right: Number, at: Span) -> object:
         """Return an operator's value on two plain numbers; note a division by zero."""
@@ -237,7 +237,7 @@ class Machine:
             self.modes.pop().__exit__(None, None, None)
 
     def _worded(
-        self, error: Exception, origin: Origin, registers: Registers
+        self, error: Exception, origin: StepSource, registers: Registers
     ) -> ProgramError:
         """Return an exception from outside the language as an error at a step."""
         at, kind, name, reads = origin

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from .excerpt import Span
-from .factors import DERIVED, FACTORS, NO_FACTORS, OF_WHAT, Factors
+from .factors import DERIVED, FACTORS, NO_FACTORS, OF_WHAT, FactorReader
 from .lexicon import BESIDE, DERIVATIVE, KEYWORDS
 from .lexicon import WORDS_BETWEEN as WORDS
 from .maxima import MAX_NESTED_NOTATION
@@ -28,8 +28,8 @@ from .notation import (
     PRODUCT,
     SUM,
     Doubt,
-    Piece,
-    Token,
+    NotationPiece,
+    NotationToken,
     chosen,
     joined,
     multiplied,
@@ -79,13 +79,13 @@ def _rewritten(text: str, known: dict[str, int | None]) -> str:
             rest = of[1]
         if rest.strip() and rest.lstrip()[0] != "=":
             raise Doubt(OF_WHAT, Span(0, len(text)), rest)
-        return _Reader(text, known, False).statement()
+        return _StatementReader(text, known, False).statement()
     text = _SIDE.sub(_side, _BLANK.sub(lambda found: " " * len(found[0]), text))
     made = []
     for start, end in _statements(text):
         if text[start:end].strip(" \t\r\n.,;"):
             part = " " * start + text[start:end]
-            made.append(_Reader(part, known, True).statement())
+            made.append(_StatementReader(part, known, True).statement())
     return "; ".join(made)
 
 
@@ -109,7 +109,7 @@ def _statements(text: str) -> Iterator[tuple[int, int]]:
     yield start, len(text)
 
 
-class _Reader(Factors):
+class _StatementReader(FactorReader):
     """The reader of one statement."""
 
     def statement(self) -> str:
@@ -140,7 +140,7 @@ class _Reader(Factors):
             raise Doubt(*self.unsure, made)
         return made
 
-    def _choices(self) -> list[Piece]:
+    def _choices(self) -> list[NotationPiece]:
         """Return what stands between the commas of a statement."""
         items = [self.choice()]
         while self.take_if(",") and self.kind != "end":
@@ -155,7 +155,7 @@ class _Reader(Factors):
             return ""
         begun = _TITLE.match(left)
         inputs = f"({left[begun.end() :].strip()}" if begun else "()"
-        if "." in left or Piece(inputs).held == inputs:
+        if "." in left or NotationPiece(inputs).held == inputs:
             raise Doubt("", Span(0, len(left)))  # an equation, and no definition
         try:
             self.put(left[: begun.end(1)] if begun else left)
@@ -163,7 +163,7 @@ class _Reader(Factors):
             self.expect("end")
             if begun is None:
                 return name
-            self.put(Piece(inputs).held)
+            self.put(NotationPiece(inputs).held)
             names = [self._name_alone()]
             while self.take_if(","):
                 names.append(self._name_alone())
@@ -175,9 +175,9 @@ class _Reader(Factors):
                 raise
             return ""
 
-    def _name_alone(self) -> Piece:
+    def _name_alone(self) -> NotationPiece:
         if self.kind == "word" and self.after.kind in ("end", ","):
-            return Piece(self.own(self.take().text))
+            return NotationPiece(self.own(self.take().text))
         piece = self.factor()
         if not piece.text.isidentifier() or piece.text in KEYWORDS:
             raise self.doubt()
@@ -185,7 +185,7 @@ class _Reader(Factors):
 
     # Expressions, from the operators that bind least tightly to those that bind most.
 
-    def choice(self) -> Piece:
+    def choice(self) -> NotationPiece:
         self.depth += 1
         if self.depth > MAX_NESTED_NOTATION:
             raise self.doubt()
@@ -200,15 +200,15 @@ class _Reader(Factors):
         self.depth -= 1
         return piece
 
-    def logic(self) -> Piece:
+    def logic(self) -> NotationPiece:
         if self.taken("not"):
-            return Piece(f"not {self.logic().at(COMPARISON)}", LOGIC)
+            return NotationPiece(f"not {self.logic().at(COMPARISON)}", LOGIC)
         left = self._comparison()
         while sign := self.taken("and", "or"):
             left = joined(left, f" {sign} ", self._comparison(), LOGIC, COMPARISON)
         return left
 
-    def _comparison(self) -> Piece:
+    def _comparison(self) -> NotationPiece:
         left = self._sum()
         equal = "=" if self.latex and self.depth > 1 else "=="
         while sign := self.taken("<", "<=", ">", ">=", "==", "!=", equal):
@@ -216,13 +216,13 @@ class _Reader(Factors):
             left = joined(left, f" {sign} ", self._sum(), COMPARISON, SUM)
         return left
 
-    def _sum(self) -> Piece:
+    def _sum(self) -> NotationPiece:
         left = self.product()
         while sign := self.taken("+", "-"):
             left = joined(left, f" {sign} ", self.product(), SUM, PRODUCT)
         return left
 
-    def product(self) -> Piece:
+    def product(self) -> NotationPiece:
         left = self._signed()
         while True:
             word = self.token.text if self.kind == "word" else self.kind
@@ -252,7 +252,7 @@ class _Reader(Factors):
             else:
                 return left
 
-    def _divisor(self, left: Piece) -> Piece:
+    def _divisor(self, left: NotationPiece) -> NotationPiece:
         sign = self.take()
         piece = self._signed()
         if self.joins() and not (left.text.isdecimal() and piece.text.isdecimal()):
@@ -269,7 +269,7 @@ class _Reader(Factors):
         beside = before in ("number", ")") and self.after.kind in ("number", "(")
         return apart and beside
 
-    def _is_operand(self, token: Token) -> bool:
+    def _is_operand(self, token: NotationToken) -> bool:
         return token.kind in ("word", "number", "(", "√") or token.kind[:1] == "\\"
 
     def joins(self) -> bool:
@@ -303,14 +303,14 @@ class _Reader(Factors):
         elsewhere = any(a.text == name and b.kind != "(" for a, b in beside)
         return bool(elsewhere or self.bound(name) or name in CONSTANTS or self.over)
 
-    def _signed(self) -> Piece:
+    def _signed(self) -> NotationPiece:
         sign = self.taken("-", "+")
         if sign is None:
             return self.power()
         piece = self._signed()
         return negative(piece) if sign == "-" else piece
 
-    def power(self) -> Piece:
+    def power(self) -> NotationPiece:
         piece = self.factor()
         while True:
             token = self.token
@@ -325,17 +325,19 @@ class _Reader(Factors):
                 piece = self._to_power(piece)
             elif token.kind == "!" and self.after.kind != "!":
                 self.take()
-                piece = Piece(f"factorial({piece.held})", ATOM, piece.rank)
+                piece = NotationPiece(f"factorial({piece.held})", ATOM, piece.rank)
             elif token.kind == "°":
                 self.take()
-                piece = Piece(f"{piece.at(PRODUCT)}*pi/180", PRODUCT, piece.rank)
+                piece = NotationPiece(
+                    f"{piece.at(PRODUCT)}*pi/180", PRODUCT, piece.rank
+                )
             elif token.kind == "%" and self.after.kind in _BEHIND_PERCENT:
                 self.take()
-                piece = Piece(f"{piece.at(PRODUCT)}/100", PRODUCT, piece.rank)
+                piece = NotationPiece(f"{piece.at(PRODUCT)}/100", PRODUCT, piece.rank)
             else:
                 return piece
 
-    def _to_power(self, base: Piece) -> Piece:
+    def _to_power(self, base: NotationPiece) -> NotationPiece:
         """Return a base with the exponent behind it: a power, a transpose, the index
         `(i)` or an inverse matrix."""
         start, closing = self.at, CLOSING.get(self.kind)
@@ -353,10 +355,10 @@ class _Reader(Factors):
         exponent = self.group() if closing == "}" else self._glued(base)
         return self._raised(base, exponent)
 
-    def _raised(self, base: Piece, exponent: Piece) -> Piece:
+    def _raised(self, base: NotationPiece, exponent: NotationPiece) -> NotationPiece:
         """Return a power: of a matrix as such in LaTeX, and where products are."""
         if base.rank == 2 and exponent.text == "-1":
-            return Piece(f"inverse({base.held})", ATOM, 2)
+            return NotationPiece(f"inverse({base.held})", ATOM, 2)
         if 2 not in (base.rank, exponent.rank) or base.each:
             return raised(base, exponent)
         self.powers = True
@@ -364,9 +366,9 @@ class _Reader(Factors):
             return raised(base, exponent)
         if base.rank != 2 or not re.fullmatch(r"-?\d+", exponent.text):
             raise self.doubt()
-        return Piece(f"matrix_power({base.held}, {exponent.text})", ATOM, 2)
+        return NotationPiece(f"matrix_power({base.held}, {exponent.text})", ATOM, 2)
 
-    def _glued(self, base: Piece) -> Piece:
+    def _glued(self, base: NotationPiece) -> NotationPiece:
         """Return an exponent without brackets: with its sign, and with all names that
         stand together, as `kt` in `e^-kt`."""
         sign, first = self.taken("-", "+"), self.token
@@ -385,7 +387,7 @@ class _Reader(Factors):
             piece = multiplied(piece, self.factor(), "")
         return negative(piece) if sign == "-" else piece
 
-    def inside(self, text: str) -> Piece:
+    def inside(self, text: str) -> NotationPiece:
         """Return what another text means at this place."""
         outside = self.text, self.tokens, self.at
         self.put(text)

@@ -80,7 +80,7 @@ def read_as_meant(
         for _ in range(MAX_MENDS):
             if IN_LATEX.search(text):
                 made = rewritten(text, ranks)
-                notes.append(_told(text, made, Span(0, len(made))))
+                notes.append(_note_text(text, made, Span(0, len(made))))
                 text = made
             else:
                 doubts = found.doubts if isinstance(found, Program) else (found.span,)
@@ -92,7 +92,7 @@ def read_as_meant(
                 if made == line:
                     return None
                 text = text[:start] + made + text[start + len(line) :]
-                notes.append(_told(line, made, Span(start, start + len(made))))
+                notes.append(_note_text(line, made, Span(start, start + len(made))))
             found = read(text)
             if isinstance(found, Program) and not found.doubts:
                 return Program(found.span, text, found.body, (*found.notes, *notes))
@@ -113,7 +113,7 @@ def _refused(doubt: "Doubt", source: str) -> ProgramError:
     return ProgramError("E208", doubt.message, place, source, hint=hint)
 
 
-def _told(before: str, after: str, span: Span) -> Note:
+def _note_text(before: str, after: str, span: Span) -> Note:
     shown = (shortened(" ".join(each.split()), MAX_MENDED_CHARACTERS)
              for each in (before, after))  # fmt: skip
     return Note(" is read as ".join(shown), span)

@@ -36,7 +36,7 @@ class Doubt(Exception):
         self.message, self.at, self.guess = message, at, guess
 
 
-class Piece(NamedTuple):
+class NotationPiece(NamedTuple):
     """A part that was read.
 
     text   it, in the language
@@ -68,7 +68,7 @@ class Piece(NamedTuple):
         return inner if around and not least else self.text
 
 
-class Token(NamedTuple):
+class NotationToken(NamedTuple):
     """A word or a sign; ``spaced`` if a blank precedes it."""
 
     kind: str
@@ -160,7 +160,7 @@ def on_the_line(text: str) -> str:
     return unicodedata.normalize("NFKC", text).translate({0x2212: "-", 0x2044: "/"})
 
 
-class Words:
+class StatementWords:
     """The reader of one statement.
 
     over     how a name is read that has the variable of a sum as its index: as an
@@ -192,13 +192,13 @@ class Words:
         """Begin to read a text."""
         self.text, self.tokens, self.at = text, self._tokens(text), 0
 
-    def _tokens(self, text: str) -> list[Token]:
-        tokens: list[Token] = []
+    def _tokens(self, text: str) -> list[NotationToken]:
+        tokens: list[NotationToken] = []
         at, spaced = 0, False
         while at < len(text):
             whole = None if self.latex else _IDENTIFIER.match(text, at)
             if whole is not None and self._is_whole(whole[0]):
-                tokens.append(Token("word", whole[0], at, whole.end(), spaced))
+                tokens.append(NotationToken("word", whole[0], at, whole.end(), spaced))
                 at, spaced = whole.end(), False
                 continue
             found = _PATTERN.match(text, at)
@@ -219,12 +219,12 @@ class Words:
                 for part in self._split(word, text[start - 1 : start], follower):
                     kind = "number" if part.isdecimal() else "word"
                     end = start + len(part)
-                    tokens.append(Token(kind, part, start, end, spaced))
+                    tokens.append(NotationToken(kind, part, start, end, spaced))
                     start, spaced = end, False
             else:
-                tokens.append(Token(kind, word, start, at, spaced))
+                tokens.append(NotationToken(kind, word, start, at, spaced))
             spaced = False
-        return [*tokens, Token("end", "", at, at, spaced)]
+        return [*tokens, NotationToken("end", "", at, at, spaced)]
 
     def _is_whole(self, word: str) -> bool:
         """Return whether a word with lines below is one name, and has no subscript."""
@@ -272,7 +272,7 @@ class Words:
         return other_spelling(word, is_function)
 
     @property
-    def token(self) -> Token:
+    def token(self) -> NotationToken:
         return self.tokens[self.at]
 
     @property
@@ -280,19 +280,19 @@ class Words:
         return self.tokens[self.at].kind
 
     @property
-    def after(self) -> Token:
+    def after(self) -> NotationToken:
         """The token behind the present one."""
         return self.tokens[min(self.at + 1, len(self.tokens) - 1)]
 
-    def take(self) -> Token:
+    def take(self) -> NotationToken:
         token = self.token
         self.at = min(self.at + 1, len(self.tokens) - 1)
         return token
 
-    def take_if(self, *kinds: str) -> Token | None:
+    def take_if(self, *kinds: str) -> NotationToken | None:
         return self.take() if self.kind in kinds else None
 
-    def expect(self, *kinds: str) -> Token:
+    def expect(self, *kinds: str) -> NotationToken:
         if self.kind not in kinds:
             raise self.doubt()
         return self.take()
@@ -307,7 +307,7 @@ class Words:
         self.unsure = self.unsure or (message, Span(self.token.start, self.token.end))
 
 
-def rank_of(*pieces: Piece) -> int | None:
+def rank_of(*pieces: NotationPiece) -> int | None:
     """Return the number of dimensions of what is computed entry by entry."""
     ranks = [piece.rank for piece in pieces]
     known = [rank for rank in ranks if rank is not None]
@@ -315,37 +315,43 @@ def rank_of(*pieces: Piece) -> int | None:
 
 
 def joined(
-    left: Piece, sign: str, right: Piece, level: int = PRODUCT, behind: int = SIGN
-) -> Piece:
+    left: NotationPiece,
+    sign: str,
+    right: NotationPiece,
+    level: int = PRODUCT,
+    behind: int = SIGN,
+) -> NotationPiece:
     text = f"{left.at(level)}{sign}{right.at(behind)}"
-    return Piece(text, level, rank_of(left, right), left.row, left.each or right.each)
+    return NotationPiece(
+        text, level, rank_of(left, right), left.row, left.each or right.each
+    )
 
 
-def negative(piece: Piece) -> Piece:
+def negative(piece: NotationPiece) -> NotationPiece:
     return piece._replace(text=f"-{piece.at(SIGN)}", level=SIGN)
 
 
-def raised(base: Piece, exponent: Piece) -> Piece:
+def raised(base: NotationPiece, exponent: NotationPiece) -> NotationPiece:
     text = f"{base.at(ATOM)}^{exponent.at(POWER)}"
     each = base.each or exponent.each
-    return Piece(text, POWER, rank_of(base, exponent), each=each)
+    return NotationPiece(text, POWER, rank_of(base, exponent), each=each)
 
 
-def transposed(piece: Piece) -> Piece:
+def transposed(piece: NotationPiece) -> NotationPiece:
     if piece.rank == 1:
         return piece._replace(row=not piece.row)
-    return Piece(f"{piece.at(ATOM)}.T", ATOM, 2) if piece.rank == 2 else piece
+    return NotationPiece(f"{piece.at(ATOM)}.T", ATOM, 2) if piece.rank == 2 else piece
 
 
-def multiplied(left: Piece, right: Piece, sign: str) -> Piece:
+def multiplied(left: NotationPiece, right: NotationPiece, sign: str) -> NotationPiece:
     """Return a product: of matrices and vectors as such where the notation means that,
     and else entry by entry; an empty ``sign`` means that none was written."""
     a, b = left.rank, right.rank
     if right.row and a == 1:
-        return Piece(f"outer({left.held}, {right.held})", ATOM, 2)
+        return NotationPiece(f"outer({left.held}, {right.held})", ATOM, 2)
     whole = bool(a and b) and not (left.each or right.each)
     if whole and sign in _CROSSES and a == b == 1:
-        return Piece(f"cross({left.held}, {right.held})", ATOM, 1)
+        return NotationPiece(f"cross({left.held}, {right.held})", ATOM, 1)
     inner = sign in _DOTS or left.row or (not sign and (a, b) != (1, 1))
     if not (whole and inner):
         made = joined(left, "*", right)
@@ -355,15 +361,19 @@ def multiplied(left: Piece, right: Piece, sign: str) -> Piece:
     return made._replace(rank=rank, row=left.row and rank == 1)
 
 
-def chosen(then: Piece, test: Piece, other: Piece) -> Piece:
+def chosen(
+    then: NotationPiece, test: NotationPiece, other: NotationPiece
+) -> NotationPiece:
     rank = rank_of(then, test, other)
     if rank:
-        return Piece(f"where({test.text}, {then.text}, {other.text})", ATOM, rank)
+        return NotationPiece(
+            f"where({test.text}, {then.text}, {other.text})", ATOM, rank
+        )
     text = f"{then.at(LOGIC)} if {test.at(LOGIC)} else {other.text}"
-    return Piece(text, CHOICE, rank)
+    return NotationPiece(text, CHOICE, rank)
 
 
-def call(name: str, given: list[Piece]) -> Piece:
+def call(name: str, given: list[NotationPiece]) -> NotationPiece:
     """Return the call of a function; one that asks for a dimension gets the last."""
     shown, rank = [piece.held for piece in given], rank_of(*given) if given else None
     entry = FUNCTIONS.get(name)
@@ -376,4 +386,4 @@ def call(name: str, given: list[Piece]) -> Piece:
         rank = None
     text = f"{name}({', '.join(shown)})"
     each = any(piece.each for piece in given) and rank != 0
-    return Piece(text, ATOM, rank, each=each)
+    return NotationPiece(text, ATOM, rank, each=each)

@@ -30,7 +30,7 @@ _PIECE_BYTES = 1 << 20
 _AGAIN = "save it again: numpy.save"
 
 
-class Layout(NamedTuple):
+class NpyHeader(NamedTuple):
     """The header of a file, with the place where its numbers begin, in bytes."""
 
     shape: tuple[int, ...]
@@ -100,7 +100,7 @@ def _part(file: IO[bytes], size: int) -> memoryview:
     return memory[:end].toreadonly()
 
 
-def layout_of(file: IO[bytes], what: str) -> Layout:
+def layout_of(file: IO[bytes], what: str) -> NpyHeader:
     """Return the layout of a file at its beginning.
 
     Raises:
@@ -127,4 +127,4 @@ def layout_of(file: IO[bytes], what: str) -> Layout:
         raise NotAnArray("E513", message, "a tensor has fewer dimensions")
     if prod(max(1, length) for length in shape) * dtype.itemsize > sys.maxsize:
         raise NotAnArray("E513", f"{what} claims to have the shape {shape}", _AGAIN)
-    return Layout(shape, by_column, dtype, len(data.getvalue()), what)
+    return NpyHeader(shape, by_column, dtype, len(data.getvalue()), what)

@@ -30,9 +30,9 @@ from .text_tables import (
     BLOCK_BYTES,
     TABLES,
     TEXTS,
-    Block,
     Points,
-    Wanted,
+    RowBlock,
+    WantedColumns,
     demand_columns,
     json_points,
     json_texts,
@@ -46,7 +46,7 @@ BLOCK_ROWS = 1 << 14
 """Largest size of a block of an array, in rows."""
 
 
-def point_blocks(place: str, wanted: Wanted) -> Iterator[Block]:
+def point_blocks(place: str, wanted: WantedColumns) -> Iterator[RowBlock]:
     """Yield the rows of a file, or of several in the order of their names, in blocks.
 
     Args:
@@ -113,7 +113,7 @@ def _files(place: str) -> list[str]:
     return [str(p) for p in sorted(found)] or [place]
 
 
-def _blocks(place: str, wanted: Wanted) -> Iterator[Block]:
+def _blocks(place: str, wanted: WantedColumns) -> Iterator[RowBlock]:
     suffix, packing = ("", "") if place == STANDARD_INPUT else suffixes(place)
     if suffix in _ARRAYS and not packing:
         yield from _ARRAYS[suffix](place, wanted)
@@ -136,7 +136,7 @@ def _opened(place: str) -> Iterator[IO[bytes]]:
         yield unpacked
 
 
-def _npy_blocks(place: str, wanted: Wanted) -> Iterator[Block]:
+def _npy_blocks(place: str, wanted: WantedColumns) -> Iterator[RowBlock]:
     """Yield the rows of an array that has a field, or a column, for each name."""
     with path_of(place).open("rb") as file:
         table = layout_of(file, repr(place))
@@ -167,10 +167,10 @@ def _npy_blocks(place: str, wanted: Wanted) -> Iterator[Block]:
                 else np.array(block[at], dtype=float)
                 for n, at in own.items()
             }  # fmt: skip
-            yield Block(partial(Points, read, ()), block.nbytes)
+            yield RowBlock(partial(Points, read, ()), block.nbytes)
 
 
-def _parquet_blocks(place: str, wanted: Wanted) -> Iterator[Block]:
+def _parquet_blocks(place: str, wanted: WantedColumns) -> Iterator[RowBlock]:
     if find_spec("pyarrow") is None:
         hint = "pip install '.[table]' in a clone of gradcli"
         raise ProgramError("E512", "a .parquet file is read by pyarrow", hint=hint)
@@ -186,7 +186,7 @@ def _parquet_blocks(place: str, wanted: Wanted) -> Iterator[Block]:
         row, read = 1, [header[at] for at in places.values()]
         for batch in file.iter_batches(BLOCK_ROWS, columns=read):
             named = batch.select(read).rename_columns([*places])
-            yield Block(partial(_arrow_rows, named, row, wanted, place))
+            yield RowBlock(partial(_arrow_rows, named, row, wanted, place))
             row += len(batch)
 
 
@@ -195,7 +195,7 @@ def _no_numbers(place: str, name: str, kind: object) -> ProgramError:
     return ProgramError("E514", message)
 
 
-def _arrow_rows(batch: Any, row: int, wanted: Wanted, what: str) -> Points:
+def _arrow_rows(batch: Any, row: int, wanted: WantedColumns, what: str) -> Points:
     """Return the rows of a batch of pyarrow, the first of which has the number
     ``row``."""
     if any(batch[name].null_count for name in wanted.names or ()):
@@ -220,7 +220,7 @@ def _arrow_cells(column: Any) -> list[Any]:
         return [*column.cast("string").to_pylist()]
 
 
-_ARRAYS: dict[str, Callable[[str, Wanted], Iterator[Block]]] = {
+_ARRAYS: dict[str, Callable[[str, WantedColumns], Iterator[RowBlock]]] = {
     ".npy": _npy_blocks,
     ".parquet": _parquet_blocks,
 }

@@ -138,7 +138,9 @@ def _says_so(error: BaseException) -> bool:
 
 
 @contextmanager
-def heard(kind: type[BaseException], again: Callable[[], None]) -> Iterator[None]:
+def on_unraisable(
+    kind: type[BaseException], again: Callable[[], None]
+) -> Iterator[None]:
     """Return a context that calls ``again`` when an exception of the class ``kind`` is
     lost: Python only prints one that a signal raises in a finalizer or a callback."""
     before = sys.unraisablehook

@@ -23,7 +23,7 @@ from ..engine.errors import EngineError
 from ..engine.parts import cores, share_out
 from ..engine.raw import Host, Raw
 from ..large.blocks import derivatives, filled
-from ..large.columns import Apart, Columns
+from ..large.columns import Columns, RowsDiffer
 from .errors import LIMIT_REACHED, MORE_MEMORY, NO_MEMORY, ProgramError
 from .maxima import MAX_STEPS
 from .prepare import Prepared
@@ -146,7 +146,7 @@ class Rows:
             try:
                 found[nr] = self._found(groups[nr], True, MAX_STEPS_IN_THREADS)
             except Exception as error:
-                if _apart(error):
+                if _diverged_error(error):
                     found[nr] = error
 
         share_out(large, work, threads)
@@ -174,7 +174,7 @@ class Rows:
     def _parted(self, rows: Host, error: Exception) -> Sequence[Host]:
         """Return the groups that rows are to be run in, after a run of all failed with
         an error; rows that cannot be run in groups are run one by one here."""
-        apart = _apart(error)
+        apart = _diverged_error(error)
         if apart is not None:
             if apart.crowded:
                 self._most = min(self._most, len(rows) // 2)
@@ -200,7 +200,7 @@ class Rows:
                 with self._each:
                     self._keep(row, self._found(row))
             except Exception as error:
-                told = error if self._raised else _told(error)
+                told = error if self._raised else _without_values(error)
                 if told is None:
                     raise
                 self._failed[row] = told
@@ -265,14 +265,14 @@ class Rows:
             self._results.append(room)
 
 
-def _apart(error: BaseException | None) -> Apart | None:
+def _diverged_error(error: BaseException | None) -> RowsDiffer | None:
     """Return the error of rows that go different ways that caused an error, if any."""
-    while error is not None and not isinstance(error, Apart):
+    while error is not None and not isinstance(error, RowsDiffer):
         error = error.__cause__ or error.__context__
     return error
 
 
-def _told(error: Exception) -> ProgramError | None:
+def _without_values(error: Exception) -> ProgramError | None:
     """Return the error of a row without the values it held; None if it is internal."""
     if isinstance(error, ProgramError):
         error.__cause__ = error.__context__ = error.__traceback__ = None

@@ -30,7 +30,7 @@ from .compiler import compile_program
 from .errors import OTHER_ARGUMENTS, ProgramError, Span
 from .excerpt import enumerated, place_of, shortened
 from .factory import Factory
-from .machine import Code, Machine, Result, Trace
+from .machine import Code, Machine, ProgramResult, Trace
 from .maxima import MAX_STEP_QUOTE_CHARACTERS, MAX_STEPS
 from .parser import parse, put_right
 from .prepare import Input as Input
@@ -41,7 +41,7 @@ from .suggest import did_you_mean
 from .tensor_library import TensorLibrary, vector
 
 if TYPE_CHECKING:
-    from ..engine.jacobian import Block
+    from ..engine.jacobian import JacobianBlock
     from ..large.blocks import Jacobian, Mode
 
 OUTPUT = "output"
@@ -152,11 +152,11 @@ class Session:
         self, prepared: Prepared, raws: Sequence[Any], names: Sequence[str]
     ) -> Callable[[Sequence[Any]], tuple[Any, list[Any]]]:
         """Return a function that replays this run and its reverse pass on arrays."""
-        from ..large.recording import Recording, Replay
+        from ..large.recording import RecordingNamespace, Replay
         from ..large.tracing import Trace
 
         trace = Trace()
-        xp: Any = Recording(NUMPY, trace)
+        xp: Any = RecordingNamespace(NUMPY, trace)
         given = dict(zip(prepared.environment, map(xp.input, raws), strict=True))
         leaves = prepared.leaves(xp, given)
         on_leaves = prepared.on(leaves, prepared.factory.on(xp))
@@ -173,7 +173,7 @@ class Session:
 
         return again
 
-    def _ran(self) -> tuple[Result, Tensor, str]:
+    def _ran(self) -> tuple[ProgramResult, Tensor, str]:
         self._library.draws.restart()
         code, factory = self.prepared.code, self.prepared.factory
         with default_dtype(factory.dtype):
@@ -299,7 +299,7 @@ class Run:
         with self.explained():
             return jacobian(self.output, self.leaves, mode)
 
-    def hessian(self) -> list[list[Block]]:
+    def hessian(self) -> list[list[JacobianBlock]]:
         """Return the second derivatives of a scalar: a block per pair of inputs."""
         from ..large.blocks import hessian
 
@@ -409,7 +409,7 @@ def all_finite(tensor: Tensor) -> bool:
 
 
 def output_of(
-    result: Result, of: str | None, code: Code, factory: Factory
+    result: ProgramResult, of: str | None, code: Code, factory: Factory
 ) -> tuple[Tensor, str]:
     """Return the output of a run, by default its last value, and its name.
 
@@ -482,7 +482,7 @@ def _with_points(error: ProgramError) -> ProgramError:
     return put_right(error.mended_by(*edits, lead=lead))
 
 
-class _Found(Exception):
+class _NonFiniteStop(Exception):
     """An exception that ends a run at the first value that is not finite."""
 
     def __init__(self, value: Tensor, span: Span) -> None:
@@ -490,12 +490,12 @@ class _Found(Exception):
         self.span = span
 
 
-class _Watching(TensorLibrary):
+class _ResultObserver(TensorLibrary):
     def on_result(self, value: object, span: Span) -> None:
         super().on_result(value, span)
         for part in value if isinstance(value, tuple) else (value,):
             if isinstance(part, Tensor) and not all_finite(part):
-                raise _Found(part, span)
+                raise _NonFiniteStop(part, span)
 
 
 def first_not_finite(run: Run, max_steps: int = MAX_STEPS) -> list[str]:
@@ -510,12 +510,12 @@ def first_not_finite(run: Run, max_steps: int = MAX_STEPS) -> list[str]:
     given = [i.name for i in prepared.inputs if not all_finite(i.tensor)]
     if given:
         return [f"the input {name} is not finite" for name in given]
-    library = _Watching(prepared.factory)
+    library = _ResultObserver(prepared.factory)
     try:
         Session(prepared, run.of, max_steps=max_steps, library=library).run()
     except ProgramError as error:
         found = error.__cause__
-        if isinstance(found, _Found):
+        if isinstance(found, _NonFiniteStop):
             return [_sentence(found.value, found.span, prepared.source)]
     return []
 

@@ -159,7 +159,7 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     """Return a hint that names the nearest candidate, or None if none is near."""
     found = nearest(name, candidates)
     if found and lookalike(name, [found]):
-        return f"did you mean '{found}'? {letters_apart(name, found)}"
+        return f"did you mean '{found}'? {describe_difference(name, found)}"
     return f"did you mean '{found}'?" if found else None
 
 
@@ -171,7 +171,7 @@ def lookalike(name: str, others: Collection[str]) -> str | None:
     return next((o for o in others if o != name and o.translate(_LATIN) == latin), None)
 
 
-def letters_apart(name: str, other: str) -> str:
+def describe_difference(name: str, other: str) -> str:
     """Return in words the first letters in which two names that look alike differ."""
     one, two = next(p for p in zip(name, other, strict=True) if p[0] != p[1])
     return f"'{one}' is U+{ord(one):04X}, '{two}' is U+{ord(two):04X}"

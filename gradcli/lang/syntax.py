@@ -21,14 +21,14 @@ from .errors import Span
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Node:
+class SyntaxNode:
     """A part of the tree, with the span of text that it was read from."""
 
     span: Span
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Expression(Node):
+class Expression(SyntaxNode):
     """A node that has a value."""
 
 
@@ -116,7 +116,7 @@ class Refusal(Expression):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Keyword(Node):
+class Keyword(SyntaxNode):
     """An argument of a call that is passed by name: `name=value`."""
 
     name: str
@@ -202,12 +202,12 @@ class Apply(Expression):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Statement(Node):
+class Statement(SyntaxNode):
     """A node that is run for its effect."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Target(Node):
+class Target(SyntaxNode):
     """A name that is assigned to."""
 
     name: str
@@ -258,14 +258,14 @@ class Evaluate(Statement):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Block(Node):
+class Block(SyntaxNode):
     """Statements that run one after another."""
 
     statements: tuple[Statement, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Branch(Node):
+class Branch(SyntaxNode):
     """One `if` or `elif` with its body."""
 
     test: Expression
@@ -322,7 +322,7 @@ class Note(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Program(Node):
+class Program(SyntaxNode):
     """A program, with the text that all spans refer to; ``doubts`` are the places of
     names that may be mathematical notation."""
 
@@ -331,26 +331,26 @@ class Program(Node):
     notes: tuple[Note, ...] = ()
     doubts: tuple[Span, ...] = ()
 
-    def text(self, node: Node) -> str:
+    def text(self, node: SyntaxNode) -> str:
         """Return the text of a node."""
         return self.source[node.span.start : node.span.end]
 
 
 @cache
-def _fields_of_nodes(kind: type[Node]) -> tuple[str, ...]:
+def _fields_of_nodes(kind: type[SyntaxNode]) -> tuple[str, ...]:
     """Return the names of the fields in which a class holds nodes."""
     hints = get_type_hints(kind)
     parts = {
         field: get_args(hints[field]) or (hints[field],)
         for field in kind.__match_args__
     }
-    is_node = lambda part: isinstance(part, type) and issubclass(part, Node)
+    is_node = lambda part: isinstance(part, type) and issubclass(part, SyntaxNode)
     return tuple(field for field, held in parts.items() if any(map(is_node, held)))
 
 
-def children(node: Node) -> tuple[Node, ...]:
+def children(node: SyntaxNode) -> tuple[SyntaxNode, ...]:
     """Return a node's children, in the order of its fields."""
-    parts: list[Node] = []
+    parts: list[SyntaxNode] = []
     for field in _fields_of_nodes(type(node)):  # type: ignore[arg-type]
         value = getattr(node, field)
         if isinstance(value, tuple):
@@ -360,7 +360,7 @@ def children(node: Node) -> tuple[Node, ...]:
     return tuple(parts)
 
 
-def walk(root: Node) -> Iterator[Node]:
+def walk(root: SyntaxNode) -> Iterator[SyntaxNode]:
     """Yield the node and everything below it, each before its children."""
     waiting = [root]
     while waiting:
@@ -392,7 +392,7 @@ def read_names(
     return tuple(n for n in names if n not in constants or n in bound or n in own)
 
 
-def assigned_names(root: Node) -> tuple[str, ...]:
+def assigned_names(root: SyntaxNode) -> tuple[str, ...]:
     """Return the names that a program, or a part of it, assigns to, in order of first
     assignment."""
     targets = (node.name for node in walk(root) if isinstance(node, Target))
@@ -407,7 +407,7 @@ def decides(program: Program, names: Iterable[str]) -> bool:
     """Return whether the way through a program depends on the values of some names, or
     on what is made of them."""
 
-    def reads(root: Node | None) -> bool:
+    def reads(root: SyntaxNode | None) -> bool:
         waiting = [] if root is None else [root]
         while waiting:
             node = waiting.pop()
@@ -478,7 +478,7 @@ def renamed(
             for part in node:
                 parts.append((yield steps(part)))
             return tuple(parts)
-        if not isinstance(node, Node):
+        if not isinstance(node, SyntaxNode):
             return at if at and isinstance(node, Span) else node
         values: dict[str, Any] = {}
         kind: Any = type(node)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ..engine import AccumulateGrad, Node, Port, Tensor, function, set_grad_enabled
 from ..engine.beside import holds
-from ..engine.call import Named
+from ..engine.call import NamedResult
 from ..engine.modes import renewing
 from ..engine.operators import TRANSPOSES
 from ..ops import ALIASES, FUNCTIONS, offered
@@ -281,7 +281,7 @@ class TensorLibrary:
         """Return whether the value has the attribute, and the attribute or None."""
         if isinstance(value, Tensor) and name in _ATTRIBUTES:
             return True, _ATTRIBUTES[name](value)
-        if isinstance(value, Named) and name in value.fields:
+        if isinstance(value, NamedResult) and name in value.fields:
             return True, getattr(value, name)
         return False, None
 
@@ -289,7 +289,7 @@ class TensorLibrary:
         if isinstance(value, Tensor):
             functions = [n for n in self.functions if n not in CONSTRUCTORS]
             return (*_ATTRIBUTES, *_OWN_METHODS, *_CASTS, *functions)
-        return value.fields if isinstance(value, Named) else ()
+        return value.fields if isinstance(value, NamedResult) else ()
 
     grad_mode = staticmethod(set_grad_enabled)
     changing = staticmethod(renewing)

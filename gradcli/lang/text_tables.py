@@ -102,7 +102,7 @@ class BadRow(NamedTuple):
     code: str = "E517"
 
 
-class Wanted(NamedTuple):
+class WantedColumns(NamedTuple):
     """The columns that are read of a table.
 
     names    the inputs, whose columns hold numbers; None: all columns, with or without
@@ -142,7 +142,7 @@ class Points(NamedTuple):
         return row
 
 
-class Block(NamedTuple):
+class RowBlock(NamedTuple):
     """Rows that are not yet read; a block can be sent to another process.
 
     read  a function that reads and returns the rows
@@ -157,7 +157,7 @@ class Block(NamedTuple):
     def __call__(self) -> Points:
         return self.read()
 
-    def parts(self, size: Callable[[], int]) -> Iterator[Block]:
+    def parts(self, size: Callable[[], int]) -> Iterator[RowBlock]:
         """Yield blocks of the rows of this block, which is read; ``size`` is called for
         the number of good rows of each, and bad rows stay with those before them."""
         points = self()
@@ -170,7 +170,7 @@ class Block(NamedTuple):
             inside = (bad for bad in points.bad if begin <= bad.nr < end)
             bad = tuple(bad._replace(nr=bad.nr - begin) for bad in inside)
             share = self.size * end // max(1, count)
-            yield Block(partial(Points, columns, bad), share - told)
+            yield RowBlock(partial(Points, columns, bad), share - told)
             start, begin, told = stop, max(1, end), share
 
 
@@ -214,7 +214,9 @@ def _without_unit(heading: str) -> str:
     return heading[:start].rstrip() if start > 0 else heading
 
 
-def demand_columns(header: Sequence[str], wanted: Wanted, what: str) -> dict[str, int]:
+def demand_columns(
+    header: Sequence[str], wanted: WantedColumns, what: str
+) -> dict[str, int]:
     """Return the places of the wanted columns; refuse a header that has none of a name
     (`NoColumn`) or several."""
     found = {}
@@ -232,8 +234,8 @@ def demand_columns(header: Sequence[str], wanted: Wanted, what: str) -> dict[str
 
 
 def text_blocks(
-    file: IO[bytes], what: str, suffix: str, wanted: Wanted
-) -> Iterator[Block]:
+    file: IO[bytes], what: str, suffix: str, wanted: WantedColumns
+) -> Iterator[RowBlock]:
     """Yield the rows of a text table or of objects of JSON, in blocks; the suffix, or
     without one the first line, determines the format."""
     pieces = _cut_by_rows(_as_it_comes(file))
@@ -249,13 +251,13 @@ def text_blocks(
         read = partial(_json_rows, wanted=wanted, what=what, lines=lines)
     for data in blocks:
         if data.strip():
-            yield Block(partial(read, data, line), len(data), look)
+            yield RowBlock(partial(read, data, line), len(data), look)
         line += data.count(b"\n")
 
 
 def _headed(
-    blocks: Iterator[bytes], mark: str | None, wanted: Wanted, what: str
-) -> tuple[Layout, bytes, int]:
+    blocks: Iterator[bytes], mark: str | None, wanted: WantedColumns, what: str
+) -> tuple[TableLayout, bytes, int]:
     """Return the columns of a table, the text that follows its header, and the number
     of the line that the text begins with."""
     line = 0
@@ -359,7 +361,7 @@ def _is_ready(file: IO[bytes], seconds: float) -> bool | None:
         return None
 
 
-class Layout(NamedTuple):
+class TableLayout(NamedTuple):
     """The columns of a text table.
 
     mark     the sign between cells
@@ -378,7 +380,9 @@ class Layout(NamedTuple):
     remark: re.Pattern[bytes] = _COMMENT
 
 
-def _layout(head: str, mark: str | None, wanted: Wanted, what: str) -> Layout:
+def _layout(
+    head: str, mark: str | None, wanted: WantedColumns, what: str
+) -> TableLayout:
     marks = dict.fromkeys([*([mark] if mark else []), *"\t;,"])
     headers = {
         mark: tuple(map(str.strip, next(csv.reader([head], delimiter=mark), [])))
@@ -390,7 +394,7 @@ def _layout(head: str, mark: str | None, wanted: Wanted, what: str) -> Layout:
         cells = headers[usual]
         numbers = {f"column {nr}": nr - 1 for nr in range(1, len(cells) + 1)}
         headed = not any(map(is_number, cells)) and any(cells)
-        return Layout(usual, len(cells), numbers, {}, headed, _REMARK)
+        return TableLayout(usual, len(cells), numbers, {}, headed, _REMARK)
     if wanted.columns:
         count = len(wanted.columns)
         fits = (mark for mark in headers if len(headers[mark]) == count)
@@ -405,10 +409,10 @@ def _layout(head: str, mark: str | None, wanted: Wanted, what: str) -> Layout:
         raise refused("E513", f"{what} has a column whose name is above {most}")
     places = demand_columns(header, wanted, what)
     kept = {name: places.pop(name) for name in wanted.kept}
-    return Layout(found, len(header), places, kept, not wanted.columns)
+    return TableLayout(found, len(header), places, kept, not wanted.columns)
 
 
-def _rows(data: bytes, line: int, layout: Layout, what: str) -> Points:
+def _rows(data: bytes, line: int, layout: TableLayout, what: str) -> Points:
     """Return the rows of a block of text, whose first line has the number ``line``."""
     if b"#" in data:
         data = layout.remark.sub(lambda m: m[0] if m[0][:1] == b'"' else b"", data)
@@ -426,7 +430,7 @@ def _rows(data: bytes, line: int, layout: Layout, what: str) -> Points:
     return _collected(rows, layout.numbers, layout.kept, readers)
 
 
-def _by_arrow(data: bytes, layout: Layout) -> dict[str, Floats] | None:
+def _by_arrow(data: bytes, layout: TableLayout) -> dict[str, Floats] | None:
     """Return the columns of a block, read by pyarrow; None if a row may be bad."""
     import pyarrow as pa
     from pyarrow import csv as arrow
@@ -536,7 +540,7 @@ def _collected(
     return Points(found, tuple(bad))
 
 
-def _cut(data: bytes, line: int, layout: Layout, what: str) -> Iterator[Row]:
+def _cut(data: bytes, line: int, layout: TableLayout, what: str) -> Iterator[Row]:
     """Yield the rows of a block of text."""
     text, first, mark = _decoded(data, what), line, layout.mark
     strict = bool(text.count('"') % 2)
@@ -573,7 +577,7 @@ def _number(cell: str) -> tuple[float, str]:
     return 0, shown
 
 
-def json_points(rows: Iterable[Row], wanted: Wanted) -> Points:
+def json_points(rows: Iterable[Row], wanted: WantedColumns) -> Points:
     """Return rows as columns; a cell is a value of JSON, a number or a list of them."""
     places = {name: nr for nr, name in enumerate(wanted.asked)}
     kept = {name: places.pop(name) for name in wanted.kept}
@@ -581,14 +585,14 @@ def json_points(rows: Iterable[Row], wanted: Wanted) -> Points:
 
 
 def _json_rows(
-    data: bytes, line: int, wanted: Wanted, what: str, lines: bool
+    data: bytes, line: int, wanted: WantedColumns, what: str, lines: bool
 ) -> Points:
     """Return the rows of lines of JSON, or of a list: objects by the inputs' names."""
     return json_points(_objects(data, line, wanted, what, lines), wanted)
 
 
 def _objects(
-    data: bytes, line: int, wanted: Wanted, what: str, lines: bool
+    data: bytes, line: int, wanted: WantedColumns, what: str, lines: bool
 ) -> Iterator[Row]:
     """Yield the wanted values of each object."""
     text = _decoded(data, what)

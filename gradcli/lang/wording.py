@@ -206,7 +206,7 @@ def _overflow(failure: Failure) -> Explanation | None:
 Rule = Callable[[Failure], Explanation | None]
 
 
-def _as_said(code: str, hint: str | None, of: str = "") -> Rule:
+def _keep_message(code: str, hint: str | None, of: str = "") -> Rule:
     """Return a rule that keeps the message, if the pattern ``of`` is found in it."""
     return lambda f: (code, f.text, hint) if re.search(of, f.text) else None
 
@@ -216,14 +216,14 @@ _RULES: tuple[tuple[type[Exception], Rule], ...] = (
     (CallError, _call),
     (ShapeError, _shape),
     (checks.ShapeError, _shape),
-    (LinAlgError, _as_said("E399", None)),
-    (RuntimeError, _as_said("E307", CHOOSE_ONE, "to Scalar|to Python scalars")),
-    (checks.NoSlope, _as_said("E596", OTHER_ARGUMENTS)),
+    (LinAlgError, _keep_message("E399", None)),
+    (RuntimeError, _keep_message("E307", CHOOSE_ONE, "to Scalar|to Python scalars")),
+    (checks.NoSlope, _keep_message("E596", OTHER_ARGUMENTS)),
     (ValueRangeError, _value),
     (checks.ArgumentError, _value),
     (OverflowError, _overflow),
     (ValueError, _overflow),
-    (DeviceError, _as_said("E399", ON_THE_DEVICE)),
+    (DeviceError, _keep_message("E399", ON_THE_DEVICE)),
     (IndexError, _index),
     (TypeError, _argument),
     (ValueError, _argument),

@@ -15,9 +15,9 @@ from .errors import ProgramError, Span
 from .excerpt import LINE_BREAK, locate, shortened
 from .lexicon import NO_PRODUCTS
 from .mend import edited
-from .notation import LETTER, Words
+from .notation import LETTER, StatementWords
 from .suggest import greek
-from .syntax import Binary, Call, Literal, Name, Node, Program, Unary, walk
+from .syntax import Binary, Call, Literal, Name, Program, SyntaxNode, Unary, walk
 from .tensor_library import CONSTANTS
 
 _WORD = re.compile(rf"(?<![^\W\d]){LETTER}+")
@@ -42,7 +42,7 @@ def letters_together(
     for name in _doubtful(source, program, missing):
         if len(name) == 2 and name.isalpha() and name.lower() not in NO_PRODUCTS:
             found |= {*name}
-        parts = [token.text for token in Words(name, {}, False).tokens[:-1]]
+        parts = [token.text for token in StatementWords(name, {}, False).tokens[:-1]]
         if len(parts) == 2 and len(parts[1]) == 1 and _is_habit(parts[0]):
             found.add(parts[1])
     return frozenset(found - CONSTANTS.keys())
@@ -107,7 +107,7 @@ def _split(source: str, program: Program, missing: Collection[str]) -> Iterator[
     """Yield the words of the source that became a function and what no habit writes
     behind one: `squared`, `the`."""
     read = {*_WORD.findall(program.source)}
-    reader = Words("", dict.fromkeys(_names(program) - {*missing}), False)
+    reader = StatementWords("", dict.fromkeys(_names(program) - {*missing}), False)
     for word in _WORD.findall(source):
         if word in read or len(word) < 3 or "\\" + word in source:
             continue
@@ -120,7 +120,7 @@ def _split(source: str, program: Program, missing: Collection[str]) -> Iterator[
 
 def _is_habit(word: str) -> bool:
     """Return whether books write a function with its argument right behind it."""
-    meant = Words("", {}, False).meant(word) or word
+    meant = StatementWords("", {}, False).meant(word) or word
     entry = FUNCTIONS.get(ALIASES.get(meant, meant))
     latex = getattr(entry, "latex", None) or ""
     formula = getattr(entry, "formula", None) or ""
@@ -136,7 +136,7 @@ def refuse_imaginary(program: Program, missing: Collection[str]) -> None:
     """
     units = {"i", "j"}.intersection(missing)
     for node in walk(program) if units else ():
-        places: list[tuple[Node, Node | None]] = []
+        places: list[tuple[SyntaxNode, SyntaxNode | None]] = []
         if isinstance(node, Call) and node.function == "exp" and node.arguments:
             places = [(node.arguments[0], None)]
         elif isinstance(node, Binary) and node.operator == "**":
@@ -156,7 +156,7 @@ def refuse_imaginary(program: Program, missing: Collection[str]) -> None:
             raise ProgramError("E506", message, unit.span, program.source, hint=hint)
 
 
-def _factors(node: Node) -> Iterator[Node]:
+def _factors(node: SyntaxNode) -> Iterator[SyntaxNode]:
     """Yield the factors of a product, without those below a fraction's line."""
     if isinstance(node, Binary) and node.operator in "*/":
         yield from _factors(node.left)
@@ -169,7 +169,7 @@ def _factors(node: Node) -> Iterator[Node]:
         yield node
 
 
-def _is_real_part(factors: Sequence[Node], other: Node) -> bool:
+def _is_real_part(factors: Sequence[SyntaxNode], other: SyntaxNode) -> bool:
     """Return whether a sum with an imaginary unit's product is a complex number."""
     kinds = {type(each) for each in factors} - {Name}
     return isinstance(other, Literal | Call) and type(other) in kinds

@@ -23,15 +23,15 @@ import numpy as np
 from ..engine import NUMPY
 from ..engine.batch import batches_over
 from ..engine.custom import CustomNode
-from ..engine.entries import Entries, Places
-from ..engine.jacobian import Block, columns_of, is_sparse, rows_of
+from ..engine.entries import SparsePlaces, SparseSum
+from ..engine.jacobian import JacobianBlock, columns_of, is_sparse, rows_of
 from ..engine.node import FREED, AccumulateGrad, Edge, Node, Port, Shaped
 from ..engine.saved import demand_unchanged
 from ..engine.tensor import Tensor, with_edge
 from ..engine.versions import CLOCK
 from ..engine.walk import between
 from ..ops.locks import forkable
-from .recording import Departed, Recording, Replay
+from .recording import Departed, RecordingNamespace, Replay
 from .tracing import Trace
 
 Outputs = Callable[[Tensor, Sequence[Tensor]], list[Tensor]]
@@ -129,7 +129,7 @@ class _Reading:
             return value
         raise _Unplanned
 
-    def recorded(self, xp: Recording) -> tuple[Tensor, list[Tensor]]:
+    def recorded(self, xp: RecordingNamespace) -> tuple[Tensor, list[Tensor]]:
         """Return the output and the inputs of a graph like this one, in which the
         floats are inputs of a recording."""
         known = {id(raw): xp.input(raw) for raw in self.raws}
@@ -167,10 +167,10 @@ class _Plan:
         self, reading: _Reading, outputs: Outputs, most: int | None, forward: bool
     ) -> None:
         trace = Trace()
-        xp = Recording(NUMPY, trace)
+        xp = RecordingNamespace(NUMPY, trace)
         y, inputs = reading.recorded(xp)
         values: list[Any] = []
-        self.rows: list[tuple[list[Places | None], Tensor]] = []
+        self.rows: list[tuple[list[SparsePlaces | None], Tensor]] = []
         for output in outputs(y, inputs):
             if forward:
                 blocks = [columns_of([output], x)[0] for x in inputs]
@@ -186,7 +186,7 @@ class _Plan:
         self.replay = Replay(trace, values)
         self.missed = 0
 
-    def blocks(self, reading: _Reading) -> list[list[Block]]:
+    def blocks(self, reading: _Reading) -> list[list[JacobianBlock]]:
         """Return the blocks of a graph of this structure.
 
         Raises:
@@ -200,21 +200,23 @@ class _Plan:
         each = iter(found)
         return [
             [
-                Block(None if place is None else place.filled(next(each)), like, x)
+                JacobianBlock(
+                    None if place is None else place.filled(next(each)), like, x
+                )
                 for place, x in zip(places, reading.inputs, strict=True)
             ]
             for places, like in self.rows
         ]
 
 
-def _places(matrix: Any, values: list[Any]) -> Places | None:
+def _places(matrix: Any, values: list[Any]) -> SparsePlaces | None:
     """Return the places of a matrix, and add its values to those of others."""
     if matrix is None:
         return None
     if is_sparse(matrix):  # no value depends on the graph's floats
         values.append(matrix.data)
-        return Places(matrix.indices, matrix.indptr, matrix.shape)
-    if not isinstance(matrix, Entries):
+        return SparsePlaces(matrix.indices, matrix.indptr, matrix.shape)
+    if not isinstance(matrix, SparseSum):
         raise _Unplanned  # a dense matrix is computed faster
     found = matrix.joined()
     values.append(found.flat().values)
@@ -237,7 +239,7 @@ def asked_again(
     outputs: Outputs,
     most: int | None,
     forward: bool = False,
-) -> list[list[Block]] | None:
+) -> list[list[JacobianBlock]] | None:
     """Return the blocks of the outputs that a function makes of a graph, by a plan;
     None: there is none, compute them from the graph.
 
@@ -261,7 +263,7 @@ def asked_again(
         with _LOCK:
             _PLANS[key] = plan
     with _LOCK:
-        while len(_PLANS) > MAX_PLANS or _kept() > MAX_KEPT:
+        while len(_PLANS) > MAX_PLANS or _count_entries() > MAX_KEPT:
             _PLANS.popitem(last=False)
     if isinstance(plan, int):
         return None
@@ -277,7 +279,7 @@ def asked_again(
     return found
 
 
-def _kept() -> int:
+def _count_entries() -> int:
     """Return how many entries the matrices of all plans have."""
     return sum(plan.size for plan in _PLANS.values() if isinstance(plan, _Plan))
 

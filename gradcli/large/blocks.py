@@ -23,7 +23,7 @@ from ..engine.backward import grad
 from ..engine.errors import NOT_SCALAR, GradError
 from ..engine.forward import jvp
 from ..engine.jacobian import (
-    Block,
+    JacobianBlock,
     TooManyEntries,
     columns_of,
     is_sparse,
@@ -45,7 +45,7 @@ MAX_ENTRIES = 1 << 27
 class Jacobian:
     """One block per input, the mode they were computed in and in how many passes."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[JacobianBlock, ...]
     mode: Literal["rev", "fwd"]
     passes: int
 
@@ -69,7 +69,7 @@ def jacobian(output: Tensor, inputs: Sequence[Tensor], mode: Mode = "auto") -> J
     )
 
 
-def hessian(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Block]]:
+def hessian(output: Tensor, inputs: Sequence[Tensor]) -> list[list[JacobianBlock]]:
     """Return the second derivatives of a scalar: for each input x a list of one block
     for each input z, of shape ``x.shape + z.shape``.
 
@@ -173,7 +173,7 @@ def filled(found: Sequence[Tensor | None], like: Sequence[Tensor]) -> list[Tenso
     return [zeros_for(x) if t is None else t for t, x in pairs]
 
 
-def own_copy(x: Tensor, recorded: bool = True) -> Tensor:
+def fresh_alias(x: Tensor, recorded: bool = True) -> Tensor:
     """Return a tensor to differentiate by: an alias of ``x`` if that has a graph and
     results are ``recorded``, else a new leaf with the numbers of ``x``."""
     if recorded and x.edge is not None:
@@ -209,7 +209,7 @@ def structured(
     inputs: Sequence[Tensor],
     forward: bool = False,
     most: int | None = None,
-) -> list[list[Block]]:
+) -> list[list[JacobianBlock]]:
     """Return the blocks of `blocks_of` as matrices, which store no entry that is known
     to be zero; record nothing.
 
@@ -223,7 +223,7 @@ def structured(
                 raise TooManyEntries(rows * columns, most)
         found = blocks_of(outputs, inputs, forward=forward)
         return [
-            [Block.of(t, y, x) for t, x in zip(row, inputs, strict=True)]
+            [JacobianBlock.of(t, y, x) for t, x in zip(row, inputs, strict=True)]
             for row, y in zip(found, outputs, strict=True)
         ]
     planned = [_planned(y, inputs, itself, most, forward) for y in outputs]
@@ -245,7 +245,7 @@ def without_lost(
     inputs: Sequence[Tensor],
     forward: bool = False,
     most: int | None = None,
-) -> list[list[Block]]:
+) -> list[list[JacobianBlock]]:
     """Return the blocks of `structured`, in which what no path leads to is zero, and
     has no part in a sum, also where it is multiplied by what is not finite."""
     rows = structured(outputs, inputs, forward, most)
@@ -267,13 +267,13 @@ def without_lost(
     return rows
 
 
-def _is_lossy(block: Block) -> bool:
+def _is_lossy(block: JacobianBlock) -> bool:
     """Return whether a block has NaN, and a matrix that stores its zeros; NaN of others
     is at the end of a path."""
     return block.matrix is not None and not block.sparse and has_nan(block.matrix)
 
 
-def _turned(block: Block, turn: bool = True) -> Any:
+def _turned(block: JacobianBlock, turn: bool = True) -> Any:
     """Return a block's matrix, or its transpose; a copy if it is to be changed."""
     matrix = block.matrix
     if matrix is None:
@@ -304,7 +304,7 @@ def _planned(
     outputs: Callable[[Tensor, Sequence[Tensor]], list[Tensor]],
     most: int | None,
     forward: bool = False,
-) -> list[list[Block]] | None:
+) -> list[list[JacobianBlock]] | None:
     """Return the blocks by a plan for graphs of this structure, if there is one."""
     if _question(y, inputs, outputs, forward) not in _SPARSE:
         return None
@@ -328,7 +328,7 @@ def _note(
     inputs: Sequence[Tensor],
     outputs: object,
     forward: bool,
-    rows: Sequence[Sequence[Block]],
+    rows: Sequence[Sequence[JacobianBlock]],
 ) -> None:
     """Note whether a question has a sparse answer, which is planned for if it is asked
     again."""

@@ -2,7 +2,7 @@
 
 Invariant: a row's values are those of a run on it alone, but for the last bits of sums,
 which may be added in another order. A number or a truth value that is read must be the
-same in all rows; else `Apart` is raised with the rows grouped by it. An operation
+same in all rows; else `RowsDiffer` is raised with the rows grouped by it. An operation
 without a rule for many rows is run on one row after another.
 
     xp = Columns(NUMPY)
@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..engine.beside import Beside, Made, Readable, give_operators
+from ..engine.beside import Readable, WrappedArray, WrapperNamespace, give_operators
 from ..engine.raw import Host, Params, Raw, Run
 from ..ops import FUNCTIONS, Op
 from ..ops.basis import ARITHMETIC, SPECIAL, UFUNCS
@@ -31,7 +31,7 @@ MAX_ENTRIES = 1 << 24
 """Largest number of entries that all columns of a namespace have at once."""
 
 
-class Apart(Exception):
+class RowsDiffer(Exception):
     """The error of a read value that differs between rows, or of too many entries.
 
     groups   for each value, the numbers of the rows that have it; empty: the values are
@@ -59,7 +59,7 @@ class Column(Readable):
         self.__gradcli_namespace__ = namespace
         namespace.entries += data.size
         if namespace.entries > MAX_ENTRIES:
-            raise Apart(crowded=True)
+            raise RowsDiffer(crowded=True)
 
     def __del__(self) -> None:
         self.__gradcli_namespace__.entries -= self.data.size
@@ -95,7 +95,7 @@ class Column(Readable):
         """Return the only entry, which is the same in all rows."""
         values = self.data.reshape(self.rows, -1)
         if values.shape[1] != 1:
-            raise Apart
+            raise RowsDiffer
         return _common(values[:, 0])
 
     def tolist(self) -> Any:
@@ -103,7 +103,7 @@ class Column(Readable):
             return self.item()
         first = self.data[:1]
         if not np.array_equal(np.broadcast_to(first, self.data.shape), self.data):
-            raise Apart
+            raise RowsDiffer
         return first[0].tolist()
 
     all, any = _called("all"), _called("any")
@@ -116,7 +116,7 @@ class Column(Readable):
         return self.__gradcli_namespace__.getitem(self, index)
 
     def __array__(self, *args: object, **kwargs: object) -> NoReturn:
-        raise Apart
+        raise RowsDiffer
 
     def _like(self, data: Raw) -> Column:
         return Column(data, self.__gradcli_namespace__)
@@ -133,10 +133,10 @@ def _common(values: Any) -> Any:
         return first.item()
     found, which = np.unique(values, return_inverse=True, equal_nan=True)
     if len(found) > MAX_WAYS:
-        raise Apart
+        raise RowsDiffer
     if len(found) == 1:  # NaN in all rows
         return first.item()
-    raise Apart([np.flatnonzero(which == nr) for nr in range(len(found))])
+    raise RowsDiffer([np.flatnonzero(which == nr) for nr in range(len(found))])
 
 
 give_operators(Column)
@@ -207,7 +207,7 @@ def is_elementwise(name: str) -> bool:
     return bool(rows) and all(row.elementwise for row in rows)
 
 
-class Columns(Beside, of=Column):
+class Columns(WrapperNamespace, of=Column):
     """The namespace of columns; a plain array is the same in all rows."""
 
     writeable = False
@@ -229,7 +229,7 @@ class Columns(Beside, of=Column):
     def other(self, name: str, args: tuple[Any, ...], kwargs: Params) -> Any:
         """Return a function's value: an elementwise one runs on all rows at once. An
         operand that is made of columns, or of arrays, has the operators of both."""
-        if any(isinstance(a, Made) and not isinstance(a, Column) for a in args):
+        if any(isinstance(a, WrappedArray) and not isinstance(a, Column) for a in args):
             return NotImplemented
         if not is_elementwise(name) or next(_rows_of(kwargs), None):
             return self._one_by_one(name, *args, **kwargs)
@@ -249,7 +249,7 @@ class Columns(Beside, of=Column):
 
     def _stacked(self, parts: list[Any]) -> Any:
         if any(self.np.shape(part) != self.np.shape(parts[0]) for part in parts):
-            raise Apart
+            raise RowsDiffer
         return self.column(self.np.stack([self.np.asarray(p) for p in parts]))
 
     # -- copies, conversions and queries -----------------------------------------------

@@ -17,8 +17,8 @@ import numpy as np
 
 from ..engine.raw import Host, Raw
 from . import tiles
-from .plan import Buffer, Input, Output, Place, Plan, Round, Spread
-from .tracing import Function, Operand, Uniform, Value
+from .plan import Buffer, InputTile, Output, Place, Round, Spread, TilePlan
+from .tracing import Function, Operand, TraceValue, UniformArray
 
 Memory: TypeAlias = dict[tuple[int, int], Host]
 """The memory of buffers, by the bytes of an entry and the number of the buffer."""
@@ -32,7 +32,7 @@ Put: TypeAlias = Callable[[Held], None]
 Number: TypeAlias = Raw | np.generic | float
 """A single number."""
 
-Known: TypeAlias = dict[Value, Raw]
+Known: TypeAlias = dict[TraceValue, Raw]
 """The numbers that are known so far, by the values of the trace that they belong to."""
 
 CACHE_BYTES = 4 << 20
@@ -56,7 +56,7 @@ class Kernel:
     """
 
     def __init__(
-        self, plan: Plan, arrays: Sequence[Raw], outputs: Sequence[Raw]
+        self, plan: TilePlan, arrays: Sequence[Raw], outputs: Sequence[Raw]
     ) -> None:
         self.plan = plan
         self.arrays = arrays
@@ -114,7 +114,7 @@ def _bench(
         if writes is not None:
             places.append((partial(out.__setitem__, "out"), writes))
         for put, place in places:
-            if isinstance(place, Input):
+            if isinstance(place, InputTile):
                 cuts.append((put, kernel.arrays[place.nr]))
             elif isinstance(place, Output):
                 cuts.append((put, kernel.outputs[place.nr]))
@@ -144,9 +144,9 @@ def _always(place: Place, memory: Memory, entries: int) -> Held:
         size = place.dtype.itemsize
         held: Host = memory[size, place.nr][: entries * size]
         return held.view(place.dtype.str)
-    if isinstance(place, Uniform) and place.stretched:
+    if isinstance(place, UniformArray) and place.stretched:
         return np.broadcast_to(place.number, entries)
-    return np.full(entries, place.number) if isinstance(place, Uniform) else place
+    return np.full(entries, place.number) if isinstance(place, UniformArray) else place
 
 
 def _memory(buffers: dict[int, int], entries: int) -> Memory:
@@ -162,13 +162,13 @@ def _memory(buffers: dict[int, int], entries: int) -> Memory:
 def _read(operand: Place, known: Known) -> Place:
     """Return an operand, with a value of the trace replaced by its known number."""
     if isinstance(operand, Spread):
-        return Uniform(_number(operand.number, known), True)
-    return known[operand] if isinstance(operand, Value) else operand
+        return UniformArray(_number(operand.number, known), True)
+    return known[operand] if isinstance(operand, TraceValue) else operand
 
 
 def _number(operand: Operand, known: Known) -> Number:
-    if isinstance(operand, Value):
+    if isinstance(operand, TraceValue):
         return known[operand]
     assert operand is not None
-    assert not isinstance(operand, Uniform)
+    assert not isinstance(operand, UniformArray)
     return operand

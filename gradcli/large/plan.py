@@ -25,10 +25,10 @@ from .tracing import (
     Function,
     Operand,
     Sample,
-    Step,
     Trace,
-    Uniform,
-    Value,
+    TraceStep,
+    TraceValue,
+    UniformArray,
     constant,
     spread,
 )
@@ -46,7 +46,7 @@ MAX_REPEATS = 2
 longer than one on data outside it."""
 
 
-class Input(NamedTuple):
+class InputTile(NamedTuple):
     """A tile of an array that is read."""
 
     nr: int
@@ -71,7 +71,7 @@ class Buffer(NamedTuple):
     dtype: RawDtype
 
 
-Place: TypeAlias = Input | Output | Buffer | Spread | Operand
+Place: TypeAlias = InputTile | Output | Buffer | Spread | Operand
 """The place of an operand; a constant or a value that is a number is its own place."""
 
 
@@ -96,11 +96,11 @@ class Round(NamedTuple):
     """
 
     work: tuple[Work, ...]
-    sums: tuple[Value, ...]
-    tail: dict[Value, Step]
+    sums: tuple[TraceValue, ...]
+    tail: dict[TraceValue, TraceStep]
 
 
-class Plan(NamedTuple):
+class TilePlan(NamedTuple):
     """The passes over all tiles; where a pass needs a sum, an earlier one computes it.
 
     rounds   the passes, in order
@@ -117,7 +117,7 @@ def plan(
     trace: Trace,
     arrays: Sequence[tuple[Sample, RawDtype]],
     numbers: Sequence[Sample | Operand],
-) -> Plan | None:
+) -> TilePlan | None:
     """Return the plan for results of a trace; None if it would take more passes than
     `MAX_ROUNDS` or more calls than `MAX_REPEATS` allows.
 
@@ -138,7 +138,8 @@ def plan(
         slots = {
             slot: result
             for slot, result in enumerate(wanted)
-            if level == (levels.get(result.nr, 0) if isinstance(result, Value) else 0)
+            if level
+            == (levels.get(result.nr, 0) if isinstance(result, TraceValue) else 0)
         }
         made, needs = _round(steps, levels, level, outputs, slots)
         rounds.append(made)
@@ -146,11 +147,11 @@ def plan(
     calls = sum(len(each.work) for each in rounds)
     if calls > MAX_REPEATS * len(steps) + len(arrays):
         return None
-    return Plan(tuple(rounds), dict(buffers), asked)
+    return TilePlan(tuple(rounds), dict(buffers), asked)
 
 
 def _round(
-    steps: dict[int, Step],
+    steps: dict[int, TraceStep],
     levels: dict[int, int],
     level: int,
     outputs: dict[int, Output],
@@ -169,15 +170,15 @@ def _round(
         if levels[nr] == level + 1 and not step.entries
     }
     added = [nr for nr, step in following.items() if _adds_entries(steps, step)]
-    asked = [r for r in wanted.values() if isinstance(r, Value)]
-    asked += map(Value, added)
-    given: dict[int, Input | Spread] = {}
+    asked = [r for r in wanted.values() if isinstance(r, TraceValue)]
+    asked += map(TraceValue, added)
+    given: dict[int, InputTile | Spread] = {}
     done: set[int] = set()
     while asked:
         nr = asked.pop().nr
         step = steps.get(nr)
         if step is None:
-            given[nr] = Input(nr)
+            given[nr] = InputTile(nr)
         elif step.function is spread:
             given[nr] = Spread(step.operands[0])
         elif nr not in done and (
@@ -186,13 +187,16 @@ def _round(
             else levels[nr] > level
         ):  # no earlier round has computed it
             done.add(nr)
-            asked += [o for o in step.operands if isinstance(o, Value)]
+            asked += [o for o in step.operands if isinstance(o, TraceValue)]
     order = sorted(done)
     last = {
-        o.nr: nr for nr in order for o in steps[nr].operands if isinstance(o, Value)
+        o.nr: nr
+        for nr in order
+        for o in steps[nr].operands
+        if isinstance(o, TraceValue)
     }
     for result in wanted.values():
-        if isinstance(result, Value):
+        if isinstance(result, TraceValue):
             last.pop(result.nr, None)  # not freed: it is read after all steps
     ends: dict[int, list[int]] = defaultdict(list)
     for value, reader in last.items():
@@ -202,7 +206,7 @@ def _round(
     counts = Counter[int]()
 
     def place(operand: Operand) -> Place:
-        if not isinstance(operand, Value):
+        if not isinstance(operand, TraceValue):
             return operand
         return written.get(operand.nr) or given.get(operand.nr, operand)
 
@@ -230,21 +234,21 @@ def _round(
         else:
             function = partial(step.function, **dict(step.options))
             work.append(Work(function, reads, None))
-            sums.append(Value(nr))
+            sums.append(TraceValue(nr))
         let_go(nr)
     for slot, result in wanted.items():
         if place(result) != Output(slot):
             work.append(Work(copied, (place(result),), Output(slot)))
-    tail = {Value(nr): step for nr, step in following.items() if nr not in added}
+    tail = {TraceValue(nr): step for nr, step in following.items() if nr not in added}
     return Round(tuple(work), tuple(sums), tail), counts
 
 
 def _outputs(
-    steps: dict[int, Step], wanted: Sequence[Operand], dtypes: Sequence[RawDtype]
+    steps: dict[int, TraceStep], wanted: Sequence[Operand], dtypes: Sequence[RawDtype]
 ) -> dict[int, Output]:
     found: dict[int, Output] = {}
     for slot, (result, dtype) in enumerate(zip(wanted, dtypes, strict=True)):
-        if not isinstance(result, Value) or result.nr not in steps:
+        if not isinstance(result, TraceValue) or result.nr not in steps:
             continue
         made = steps[result.nr]
         if made.dtype == dtype and made.function is not spread:
@@ -252,31 +256,33 @@ def _outputs(
     return found
 
 
-def _levels(steps: dict[int, Step]) -> dict[int, int]:
+def _levels(steps: dict[int, TraceStep]) -> dict[int, int]:
     """Return the level of each step's value: the number of passes over all tiles that
     end before it is known or, for an array, before its entries can be computed."""
     levels: dict[int, int] = {}
     for nr, step in steps.items():
-        below = [levels.get(o.nr, 0) for o in step.operands if isinstance(o, Value)]
+        below = [
+            levels.get(o.nr, 0) for o in step.operands if isinstance(o, TraceValue)
+        ]
         levels[nr] = max(below, default=0) + _adds_entries(steps, step)
     return levels
 
 
-def _adds_entries(steps: dict[int, Step], step: Step) -> bool:
+def _adds_entries(steps: dict[int, TraceStep], step: TraceStep) -> bool:
     """Return whether a step adds up the entries of an array to one number."""
     return not step.entries and any(_has_entries(steps, o) for o in step.operands)
 
 
-def _has_entries(steps: dict[int, Step], operand: Operand) -> bool:
+def _has_entries(steps: dict[int, TraceStep], operand: Operand) -> bool:
     """Return whether an operand is an array: uniform, an input, or made by a step."""
-    if not isinstance(operand, Value):
-        return isinstance(operand, Uniform)
+    if not isinstance(operand, TraceValue):
+        return isinstance(operand, UniformArray)
     return operand.nr not in steps or steps[operand.nr].entries
 
 
 def needed(
     trace: Trace, wanted: Sequence[Sample | Operand]
-) -> tuple[dict[int, Step], list[Operand]]:
+) -> tuple[dict[int, TraceStep], list[Operand]]:
     """Return the steps that results need, by the numbers of their values and in order,
     and the results as values or constants.
 
@@ -288,13 +294,13 @@ def needed(
         trace: the steps that were run.
         wanted: the results: samples, or constants.
     """
-    same: dict[Value, Operand] = {}
-    seen: dict[Hashable, Value] = {}
-    kept: dict[int, Step] = {}
+    same: dict[TraceValue, Operand] = {}
+    seen: dict[Hashable, TraceValue] = {}
+    kept: dict[int, TraceStep] = {}
     for nr, step in enumerate(trace.steps, trace.inputs):
-        operands = tuple([same.get(o, o) if isinstance(o, Value) else o
+        operands = tuple([same.get(o, o) if isinstance(o, TraceValue) else o
                           for o in step.operands])  # fmt: skip
-        here, step = Value(nr), step._replace(operands=operands)
+        here, step = TraceValue(nr), step._replace(operands=operands)
         if step.function is constant:
             same[here] = operands[0]
             continue
@@ -305,14 +311,14 @@ def needed(
             kept[nr] = step
         same[here] = found
     results = [getattr(w, "value", w) for w in wanted]
-    results = [same.get(r, r) if isinstance(r, Value) else r for r in results]
-    waiting = [r for r in results if isinstance(r, Value)]
+    results = [same.get(r, r) if isinstance(r, TraceValue) else r for r in results]
+    waiting = [r for r in results if isinstance(r, TraceValue)]
     read: set[int] = set()
     while waiting:
         nr = waiting.pop().nr
         if nr in kept and nr not in read:
             read.add(nr)
-            waiting += [o for o in kept[nr].operands if isinstance(o, Value)]
+            waiting += [o for o in kept[nr].operands if isinstance(o, TraceValue)]
     return {nr: step for nr, step in kept.items() if nr in read}, results
 
 
@@ -323,21 +329,23 @@ NEUTRAL_ONES = {
 """Functions of two operands, and the places of an operand 1 that changes nothing."""
 
 
-def _unchanged(trace: Trace, step: Step, kept: dict[int, Step]) -> Value | None:
+def _unchanged(
+    trace: Trace, step: TraceStep, kept: dict[int, TraceStep]
+) -> TraceValue | None:
     """Return the other operand if a step multiplies a value by 1, divides it by 1 or
     raises it to 1, without a change of its shape or dtype, else None."""
     for place in NEUTRAL_ONES.get(step.function, ()):
         one, other = step.operands[place], step.operands[1 - place]
-        number = one.number if isinstance(one, Uniform) else one
+        number = one.number if isinstance(one, UniformArray) else one
         if isinstance(number, np.ndarray) and not any(number.strides):
             number = number[(0,) * number.ndim]  # one number, broadcast
         if (
-            isinstance(number, Value | str)
+            isinstance(number, TraceValue | str)
             or getattr(number, "ndim", False)
             or number != 1
         ):
             continue
-        if not isinstance(other, Value) or step.options:
+        if not isinstance(other, TraceValue) or step.options:
             continue
         if other.nr in kept:
             told = kept[other.nr].dtype, kept[other.nr].shape
@@ -348,7 +356,7 @@ def _unchanged(trace: Trace, step: Step, kept: dict[int, Step]) -> Value | None:
     return None
 
 
-def into(step: Step) -> Function:
+def into(step: TraceStep) -> Function:
     """Return a function that computes what the step computes, to the last bit, and
     writes it to the memory that it takes as ``out``."""
     function, options = step.function, dict(step.options)

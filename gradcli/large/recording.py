@@ -26,9 +26,9 @@ import numpy as np
 from ..engine.arrays import ArrayNamespace
 from ..engine.beside import (
     BASIS,
-    Beside,
-    Made,
     Readable,
+    WrappedArray,
+    WrapperNamespace,
     give_operators,
     holds,
     left_to_base,
@@ -38,7 +38,7 @@ from ..engine.raw import Params, Raw
 from ..ops.types import Shape
 from .columns import is_elementwise
 from .plan import needed
-from .tracing import Function, Trace, Untraceable, Value
+from .tracing import Function, Trace, TraceValue, Untraceable
 
 Picker = Callable[[list[Any]], Any]
 
@@ -47,12 +47,12 @@ class Departed(Exception):
     """The error of a replay that gets another answer than the recording did."""
 
 
-class Recorded(Readable):
+class RecordedArray(Readable):
     """An array of a recording; ``value`` is its number there."""
 
     __slots__ = ("data", "value")
 
-    def __init__(self, data: Any, xp: Recording, value: Value) -> None:
+    def __init__(self, data: Any, xp: RecordingNamespace, value: TraceValue) -> None:
         self.data = data
         self.value = value
         self.__gradcli_namespace__ = xp
@@ -115,10 +115,10 @@ class Recorded(Readable):
         return self.__gradcli_namespace__.made(function, (self, *args), {})
 
 
-give_operators(Recorded)
+give_operators(RecordedArray)
 
 
-class Recording(Beside, of=Recorded):
+class RecordingNamespace(WrapperNamespace, of=RecordedArray):
     """The namespace of arrays whose calls are recorded, over that of ``base``.
 
     ``careful``: calls are made again even if no result needs them, as long as they may
@@ -132,12 +132,12 @@ class Recording(Beside, of=Recorded):
         super().__init__(base)
         self.trace = trace
 
-    def input(self, raw: Raw) -> Recorded:
+    def input(self, raw: Raw) -> RecordedArray:
         """Return an array as a new input; add inputs before anything is computed."""
         nr = self.trace.inputs
         self.trace.inputs += 1
         self.trace.given[nr] = raw.dtype, raw.shape
-        return Recorded(raw, self, Value(nr))
+        return RecordedArray(raw, self, TraceValue(nr))
 
     def other(self, name: str, args: tuple[Any, ...], kwargs: Params) -> Any:
         found = self.made(self.of_base(name), args, kwargs)
@@ -145,7 +145,7 @@ class Recording(Beside, of=Recorded):
             return found
         if self.careful:
             self.trace.asked += [x.value for x in _inside(found)]
-        if isinstance(found, Recorded):
+        if isinstance(found, RecordedArray):
             given = [*args, *kwargs.values()]
             chosen = [x for each in given for x in _inside(each) if x.dtype.kind != "f"]
             if chosen:  # the size may be theirs to say, as a mask's is
@@ -155,18 +155,23 @@ class Recording(Beside, of=Recorded):
     def calling(self, function: Function, *args: Any) -> Any:
         """Return what a function of arrays gives; it is a step if one is recorded."""
         return (
-            self.made(function, args, {}) if holds(Recorded, args) else function(*args)
+            self.made(function, args, {})
+            if holds(RecordedArray, args)
+            else function(*args)
         )
 
     def made(self, function: Function, args: tuple[Any, ...], kwargs: Params) -> Any:
         """Return what a function gives, as arrays of the recording."""
         call, flat = laid_out(function, args, kwargs)
-        if any(isinstance(x, Made) and not isinstance(x, Recorded) for x in flat):
+        if any(
+            isinstance(x, WrappedArray) and not isinstance(x, RecordedArray)
+            for x in flat
+        ):
             return NotImplemented  # a batch knows how to be scaled by an array
-        found = call(*[x.data if isinstance(x, Recorded) else x for x in flat])
-        operands = tuple([x.value if isinstance(x, Recorded) else x for x in flat])
+        found = call(*[x.data if isinstance(x, RecordedArray) else x for x in flat])
+        operands = tuple([x.value if isinstance(x, RecordedArray) else x for x in flat])
         if isinstance(found, np.ndarray | np.generic):
-            return Recorded(found, self, self.trace.add(call, operands, {}, found))
+            return RecordedArray(found, self, self.trace.add(call, operands, {}, found))
         value = self.trace.add(call, operands, {}, found)
         arrays = isinstance(found, tuple | list) and all(
             isinstance(part, np.ndarray | np.generic) for part in found
@@ -176,17 +181,17 @@ class Recording(Beside, of=Recorded):
             return found
         pick, kind = operator.getitem, tuple if isinstance(found, tuple) else list
         return kind([
-            Recorded(part, self, self.trace.add(pick, (value, nr), {}, part))
+            RecordedArray(part, self, self.trace.add(pick, (value, nr), {}, part))
             for nr, part in enumerate(found)
         ])  # fmt: skip
 
-    def known(self, x: Recorded, read: Function) -> Any:
+    def known(self, x: RecordedArray, read: Function) -> Any:
         """Return what is read of an array, which every replay has to find again."""
         found = read(x.data)
         self._demand(self.trace.add(read, (x.value,), {}, found), found)
         return found
 
-    def _demand(self, value: Value, answer: object) -> None:
+    def _demand(self, value: TraceValue, answer: object) -> None:
         if not _is_plain(answer):
             raise Untraceable(f"what is read is a {type(answer).__name__}")
         self.trace.asked.append(
@@ -195,13 +200,20 @@ class Recording(Beside, of=Recorded):
 
     @whole
     def new_full(self, x: Any, shape: Shape, value: Any) -> Any:
-        if isinstance(value, Recorded):
+        if isinstance(value, RecordedArray):
             return self.made(np.full, (tuple(shape), value, x.dtype), {})
-        like = x.data if isinstance(x, Recorded) else x
+        like = x.data if isinstance(x, RecordedArray) else x
         return self.base.new_full(like, shape, value)
 
 
-OWN = {*vars(Recording), "ones_like", "plus", "symbolic", "writing", "zeros_like"}
+OWN = {
+    *vars(RecordingNamespace),
+    "ones_like",
+    "plus",
+    "symbolic",
+    "writing",
+    "zeros_like",
+}
 """Names that are not left to arrays: ``plus`` and ``writing`` would write over what may
 be a constant here, or be read again."""
 
@@ -221,8 +233,8 @@ def _handed_on(name: str) -> Any:
     return lambda self, *args, **kwargs: self.other(name, args, kwargs)
 
 
-for _name in (BASIS & {*dir(Beside)}) - MEMORY - OWN:
-    setattr(Recording, _name, left_to_base(_name, _handed_on(_name)))
+for _name in (BASIS & {*dir(WrapperNamespace)}) - MEMORY - OWN:
+    setattr(RecordingNamespace, _name, left_to_base(_name, _handed_on(_name)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +282,7 @@ def laid_out(
     layout: list[tuple[type, int] | None] = []
     flat: list[Any] = []
     for each in given:
-        nested = isinstance(each, tuple | list) and holds(Recorded, each)
+        nested = isinstance(each, tuple | list) and holds(RecordedArray, each)
         layout.append((type(each), len(each)) if nested else None)
         flat += each if nested else [each]
     if any(layout) or kwargs:
@@ -293,23 +305,23 @@ class Replay:
         places = {nr: nr for nr in range(trace.inputs)}
         last: dict[int, int] = {}
         for nr, step in steps.items():
-            last |= {o.nr: nr for o in step.operands if isinstance(o, Value)}
+            last |= {o.nr: nr for o in step.operands if isinstance(o, TraceValue)}
         results = found[: len(wanted)]
-        kept = {r.nr for r in results if isinstance(r, Value)}
+        kept = {r.nr for r in results if isinstance(r, TraceValue)}
         self._results = [self._place(r) for r in results]
-        self._owned = [isinstance(r, Value) and r.nr in steps for r in results]
+        self._owned = [isinstance(r, TraceValue) and r.nr in steps for r in results]
         self._calls = []
         for nr, step in steps.items():
             places[nr] = nr
             read = [self._place(o) for o in step.operands]
-            ended = {o.nr for o in step.operands if isinstance(o, Value)} - kept
+            ended = {o.nr for o in step.operands if isinstance(o, TraceValue)} - kept
             drop = tuple(n for n in ended if last[n] == nr)
             pick: Picker = operator.itemgetter(*read) if len(read) > 1 else _only(read)
             self._calls.append((step.function, pick, nr, drop))
 
     def _place(self, operand: Any) -> int:
         """Return the register that holds an operand: a value, or a constant."""
-        if isinstance(operand, Value):
+        if isinstance(operand, TraceValue):
             return operand.nr
         self._registers.append(operand)
         return len(self._registers) - 1
@@ -355,10 +367,10 @@ def _cast(x: Raw, dtype: Any) -> Raw:
     return x.astype(dtype)
 
 
-def _inside(value: Any) -> list[Recorded]:
+def _inside(value: Any) -> list[RecordedArray]:
     """Return the arrays of a recording in an argument."""
     parts = value if isinstance(value, tuple | list) else (value,)
-    return [part for part in parts if isinstance(part, Recorded)]
+    return [part for part in parts if isinstance(part, RecordedArray)]
 
 
 def _is_plain(answer: object) -> bool:

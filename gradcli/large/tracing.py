@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias
 import numpy as np
 
 from ..engine.arrays import ArrayNamespace
-from ..engine.beside import Beside, Made, give_operators, whole
+from ..engine.beside import WrappedArray, WrapperNamespace, give_operators, whole
 from ..engine.raw import Params, Raw, RawDtype
 from ..ops.basis import ARITHMETIC, SPECIAL, UFUNCS
 from ..ops.types import Dims, Shape
@@ -43,13 +43,13 @@ class Untraceable(TypeError, AttributeError):
     """The error of a use of a traced array that would depend on its entries."""
 
 
-class Value(NamedTuple):
+class TraceValue(NamedTuple):
     """A value of a trace, by its number."""
 
     nr: int
 
 
-class Uniform(NamedTuple):
+class UniformArray(NamedTuple):
     """An array with the same number at each entry.
 
     stretched  True: it has one number in memory, broadcast to its shape
@@ -59,11 +59,11 @@ class Uniform(NamedTuple):
     stretched: bool
 
 
-Operand: TypeAlias = Value | Uniform | Raw | np.generic | float | None
+Operand: TypeAlias = TraceValue | UniformArray | Raw | np.generic | float | None
 """An operand of a step: a value of the trace, or a constant."""
 
 
-class Step(NamedTuple):
+class TraceStep(NamedTuple):
     """One operation: the function that is called, its operands and its options.
 
     dtype, shape  those of the result; None: it is no array
@@ -89,10 +89,10 @@ class Step(NamedTuple):
 
 def constant_key(operand: Operand) -> Hashable:
     """Return a key; operands with equal keys are the same to the last bit."""
-    if isinstance(operand, Value):
+    if isinstance(operand, TraceValue):
         return operand
-    if isinstance(operand, Uniform):
-        return Uniform, constant_key(operand.number), operand.stretched
+    if isinstance(operand, UniformArray):
+        return UniformArray, constant_key(operand.number), operand.stretched
     if isinstance(operand, tuple | list):
         return type(operand), tuple([constant_key(part) for part in operand])
     if isinstance(operand, slice):
@@ -119,16 +119,16 @@ class Trace:
         self.shape = shape
         self.inputs = 0
         self.known = 0
-        self.steps: list[Step] = []
+        self.steps: list[TraceStep] = []
         self.given: dict[int, tuple[RawDtype, Shape]] = {}
-        self.asked: list[Value] = []
+        self.asked: list[TraceValue] = []
         self.refused = ""
 
-    def input(self, sample: Raw, xp: Samples) -> Sample:
+    def input(self, sample: Raw, xp: SampleNamespace) -> Sample:
         """Return a new input with the known entries ``sample``; add inputs first."""
         self.inputs += 1
         self.known = len(sample)
-        return Sample(sample, xp, Value(self.inputs - 1))
+        return Sample(sample, xp, TraceValue(self.inputs - 1))
 
     def refuse(self, reason: str) -> Untraceable:
         """Record why the program cannot be traced, and return the error to raise."""
@@ -141,15 +141,15 @@ class Trace:
         operands: tuple[Operand, ...],
         options: Mapping[str, object],
         result: Any,
-    ) -> Value:
+    ) -> TraceValue:
         """Add a step, and return its value."""
         given = tuple(sorted(options.items()))
         told = getattr(result, "dtype", None), getattr(result, "shape", None)
-        self.steps.append(Step(function, operands, given, *told))
-        return Value(self.inputs + len(self.steps) - 1)
+        self.steps.append(TraceStep(function, operands, given, *told))
+        return TraceValue(self.inputs + len(self.steps) - 1)
 
 
-class Sample(Made):
+class Sample(WrappedArray):
     """An array of which a few entries are known, or a number computed from such arrays.
 
     data   the known entries, or the number
@@ -158,7 +158,7 @@ class Sample(Made):
 
     __slots__ = ("data", "value")
 
-    def __init__(self, data: Raw, xp: Samples, value: Value) -> None:
+    def __init__(self, data: Raw, xp: SampleNamespace, value: TraceValue) -> None:
         self.data = data
         self.value = value
         self.__gradcli_namespace__ = xp
@@ -216,7 +216,7 @@ for _name in (
 give_operators(Sample)
 
 
-class Samples(Beside, of=Sample):
+class SampleNamespace(WrapperNamespace, of=Sample):
     """The namespace of samples of arrays of ``base``, which traces its calls."""
 
     writeable = False
@@ -286,7 +286,7 @@ class Samples(Beside, of=Sample):
         first, stretched = given[(0,) * given.ndim], not any(given.strides)
         if not stretched and given.tobytes() != first.tobytes() * given.size:
             raise self.trace.refuse("an array's entries differ")
-        return Uniform(first, stretched)
+        return UniformArray(first, stretched)
 
     def traced(self, given: Any) -> Sample:
         """Return a sample as it is, and any other array as a constant of the trace."""
@@ -331,7 +331,7 @@ class Samples(Beside, of=Sample):
         if not shape or tuple(shape) != self.trace.shape:
             return self.base.new_full(x, shape, value)
         held = self.base.new_full(x, (self.trace.known,), value)
-        everywhere = Uniform(held[0], False)
+        everywhere = UniformArray(held[0], False)
         return Sample(held, self, self.trace.add(constant, (everywhere,), {}, held))
 
 
@@ -358,7 +358,7 @@ def spread(x: Raw) -> Raw:
     return x
 
 
-class _Asked(np.ndarray):
+class _AskedArray(np.ndarray):
     """An array that returns the ufunc that an operator calls, and its operand count."""
 
     def __array_ufunc__(
@@ -373,5 +373,5 @@ _ONES = np.ones(2)
 def _ufunc_of(run: Function, first: Any, *others: Any) -> tuple[np.ufunc, int]:
     """Return the ufunc that NumPy calls for an operator on an array and others, and on
     how many operands it calls it."""
-    found: Any = run(first.view(_Asked), *others)
+    found: Any = run(first.view(_AskedArray), *others)
     return found  # type: ignore[no-any-return]

@@ -155,7 +155,7 @@ class ParameterList(_Numbered):
         )
 
 
-class _Named(Module, MutableMapping[str, Any]):
+class _NamedMembers(Module, MutableMapping[str, Any]):
     """Members by name, in the order in which they came."""
 
     __eq__ = object.__eq__
@@ -199,7 +199,7 @@ class _Named(Module, MutableMapping[str, Any]):
         raise KeyError("the dict is empty")
 
 
-class ModuleDict(_Named):
+class ModuleDict(_NamedMembers):
     """Modules by name; it computes nothing itself."""
 
     def __init__(self, modules: Any = None) -> None:
@@ -210,7 +210,7 @@ class ModuleDict(_Named):
         self.add_module(key, module)
 
 
-class ParameterDict(_Named):
+class ParameterDict(_NamedMembers):
     """Parameters by name; tensors given to it become parameters."""
 
     def __init__(self, parameters: Any = None) -> None:

@@ -1,10 +1,10 @@
 """Functions that modules call around their forward and their backward pass.
 
-Invariant: a module without hooks has no `Hooks` at all, so that calling it costs one
-test. Hooks run in the order they were registered; what one returns, unless it is None,
-takes the place of what it was given. For the backward pass, what enters and what leaves
-the module passes through identities of the graph: the one behind the outputs sees the
-gradients come, the one before the inputs hands the module's hooks both sides.
+Invariant: a module without hooks has no `ModuleHooks` at all, so that calling it costs
+one test. Hooks run in the order they were registered; what one returns, unless it is
+None, takes the place of what it was given. For the backward pass, what enters and what
+leaves the module passes through identities of the graph: the one behind the outputs
+sees the gradients come, the one before the inputs hands the module's hooks both sides.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def put(shelf: Shelf, hook: Hook, first: bool = False) -> RemovableHandle:
 
 
 @dataclass(slots=True, eq=False)
-class Hooks:
+class ModuleHooks:
     """All hooks of one module.
 
     Those of the forward pass take ``(module, args, kwargs)``, and the output; the older
@@ -58,7 +58,7 @@ class Hooks:
         watch = None
         if self.before_backward or self.backward:
             before = [*self.before_backward.values()]
-            watch = _Watch(module, before, [*self.backward.values()])
+            watch = _PassHooks(module, before, [*self.backward.values()])
             args = watch.arriving(args)
         out = module.forward(*args, **kwargs)
         for hook in [*self.forward.values()]:
@@ -94,7 +94,7 @@ class BackwardHookFunction(Function):
         return (None, *ctx.meet(grads))
 
 
-class _Watch:
+class _PassHooks:
     """The hooks of the backward pass of one call of a module."""
 
     def __init__(self, module: object, before: list[Hook], after: list[Hook]) -> None:

@@ -112,10 +112,10 @@ class PReLU(Module):
     extra_repr = saying("num_parameters={num_parameters}")
 
 
-T = TypeVar("T", bound="_Table")
+T = TypeVar("T", bound="_TrainedRows")
 
 
-class _Table(Module):
+class _TrainedRows(Module):
     """A table of trained rows."""
 
     weight: Parameter
@@ -160,7 +160,7 @@ class _Table(Module):
         return made
 
 
-class Embedding(_Table):
+class Embedding(_TrainedRows):
     """A table of trained rows, looked up by integers; the row of padding is zeros.
 
     The arguments are the number of rows and their length, and those of
@@ -184,7 +184,7 @@ class Embedding(_Table):
     )  # fmt: skip
 
 
-class EmbeddingBag(_Table):
+class EmbeddingBag(_TrainedRows):
     """A table of trained rows, looked up by integers and put together bag by bag.
 
     The arguments are the number of rows and their length, and those of

@@ -28,7 +28,7 @@ from ..engine.modes import no_grad
 from ..engine.raw import Params, Run
 from ..engine.signatures import Parameters
 from ..engine.tensor import Tensor, clear_grad
-from .hooks import Hook, Hooks, Shelf, put
+from .hooks import Hook, ModuleHooks, Shelf, put
 from .parameter import Parameter
 
 M = TypeVar("M", bound="Module")
@@ -76,7 +76,7 @@ class Module:
 
     training: bool
     forward: Run = _no_forward
-    _hooks: ClassVar[Hooks | None] = None
+    _hooks: ClassVar[ModuleHooks | None] = None
     _parameters: dict[str, Parameter | None]
     _buffers: dict[str, Tensor | None]
     _modules: dict[str, Module | None]
@@ -371,9 +371,9 @@ class Module:
 
     # hooks
 
-    def _own_hooks(self) -> Hooks:
+    def _own_hooks(self) -> ModuleHooks:
         if "_hooks" not in self.__dict__:
-            self.__dict__["_hooks"] = Hooks()
+            self.__dict__["_hooks"] = ModuleHooks()
         return self.__dict__["_hooks"]  # type: ignore[no-any-return]
 
     @property

@@ -15,10 +15,10 @@ from .checks import (
     demand_multiple,
     dim_of,
     dims_of,
-    kept_shape,
+    reduced_shape,
 )
 from .elementary import pi
-from .exact import beside, decimal, fraction, reciprocal
+from .exact import decimal, exact_for, fraction, reciprocal
 from .op import (
     ALL,
     FLOATS,
@@ -37,7 +37,7 @@ from .op import (
     smooth,
 )
 from .reduce import dropped, restored
-from .types import Array, ArrayRule, Call, Dims, Namespace
+from .types import Array, ArrayRule, Caller, Dims, Namespace
 
 # fmt: off
 
@@ -159,7 +159,7 @@ of_floats("rrelu_with_noise.default", turned="RreluWithNoiseBackward1",
           kink="at 0 the derivative is that of the entries below",
           doc="Leaky rectifier whose slopes are drawn in training, and their mean "
               "otherwise.")
-def rrelu(call: Call, x: Array, lower: float = 1 / 8,
+def rrelu(call: Caller, x: Array, lower: float = 1 / 8,
           upper: float = fraction(1, 3), training: bool = False,
           noise: Array | None = None) -> Array:
     if lower > upper:
@@ -167,7 +167,7 @@ def rrelu(call: Call, x: Array, lower: float = 1 / 8,
     if training and noise is None:
         raise ValueRangeError("rrelu needs noise in training: a slope for each entry")
     return call("rrelu_with_noise.default", x, 0.0 if noise is None else noise, lower,
-                beside(x, upper), training)
+                exact_for(x, upper), training)
 
 
 def negative(xp: Namespace, x: Array) -> Array:
@@ -203,7 +203,7 @@ SELU_ALPHA = decimal("1.6732632423543772848170429916717")
 SELU_SCALE = decimal("1.0507009873554804934193349852946")
 
 function("selu", lambda call, x: call(
-             "elu", x, alpha=beside(x, SELU_ALPHA), scale=beside(x, SELU_SCALE)),
+             "elu", x, alpha=exact_for(x, SELU_ALPHA), scale=exact_for(x, SELU_SCALE)),
          cases=SIDES, doc="Self-normalising exponential linear unit.",
          formula="scale*elu(x, alpha)", kink="at 0 the derivative is scale*alpha")
 
@@ -342,7 +342,7 @@ of_floats("prelu.kernel", node="PreluKernelBackward0",
 
 @function("prelu", operands=("x", "weight"),
           kink="at 0 the derivative by x is the weight")
-def prelu_of(call: Call, x: Array, weight: Array) -> Array:
+def prelu_of(call: Caller, x: Array, weight: Array) -> Array:
     channels = x.shape[1] if len(x.shape) > 1 else 1
     count = weight.shape[0] if weight.shape else 1
     if len(weight.shape) > 1 or count not in (1, channels):
@@ -372,7 +372,7 @@ ALONG = [case((3, 4), dim=0), case((3, 4), dim=-1), case((2, 3, 4), dim=1),
 def peak(xp: Namespace, x: Array, over: tuple[int, ...]) -> Array:
     """Return the maximum over dimensions, which are kept; 0 if they are empty."""
     if 0 in [x.shape[d] for d in over]:
-        return xp.new_full(x, kept_shape(x.shape, over), 0)
+        return xp.new_full(x, reduced_shape(x.shape, over), 0)
     return xp.amax(x, over, True)
 
 

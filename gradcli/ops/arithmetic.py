@@ -17,7 +17,7 @@ from typing import Any, TypeGuard
 
 from .checks import demand_choice
 from .op import AS_IS, KEPT, PACKED, WHOLE, case, function, of_floats, of_numbers, row
-from .types import Array, Call, Namespace, Operand, Relation
+from .types import Array, Caller, Namespace, Operand, Relation
 
 # fmt: off
 
@@ -78,7 +78,7 @@ def factor_last(b: Operand, alpha: Operand) -> tuple[Operand, Operand]:
 
 
 @function("add", formula="a + alpha*b", either="alpha", overflows=True, roundings=1)
-def _add(call: Call, a: Operand, b: Operand, alpha: Operand = 1) -> Array:
+def _add(call: Caller, a: Operand, b: Operand, alpha: Operand = 1) -> Array:
     b, alpha = factor_last(b, alpha)
     if is_number(alpha) and alpha == 1:
         return call("add.Tensor", a, b)
@@ -102,7 +102,7 @@ by_sum_rule("sub.alpha", latex=r"{0} - \alpha {1}", no_truths=A_TRUTH,
 
 @function("sub", aliases=("subtract",), formula="a - alpha*b", either="alpha",
           overflows=True, roundings=1)
-def _sub(call: Call, a: Operand, b: Operand, alpha: Operand = 1) -> Array:
+def _sub(call: Caller, a: Operand, b: Operand, alpha: Operand = 1) -> Array:
     b, alpha = factor_last(b, alpha)
     if not is_number(alpha) or alpha != 1:
         return call("sub.alpha", a, b, alpha=alpha)
@@ -337,7 +337,7 @@ function("pow", lambda call, a, exponent:
          literal=True)
 
 
-def doubled(call: Call, x: Array) -> Array:
+def doubled(call: Caller, x: Array) -> Array:
     """Return ``x`` in double precision; other number systems are left as they are."""
     name = getattr(getattr(x, "dtype", None), "name", "object")
     if name in ("float64", "object"):
@@ -379,7 +379,7 @@ def valued(name: str) -> None:
     """Enter a composite of a row whose factor may also be given before the operands."""
 
     @function(name, either="value")
-    def build(call: Call, x: Array, a: Operand, b: Operand, value: Operand = 1
+    def build(call: Caller, x: Array, a: Operand, b: Operand, value: Operand = 1
              ) -> Array:
         if is_number(a) and not is_number(value):
             a, b, value = b, value, a

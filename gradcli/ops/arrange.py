@@ -25,7 +25,7 @@ from .checks import (
 from .index import along
 from .op import LINEAR, PACKED, VIEW, Marker, case, function, row
 from .shape import inverse_order
-from .types import Array, Call, Dims, Namespace, Shape, Sizes
+from .types import Array, Caller, Dims, Namespace, Shape, Sizes
 
 # fmt: off
 
@@ -48,7 +48,7 @@ row("flip", star="dims", jvp=LINEAR, fwd=_flip, doc="Dimensions reversed.",
 def _flipping(name: str, dim: int) -> None:
     @function(name, operands=("x",), formula="y[i] = x[n - 1 - i]",
               cases=[case((3, 4))], doc=f"Dimension {dim} reversed.")
-    def build(call: Call, x: Array) -> Array:
+    def build(call: Caller, x: Array) -> Array:
         demand_rank(name, x, dim + 1)
         return call("flip", x, (dim,))
 
@@ -192,7 +192,7 @@ def _diag_embed(xp: Namespace, x: Array, offset: int = 0, dim1: int = -2,
 @function("diag", operands=("x",), formula="diag(x)",
           cases=[case((3,)), case((3, 4), diagonal=1)],
           doc="A vector as a diagonal matrix; a matrix's diagonal as a vector.")
-def _diag(call: Call, x: Array, diagonal: int = 0) -> Array:
+def _diag(call: Caller, x: Array, diagonal: int = 0) -> Array:
     if x.ndim == 1:
         return call("diag_embed", x, diagonal)
     if x.ndim == 2:
@@ -300,7 +300,7 @@ def _unfold_backward(
     return xp.put_add(input_sizes, along(d, covered(xp, starts, size)), inside)
 
 
-def _interleaved(call: Call, x: Array, repeats: Sizes, dim: int | None) -> Array:
+def _interleaved(call: Caller, x: Array, repeats: Sizes, dim: int | None) -> Array:
     if dim is None:
         x, dim = call("flatten", x), 0
     d = dim_of(x.shape, dim)
@@ -329,7 +329,7 @@ def _interleaved(call: Call, x: Array, repeats: Sizes, dim: int | None) -> Array
           cases=[case((3, 2), repeats=2), case((3, 2), repeats=2, dim=-1),
                  case((3, 2), repeats=(1, 0, 2), dim=0)])
 def _repeat_interleave(
-    call: Call, x: Array, repeats: Sizes, dim: int | None = None,
+    call: Caller, x: Array, repeats: Sizes, dim: int | None = None,
     output_size: int | None = None,
 ) -> Array:
     y = _interleaved(call, x, repeats, dim)

@@ -187,7 +187,7 @@ def demand_choice(what: str, value: object, choices: Iterable[object]) -> None:
         raise ValueRangeError(f"{what} has to be one of {known}, not {value!r}")
 
 
-def kept_shape(shape: Sequence[int], dims: Sequence[int]) -> Shape:
+def reduced_shape(shape: Sequence[int], dims: Sequence[int]) -> Shape:
     """Return the shape with 1 in place of each reduced dimension."""
     return tuple([1 if i in dims else n for i, n in enumerate(shape)])
 

@@ -30,7 +30,7 @@ from .op import (
     of_numbers,
     row,
 )
-from .types import Array, ArrayRule, Call, Namespace, Operand
+from .types import Array, ArrayRule, Caller, Namespace, Operand
 
 # fmt: off
 
@@ -322,7 +322,7 @@ extremum("clamp_max.Tensor", SMALLER, node="ClampMaxBackward1", latex=r"\min({0}
 
 @function("clamp", aliases=("clip",),
           doc="Limits values to an interval; a bound may be left out.", kink=BOUND)
-def choose_clamp(call: Call, x: Array, min: Operand | None = None,
+def choose_clamp(call: Caller, x: Array, min: Operand | None = None,
                  max: Operand | None = None) -> Array:
     refuse(min is None and max is None,
            "torch.clamp: At least one of 'min' or 'max' must not be None",

@@ -38,7 +38,7 @@ from .op import (
     of_numbers,
     row,
 )
-from .types import Array, Call, Namespace, Shape, Sizes
+from .types import Array, Caller, Namespace, Shape, Sizes
 
 # fmt: off
 
@@ -274,7 +274,7 @@ def check_windows(windows: Windows, size: Shape) -> None:
           formula="y[o, p] = sum(weight[o, c, k]*input[c, p + k])",
           doc="A convolution, or its transpose, over as many dimensions as the weight "
               "has beyond two.")
-def convolution(call: Call, input: Array, weight: Array, bias: Array | None,
+def convolution(call: Caller, input: Array, weight: Array, bias: Array | None,
                 stride: Sizes, padding: Sizes, dilation: Sizes, transposed: bool,
                 output_padding: Sizes, groups: int) -> Array:
     rank = len(weight.shape) - 2
@@ -309,7 +309,7 @@ def convolution(call: Call, input: Array, weight: Array, bias: Array | None,
                 gaps, groups)
 
 
-def in_batch(call: Call, input: Array, rank: int, name: str,
+def in_batch(call: Caller, input: Array, rank: int, name: str,
              run: Callable[[Array], Array]) -> Array:
     """Return ``run(input)``; a single item is run as a batch of one."""
     refuse(len(input.shape) not in (rank + 1, rank + 2), "Expected {}D (unbatched) or "
@@ -320,7 +320,7 @@ def in_batch(call: Call, input: Array, rank: int, name: str,
     return call("squeeze", run(call("unsqueeze", input, 0)), 0)
 
 
-def same(call: Call, input: Array, weight: Array, stride: Sizes, dilation: Sizes,
+def same(call: Caller, input: Array, weight: Array, stride: Sizes, dilation: Sizes,
          rank: int) -> tuple[Array, Shape]:
     """Return the input and padding for an output of the input's size; where the padding
     differs between the sides, the input is padded by one at the end."""
@@ -347,7 +347,7 @@ def enter(rank: int) -> None:
               cases=[case((1, 2, *size), (3, 2, *kernel), (3,)),
                      case((2, *size), (2, 1, *kernel), stride=2, padding=1, groups=2),
                      case((1, 1, *size), (1, 1, *kernel), padding="same")])
-    def conv(call: Call, input: Array, weight: Array, bias: Array | None = None,
+    def conv(call: Caller, input: Array, weight: Array, bias: Array | None = None,
              stride: Sizes = 1, padding: Sizes | str = 0, dilation: Sizes = 1,
              groups: int = 1) -> Array:
         def run(x: Array) -> Array:
@@ -367,7 +367,7 @@ def enter(rank: int) -> None:
               doc=f"The transpose of conv{rank}d: windows laid over {lengths}.",
               cases=[case((1, 2, *size), (2, 1, *kernel), (1,)),
                      case((1, *size), (1, 2, *kernel), stride=2, padding=1)])
-    def transposed(call: Call, input: Array, weight: Array, bias: Array | None = None,
+    def transposed(call: Caller, input: Array, weight: Array, bias: Array | None = None,
                    stride: Sizes = 1, padding: Sizes = 0, output_padding: Sizes = 0,
                    groups: int = 1, dilation: Sizes = 1) -> Array:
         return in_batch(call, input, rank, f"conv_transpose{rank}d", lambda x: call(
@@ -453,7 +453,7 @@ def counted(size: Shape, kernel: Shape, dilation: Shape, padding: Shape, stride:
 @function("im2col", operands=("input",),
           cases=[case((1, 2, 3, 4), kernel_size=2),
                  case((2, 3, 4), kernel_size=(2, 3), padding=1, stride=2)])
-def unfolded(call: Call, input: Array, kernel_size: Sizes, dilation: Sizes = 1,
+def unfolded(call: Caller, input: Array, kernel_size: Sizes, dilation: Sizes = 1,
              padding: Sizes = 0, stride: Sizes = 1) -> Array:
     how = options(kernel_size, dilation, padding, stride)
     shape = tuple(input.shape)
@@ -470,7 +470,7 @@ def unfolded(call: Call, input: Array, kernel_size: Sizes, dilation: Sizes = 1,
           cases=[case((1, 8, 6), output_size=(3, 4), kernel_size=2),
                  case((12, 4), output_size=(3, 4), kernel_size=(2, 3), padding=1,
                       stride=2)])
-def folded(call: Call, input: Array, output_size: Sizes, kernel_size: Sizes,
+def folded(call: Caller, input: Array, output_size: Sizes, kernel_size: Sizes,
            dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1) -> Array:
     size = each_dim("output_size", output_size, RANK)
     how = options(kernel_size, dilation, padding, stride)

@@ -15,7 +15,7 @@ from .arithmetic import is_number
 from .checks import ValueRangeError, refuse
 from .exact import reciprocal
 from .op import ALL, RESULT, Case, Formula, Rule, case, function, of_floats, row, smooth
-from .types import Array, Call, Namespace, Operand, Relation
+from .types import Array, Caller, Namespace, Operand, Relation
 
 # fmt: off
 
@@ -113,7 +113,7 @@ def log2_of_sum(xp: Namespace, a: Array, b: Array) -> Array:
 # a*log(b), where 0*log(b) is 0 for every b other than NaN
 
 
-def log_beside(xp: Namespace, x: Array, number: float) -> Array:
+def log_constant(xp: Namespace, x: Array, number: float) -> Array:
     """Return log(number) in the shape of ``x``; 0 where number <= 0 and x is 0."""
     if number > 0:
         return ln(xp, x, number) + xp.zeros_like(x)
@@ -121,9 +121,10 @@ def log_beside(xp: Namespace, x: Array, number: float) -> Array:
 
 
 def times_log(xp: Namespace, g: Array, x: Array, number: float) -> Array:
-    """Return ``g`` times `log_beside`; 0 where that is 0, even if ``g`` is infinite."""
+    """Return ``g`` times `log_constant`; 0 where that is 0, even if ``g`` is
+    infinite."""
     if number > 0:
-        return g * log_beside(xp, x, number)
+        return g * log_constant(xp, x, number)
     return xp.where(xp.eq(x, 0), 0, xp.xlogy(g, xp.new_full(x, (), number)))
 
 
@@ -148,7 +149,7 @@ row("xlogy.Scalar_Self", node="XlogyBackward1", latex=r"c \log {0}",
 row("xlogy.Scalar_Other", node="XlogyBackward2", latex=r"{0} \log c",
     formula="x*log(other)", kink="at x = 0 the derivative is 0 for numbers <= 0",
     fwd=lambda xp, x, other: xp.xlogy(x, xp.new_full(x, (), other)),
-    partials=(lambda xp, y, x, other: log_beside(xp, x, other),),
+    partials=(lambda xp, y, x, other: log_constant(xp, x, other),),
     vjp=(lambda xp, g, y, x, other: times_log(xp, g, x, other),),
     cases=[case((3,), other=2), case((), other=0.5)])
 
@@ -185,7 +186,7 @@ row("xlog1py.Scalar_Self", node="SpecialXlog1PyBackward1", latex=r"c \log(1 + {0
 row("xlog1py.Scalar_Other", node="SpecialXlog1PyBackward2", latex=r"{0} \log(1 + c)",
     formula="x*log(1 + other)", kink="at x = 0 the derivative is 0 for numbers <= -1",
     fwd=lambda xp, x, other: x_log1p(xp, x, xp.new_full(x, (), other)),
-    partials=(lambda xp, y, x, other: log_beside(xp, x, 1 + other),),
+    partials=(lambda xp, y, x, other: log_constant(xp, x, 1 + other),),
     vjp=(lambda xp, g, y, x, other: times_log(xp, g, x, 1 + other),),
     cases=[case((3,), other=2), case((), other=-0.5)])
 
@@ -199,7 +200,7 @@ function("xlog1py", lambda call, a, b:
 @function("log_to_base", doc="Logarithm to any base; log(x, base) is short for it.",
           formula="log(x)/log(base)", operands=("x",), either="base",
           cases=[case((3, 4), low=0.5, base=3), case((), (), low=1.5, high=4.0)])
-def logarithm_to_base(call: Call, x: Operand, base: Operand) -> Array:
+def logarithm_to_base(call: Caller, x: Operand, base: Operand) -> Array:
     """Return log(x)/log(base); a plain number gets the dtype of the other logarithm."""
     if is_number(base):
         top = call("log", x)
@@ -215,7 +216,7 @@ def logarithm_to_base(call: Call, x: Operand, base: Operand) -> Array:
           kink="at 0 the derivative is infinite, or NaN where n is odd and above 3",
           cases=[case((3, 4), low=0.5, n=4), case((), low=-2.0, high=-0.5, n=5),
                  case((3,), low=0.5, n=2), case((2,), (), low=1.5)])
-def real_root(call: Call, x: Array, n: Operand) -> Array:
+def real_root(call: Caller, x: Array, n: Operand) -> Array:
     """Return the n-th root; for an odd n also of negative numbers, whose root is
     negative."""
     if not is_number(n):
@@ -342,7 +343,7 @@ smooth("atanh", lambda xp, y, x: 1 / ((1 - x) * (1 + x)),
     domain="x > -1 and x < 1")
 
 
-def is_beside_0(xp: Namespace, x: Array, limit: float) -> Array:
+def is_near_0(xp: Namespace, x: Array, limit: float) -> Array:
     """Return where a short series replaces a function: where ``abs(x) < limit``, but at
     0 alone if numbers have more digits than floats: the series is not that exact."""
     return xp.eq(x, 0) if xp.precise else xp.lt(xp.abs(x), limit)
@@ -363,7 +364,7 @@ def sinc_slope(xp: Namespace, y: Array, x: Array) -> Array:
     Near 0 the closed form is a small difference of two numbers close to 1, so the
     series is used there; its first four terms are exact to rounding.
     """
-    near = is_beside_0(xp, x, 0.01)
+    near = is_near_0(xp, x, 0.01)
     turn = pi(xp, x)
     # At 0 the series is -0.0; adding 0 makes it 0.
     series = 0 + turn * sine_over_series(turn * xp.where(near, x, 0), 4)
@@ -400,12 +401,12 @@ def with_inverse(name: str, of: str, word: str, *, edges: str,
 
     @function(name, doc=f"{word}: one over {of}.", formula=f"1/{of}(x)", also=also,
               cases=AWAY)
-    def build(call: Call, x: Array) -> Array:
+    def build(call: Caller, x: Array) -> Array:
         return call("reciprocal", call(of, x))
 
     @function(f"a{name}", doc=f"Inverse of the {word[0].lower()}{word[1:]}.",
               formula=f"a{of}(1/x)", cases=inside, kink=edges, aliases=(f"arc{name}",))
-    def inverse(call: Call, x: Array) -> Array:
+    def inverse(call: Caller, x: Array) -> Array:
         return call(f"a{of}", call("reciprocal", x))
 
 

@@ -155,7 +155,7 @@ def _rounded(rounding: str, number: float) -> int:
 
 
 def _whole(number: int) -> Exact:
-    return _made(_nearest(number), "number", (number, 1))
+    return _exact_result(_nearest(number), "number", (number, 1))
 
 
 def _nearest(p: int, q: int = 1) -> float:
@@ -183,7 +183,7 @@ def _turns(a: Any, b: Any) -> Any:
     return _whole(_rounded("floor", _over(x, y)))
 
 
-def _made(value: float, name: str, args: tuple[Any, ...]) -> Exact:
+def _exact_result(value: float, name: str, args: tuple[Any, ...]) -> Exact:
     made = Exact(value)
     made.name, made.args = name, args
     return made
@@ -192,7 +192,7 @@ def _made(value: float, name: str, args: tuple[Any, ...]) -> Exact:
 def fraction(p: int, q: int = 1) -> Exact:
     """Return ``p / q`` for a positive ``q``."""
     shared = math.gcd(p, q)
-    return _made(_nearest(p, q), "number", (p // shared, q // shared))
+    return _exact_result(_nearest(p, q), "number", (p // shared, q // shared))
 
 
 def decimal(text: str) -> float:
@@ -204,12 +204,12 @@ def decimal(text: str) -> float:
         return float(text)
     p, q = int(whole + part) * 10 ** max(tens, 0), 10 ** max(-tens, 0)
     shared = math.gcd(p, q)
-    return _made(float(text), "number", (p // shared, q // shared))
+    return _exact_result(float(text), "number", (p // shared, q // shared))
 
 
 def standing_for(element: object, value: float) -> Exact:
     """Return a float that stands for an element of a number system."""
-    return _made(value, "element", (element,))
+    return _exact_result(value, "element", (element,))
 
 
 def exactly(number: float) -> Exact | None:
@@ -236,8 +236,8 @@ def function(name: str, value: float, *operands: float) -> float:
         fold = _FOLDED.get(name)
         found = fold(*[each.args for each in args]) if fold else None
         if found is not None:
-            return _made(value, "number", found)
-    return _made(value, name, tuple(args))
+            return _exact_result(value, "number", found)
+    return _exact_result(value, name, tuple(args))
 
 
 def _lowest(p: int, q: int) -> Ratio | None:
@@ -350,7 +350,7 @@ def logarithm(number: float) -> float:
     return function("log", math.log(number), number)
 
 
-def beside(x: Any, number: float) -> float:
+def exact_for(x: Any, number: float) -> float:
     """Return ``number`` unchanged if ``x``, a namespace or a value, is symbolic, else
     as a float, since other types would change the dtype of arrays."""
     return number if _is_symbolic(x) else float(number)

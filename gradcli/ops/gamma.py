@@ -138,7 +138,7 @@ def binom_pull(xp: Namespace, n: Array, k: Array, by_n: bool) -> Array:
     log_a, log_b, log_c = (at_mirror(xp, xp.lgamma, z, -1) for z in (a, b, c))
     psi_a, psi_b, psi_c = (at_mirror(xp, xp.digamma, z, 1) for z in (a, b, c))
     pole_a, pole_b, pole_c = (
-        is_beside_pole(xp, z) if xp.symbolic else xp.eq(sine, 0)
+        is_near_pole(xp, z) if xp.symbolic else xp.eq(sine, 0)
         for z, sine in ((a, sin_a), (b, sin_b), (c, sin_c)))
     pole = pole_a
     divisor = xp.where(pole, 1, sin_a)
@@ -153,7 +153,7 @@ def binom_pull(xp: Namespace, n: Array, k: Array, by_n: bool) -> Array:
     return xp.where(pole, float("nan"), xp.exp(log_a - log_b - log_c) * slope)
 
 
-def is_beside_pole(xp: Namespace, z: Array) -> Array:
+def is_near_pole(xp: Namespace, z: Array) -> Array:
     """Return where ``z`` is at most 1/4 from a pole of the gamma function, or at the
     pole alone if numbers have more digits than floats."""
     if xp.symbolic:
@@ -171,7 +171,7 @@ def binom_slope(xp: Namespace, y: Array, n: Array, k: Array, by_n: bool) -> Arra
     if xp.symbolic and is_smooth(xp, k + 1) and is_smooth(xp, n - k + 1):
         return y * (xp.digamma(n + 1 if by_n else n - k + 1) -
                     xp.digamma(n - k + 1 if by_n else k + 1))
-    near = xp.logical_or(is_beside_pole(xp, k + 1), is_beside_pole(xp, n - k + 1))
+    near = xp.logical_or(is_near_pole(xp, k + 1), is_near_pole(xp, n - k + 1))
     high, low = (n + 1, n - k + 1) if by_n else (n - k + 1, k + 1)
     psi = xp.digamma(xp.where(near, 1, high)) - xp.digamma(xp.where(near, 1, low))
     return xp.where(near, binom_pull(xp, n, k, by_n), y * psi)

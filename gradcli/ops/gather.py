@@ -48,7 +48,7 @@ from .op import (
     row,
 )
 from .shape import sum_to
-from .types import Array, Call, Entries, Index, Namespace, Operand, Positions, Shape
+from .types import Array, Caller, Entries, Index, Namespace, Operand, Positions, Shape
 
 # fmt: off
 
@@ -133,7 +133,7 @@ function("gather", lambda call, x, dim, index: call("gather.default", x, index, 
           cases=[case((3, 4), Fixed([[1], [0], [3]]), dim=1),
                  case((2, 1), Fixed([[1, 0, 1]]), dim=0),
                  case((2, 3), Fixed([4, 4]))])
-def _take_along_dim(call: Call, x: Array, indices: Array, dim: int | None = None
+def _take_along_dim(call: Caller, x: Array, indices: Array, dim: int | None = None
                     ) -> Array:
     if dim is None:
         return call("gather.default", call("view", x, (-1,)),
@@ -193,7 +193,7 @@ row("scatter.value", node="ScatterBackward1", formula="y[i, index[i, j]] = value
 @function("scatter", operands=("x", "index"),
           doc="A tensor's entries, or a number, written at positions, or added there.",
           in_place=True)
-def _choose_scatter(call: Call, x: Array, dim: int, index: Array,
+def _choose_scatter(call: Caller, x: Array, dim: int, index: Array,
                     src: Operand | None = None, value: Operand | None = None,
                     reduce: str | None = None) -> Array:
     src = value if src is None else src
@@ -379,7 +379,7 @@ row("masked_fill.Tensor", node="MaskedFillBackward1", result=FIRST, memory=PACKE
 
 @function("masked_fill", operands=("x", "mask"),
           doc="A number, or a scalar tensor, written where the mask is true.")
-def _masked_fill(call: Call, x: Array, mask: Array, value: Operand) -> Array:
+def _masked_fill(call: Caller, x: Array, mask: Array, value: Operand) -> Array:
     return call(f"masked_fill.{form_of('masked_fill', value)}", x, mask, value)
 
 
@@ -450,8 +450,8 @@ of_numbers("bincount.default", formula="y[n] = number of x == n",
 @function("bincount", operands=("input", "weights"),
           doc="How often each integer from 0 on occurs, or how much weight lies on "
               "it.")
-def _bincount(call: Call, input: Array, weights: Array | None = None, minlength: int = 0
-             ) -> Array:
+def _bincount(call: Caller, input: Array, weights: Array | None = None,
+             minlength: int = 0) -> Array:
     if weights is None or tuple(input.shape) == (0,):
         return call("bincount.default", input, minlength)
     single = getattr(getattr(weights, "dtype", None), "name", "") == "float32"
@@ -561,7 +561,9 @@ function("index_copy", lambda call, x, dim, index, source:
 
 @function("index_fill", operands=("x", "index"),
           doc="A number, or a scalar tensor, written into slices.", in_place=True)
-def _index_fill(call: Call, x: Array, dim: int, index: Array, value: Operand) -> Array:
+def _index_fill(
+    call: Caller, x: Array, dim: int, index: Array, value: Operand
+) -> Array:
     if form_of("index_fill_", value) == "Scalar":
         return call("index_fill.Scalar", x, index, dim, value)
     return call("index_fill.Tensor", x, index, value, dim)
@@ -607,7 +609,7 @@ def _index_put(xp: Namespace, x: Array, values: Array, indices: Sequence[object]
           doc="Entries replaced at positions, or added up there: accumulate=True.",
           in_place=True)
 def _put_at(
-    call: Call, x: Array, indices: Array, values: Array, accumulate: bool = False
+    call: Caller, x: Array, indices: Array, values: Array, accumulate: bool = False
 ) -> Array:
     if not isinstance(indices, list | tuple):
         raise TypeError("index_put(): argument 'indices' (position 2) must be tuple of "

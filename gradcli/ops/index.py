@@ -32,7 +32,7 @@ from .op import GIVEN, LINEAR, PACKED, VIEW, Fixed, Formula, case, function, row
 from .shape import sum_to
 from .types import (
     Array,
-    Call,
+    Caller,
     Entries,
     Geometry,
     Index,
@@ -432,7 +432,7 @@ row("view.geometry", query=True, fwd=lambda xp, x: xp.geometry(x),
               "gradient reaches what lies beside the tensor itself.",
           cases=[case((3, 4), size=(2, 2), stride=(4, 1)),
                  case((5,), size=(2, 2), stride=(1, 2), storage_offset=1)])
-def _as_strided(call: Call, x: Array, size: Sizes, stride: Sizes,
+def _as_strided(call: Caller, x: Array, size: Sizes, stride: Sizes,
                 storage_offset: int | None = None) -> Array:
     sizes, steps = as_sizes(size), as_sizes(stride)
     refuse(len(sizes) != len(steps), "mismatch in length of strides and shape")

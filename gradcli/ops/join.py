@@ -39,7 +39,7 @@ from .checks import (
 from .index import along, as_view
 from .op import LINEAR, MANY, PACKED, SHARED, VIEW, Formula, case, function, row
 from .shape import sum_to
-from .types import Array, Call, Namespace, Nested, Outputs, Shape, Sizes
+from .types import Array, Caller, Namespace, Nested, Outputs, Shape, Sizes
 
 # fmt: off
 
@@ -198,7 +198,7 @@ row("stack.default", variadic=True, jvp=LINEAR, memory=PACKED,
            case((2, 3), (2, 3), dim=-1)])
 
 
-def _at_least(call: Call, x: Array, ndim: int) -> Array:
+def _at_least(call: Caller, x: Array, ndim: int) -> Array:
     """Return ``x`` with at least ``ndim`` dimensions, added as PyTorch adds them."""
     if x.ndim == 0:
         return call("reshape", x, (1,) * ndim)
@@ -224,7 +224,7 @@ def listed(name: str, tensors: Sequence[Array]) -> list[Array]:
     return found
 
 
-def joined(call: Call, name: str, tensors: Sequence[Array], ndim: int, dim: int,
+def joined(call: Caller, name: str, tensors: Sequence[Array], ndim: int, dim: int,
            op: str = "cat.default") -> Array:
     """Return tensors, raised to at least ``ndim`` dimensions, joined along ``dim``."""
     raised = [_at_least(call, x, ndim) if ndim else x for x in listed(name, tensors)]
@@ -232,7 +232,7 @@ def joined(call: Call, name: str, tensors: Sequence[Array], ndim: int, dim: int,
 
 
 def _atleast(ndim: int) -> Formula:
-    def build(call: Call, *tensors: Array) -> Array | Outputs:
+    def build(call: Caller, *tensors: Array) -> Array | Outputs:
         if len(tensors) == 1 and not isinstance(tensors[0], list | tuple):
             return _at_least(call, tensors[0], ndim)
         return tuple([_at_least(call, x, ndim) for x in as_list(tensors)])
@@ -253,7 +253,7 @@ function("stack", lambda call, tensors, dim=0:
 
 @function("hstack", formula="[a, b, ...]", doc="Tensors side by side.",
           cases=[case((2, 3), (2, 1)), case((3,), (2,))])
-def _hstack(call: Call, tensors: Sequence[Array]) -> Array:
+def _hstack(call: Caller, tensors: Sequence[Array]) -> Array:
     raised = [_at_least(call, x, 1) for x in listed("hstack", tensors)]
     return call("cat.default", *raised, dim=0 if raised[0].ndim == 1 else 1)
 
@@ -376,7 +376,7 @@ def _unbind(xp: Namespace, x: Array, dim: int = 0) -> tuple[Array, ...]:
     return tuple([xp.getitem(x, as_view(along(d, i))) for i in range(x.shape[d])])
 
 
-def _pieces(call: Call, name: str, x: Array, by: Sizes, dim: int) -> Outputs:
+def _pieces(call: Caller, name: str, x: Array, by: Sizes, dim: int) -> Outputs:
     return tuple(call(name, x, by, dim))
 
 
@@ -384,7 +384,7 @@ def _pieces(call: Call, name: str, x: Array, by: Sizes, dim: int) -> Outputs:
           doc="Pieces along a dimension: of one size, or of the sizes listed.",
           cases=[case((5, 2), split_size_or_sections=2)])
 def _split_any(
-    call: Call, x: Array, split_size_or_sections: Sizes, dim: int = 0
+    call: Caller, x: Array, split_size_or_sections: Sizes, dim: int = 0
 ) -> tuple[Array, ...]:
     asked = split_size_or_sections
     if isinstance(asked, list | tuple):
@@ -395,7 +395,7 @@ def _split_any(
 @function("chunk", operands=("x",), formula="[a, b, ...] = x",
           doc="A number of pieces along a dimension, as even as integer sizes allow.",
           cases=[case((5, 2), chunks=2), case((2, 6), chunks=4, dim=1)])
-def _chunk(call: Call, x: Array, chunks: int, dim: int = 0) -> tuple[Array, ...]:
+def _chunk(call: Caller, x: Array, chunks: int, dim: int = 0) -> tuple[Array, ...]:
     d = some_dim(x, dim, "chunk")
     refuse(chunks <= 0, "chunk expects `chunks` to be greater than 0, got: {}", chunks)
     size = x.shape[d]
@@ -406,7 +406,7 @@ def _chunk(call: Call, x: Array, chunks: int, dim: int = 0) -> tuple[Array, ...]
 
 
 def _tensor_split(
-    call: Call, x: Array, indices_or_sections: Sizes | None = None, dim: int = 0, *,
+    call: Caller, x: Array, indices_or_sections: Sizes | None = None, dim: int = 0, *,
     sections: int | None = None, indices: Sizes | None = None,
     tensor_indices_or_sections: Array | None = None,
 ) -> tuple[Array, ...]:
@@ -448,7 +448,7 @@ def _split_along(name: str, axis: int, least: int, lines: str) -> None:
     axis, or along the only one."""
 
     def pieces_along(
-        call: Call, x: Array, indices_or_sections: Sizes | None = None, *,
+        call: Caller, x: Array, indices_or_sections: Sizes | None = None, *,
         sections: int | None = None, indices: Sizes | None = None,
     ) -> tuple[Array, ...]:
         asked, = [each for each in (indices_or_sections, sections, indices)
@@ -479,7 +479,7 @@ _split_along("dsplit", 2, 3, "third dimension")
 
 @function("broadcast_tensors", formula="[a, b, ...]",
           doc="Tensors repeated to their common shape.", cases=[case((3, 1), (2,))])
-def _broadcast_tensors(call: Call, *tensors: Array) -> tuple[Array, ...]:
+def _broadcast_tensors(call: Caller, *tensors: Array) -> tuple[Array, ...]:
     xs = as_list(tensors)
     shape = broadcast_shape(*[x.shape for x in xs])
     return tuple([x if x.shape == shape else call("expand", x, shape) for x in xs])
@@ -488,7 +488,7 @@ def _broadcast_tensors(call: Call, *tensors: Array) -> tuple[Array, ...]:
 @function("meshgrid", formula="A[i, j] = a[i], B[i, j] = b[j]",
           doc="The coordinates of a grid, one tensor per axis.",
           cases=[case((3,), (2,)), case((3,), (2,), indexing="xy")])
-def _meshgrid(call: Call, *tensors: Array, indexing: str = "ij") -> tuple[Array, ...]:
+def _meshgrid(call: Caller, *tensors: Array, indexing: str = "ij") -> tuple[Array, ...]:
     xs = as_list(tensors)
     refuse(not xs, "meshgrid expects a non-empty TensorList")
     demand_choice("meshgrid: indexing", indexing, ("ij", "xy"))
@@ -522,7 +522,7 @@ def _nested(flat: Sequence[float | Nested], sizes: list[int]) -> Nested:
           doc="Every choice of r entries, in their order, one per row.",
           cases=[case((4,)), case((3,), r=2, with_replacement=True)])
 def _combinations(
-    call: Call, x: Array, r: int = 2, with_replacement: bool = False
+    call: Caller, x: Array, r: int = 2, with_replacement: bool = False
 ) -> Array:
     demand_rank("combinations", x, 1, 1)
     refuse(r < 0, "Expect a non-negative number, but got {}", r)

@@ -36,7 +36,7 @@ from .op import (
 )
 from .products import identity, turned
 from .shape import sum_to
-from .types import Array, ArrayRule, Call, Namespace, Outputs, Result, Shape, Vjp
+from .types import Array, ArrayRule, Caller, Namespace, Outputs, Result, Shape, Vjp
 
 # fmt: off
 
@@ -124,7 +124,7 @@ of_floats("slogdet", node="LinalgSlogdetBackward0", returns=2, carries=2,
           doc="Logarithm of the determinant; NaN where that is negative.",
           kink="for a singular matrix the derivative is NaN",
           cases=[case((3, 3), make="spd")])
-def logdet(call: Call, a: Array) -> Array:
+def logdet(call: Caller, a: Array) -> Array:
     sign, log = call("slogdet", a)
     absent = call("new_full", log, log.shape, float("nan"))
     return call("where", call("lt", sign, 0), absent, log)
@@ -298,7 +298,7 @@ function("linalg.cholesky", lambda call, a, upper=False: call("cholesky.ex", a, 
           formula="a @ a @ ...", doc="An integer power of a square matrix.",
           cases=[case((3, 3), n=2), case((2, 2), n=3),
                  case((2, 2), n=-1, make="regular"), case((3, 3), n=0)])
-def matrix_power(call: Call, a: Array, n: int) -> Array:
+def matrix_power(call: Caller, a: Array, n: int) -> Array:
     """Return ``a`` to the power ``n`` by squaring, in PyTorch's order of products."""
     square("linalg.matrix_power", a)
     n = as_integer(n)
@@ -343,7 +343,7 @@ def cross(xp: Namespace, a: Array, b: Array, dim: int = -1) -> Array:
             - xp.roll(a, -2, d) * xp.roll(b, -1, d))
 
 
-def torch_cross(call: Call, a: Array, b: Array, dim: int | None = None) -> Array:
+def torch_cross(call: Caller, a: Array, b: Array, dim: int | None = None) -> Array:
     if dim is not None:
         return call("linalg_cross.default", a, b, dim)
     refuse(3 not in a.shape, "no dimension of size 3 in input")
@@ -405,7 +405,7 @@ def cholesky_ex(xp: Namespace, a: Array, upper: bool = False) -> Outputs:
           doc="The triangular factor of a positive definite matrix, and the order of "
               "the first minor that is not positive.",
           cases=[case((3, 3), make="symmetric")])
-def torch_cholesky_ex(call: Call, a: Array, upper: bool = False,
+def torch_cholesky_ex(call: Caller, a: Array, upper: bool = False,
                       check_errors: bool = False) -> Result:
     found = call("linalg_cholesky_ex.default", a, upper)
     number = int(found[1].max()) if check_errors and 0 not in found[1].shape else 0
@@ -427,7 +427,7 @@ def torch_cholesky_ex(call: Call, a: Array, upper: bool = False,
           cases=[case((2, 2), make="regular"), case((3, 2), p=-2, make="regular"),
                  case((2, 2), p=1, make="regular"), case((2, 2), p="nuc",
                                                          make="regular")])
-def cond(call: Call, a: Array, p: float | str | None = None) -> Array:
+def cond(call: Caller, a: Array, p: float | str | None = None) -> Array:
     demand_rank("linalg.cond", a, 2)
     if p is not None and p not in ("fro", "nuc", INFINITY, -INFINITY, 1, -1, 2, -2):
         raise EngineError(f"linalg.cond got an invalid norm type: {p}")

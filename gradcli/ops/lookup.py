@@ -39,7 +39,7 @@ from .op import (
     of_floats,
     row,
 )
-from .types import Array, Call, Cotangents, Namespace, Outputs, Positions, Tangents
+from .types import Array, Caller, Cotangents, Namespace, Outputs, Positions, Tangents
 
 # fmt: off
 
@@ -98,7 +98,7 @@ def shares(xp: Namespace, x: Array, indices: Array) -> Array:
 
 @function("embedding", operands=("input", "weight"), formula="y[i] = weight[input[i]]",
           doc="Rows of a table, by their numbers; a padding row gets no gradient.")
-def embedding(call: Call, input: Array, weight: Array, padding_idx: int | None = None,
+def embedding(call: Caller, input: Array, weight: Array, padding_idx: int | None = None,
               scale_grad_by_freq: bool = False) -> Array:
     demand_rank("embedding: weight", weight, 2, 2)
     padding = row_of_padding(padding_idx, weight.shape[0])
@@ -166,7 +166,7 @@ def bags_of(xp: Namespace, count: int, indices: Array, offsets: Array,
     return Bags([rows[at] for at in places], places, bags, sizes)
 
 
-def beside(xp: Namespace, x: Array, numbers: object) -> Positions:
+def placed(xp: Namespace, x: Array, numbers: object) -> Positions:
     """Return integers as an array on the device of ``x``."""
     return cast("Positions", xp.call("as_index.beside", x, numbers))
 
@@ -185,7 +185,7 @@ def divided(xp: Namespace, x: Array, bags: Bags, mode: int) -> Array:
     """Return ``x``, which has a row per bag; for MEAN, divided by the bags' sizes."""
     if mode == SUM:
         return x
-    sizes = beside(xp, x, [max(n, 1) for n in bags.sizes]).reshape((-1, 1))
+    sizes = placed(xp, x, [max(n, 1) for n in bags.sizes]).reshape((-1, 1))
     return x / xp.as_type_of(sizes, x)
 
 
@@ -220,7 +220,7 @@ def largest(xp: Namespace, x: Array, at: Array, bags: Bags) -> Array:
 
 
 def filled(xp: Namespace, x: Array, bags: Bags) -> Array:
-    return xp.gt(beside(xp, x, bags.sizes).reshape((-1, 1)), 0)
+    return xp.gt(placed(xp, x, bags.sizes).reshape((-1, 1)), 0)
 
 
 def sums(xp: Namespace, weight: Array, samples: Array | None, bags: Bags, mode: int
@@ -255,7 +255,7 @@ def by_weight(xp: Namespace, g: Array, y: Outputs, weight: Array, bags: Bags,
     rows = counted(xp, read(xp, divided(xp, g, bags, mode), bags.bags), bags, samples)
     if by_freq:
         often = Counter(bags.rows)
-        counts = beside(xp, rows, [often[at] for at in bags.rows]).reshape((-1, 1))
+        counts = placed(xp, rows, [often[at] for at in bags.rows]).reshape((-1, 1))
         rows = rows / xp.as_type_of(counts, rows)
     return added(xp, rows, bags.rows, weight.shape)
 
@@ -332,8 +332,9 @@ def shown(shape: tuple[int, ...]) -> str:
           cases=[case(Fixed([2, 0, 1]), (3, 2), Fixed([0, 1])),
                  case(Fixed([[2, 0], [1, 1]]), (3, 2), mode="sum", padding_idx=0),
                  case(Fixed([[2, 0], [1, 2]]), (3, 2), mode="max", make="distinct")])
-def embedding_bag(call: Call, input: Array, weight: Array, offsets: Array | None = None,
-                  scale_grad_by_freq: bool = False, mode: str = "mean",
+def embedding_bag(call: Caller, input: Array, weight: Array,
+                  offsets: Array | None = None, scale_grad_by_freq: bool = False,
+                 mode: str = "mean",
                   per_sample_weights: Array | None = None,
                   include_last_offset: bool = False, padding_idx: int | None = None
                   ) -> Array:

@@ -23,11 +23,11 @@ from .checks import (
     holds,
     refuse,
 )
-from .exact import PI, beside, logarithm, reciprocal
+from .exact import PI, exact_for, logarithm, reciprocal
 from .gather import in_place
 from .index import check_positions
 from .op import PACKED, WHOLES, Case, Fixed, Rule, Rules, case, function, of_floats, row
-from .types import Array, ArrayRule, Call, Namespace
+from .types import Array, ArrayRule, Caller, Namespace
 
 # fmt: off
 
@@ -50,7 +50,7 @@ def reduced(xp: Namespace, losses: Array, reduction: str) -> Array:
     return REDUCTIONS[known(reduction)](xp, losses)
 
 
-def alike(call: Call, x: Array, target: Array) -> tuple[Array, Array]:
+def alike(call: Caller, x: Array, target: Array) -> tuple[Array, Array]:
     """Return both operands at their common shape; an expansion is a node of its own."""
     shape = broadcast_shape(x.shape, target.shape)
     grown = [a if a.shape == shape else call("expand", a, shape) for a in (x, target)]
@@ -148,7 +148,7 @@ function("l1_loss", lambda call, x, target, reduction="mean": averaged(
 
 
 @function("smooth_l1_loss", operands=("x", "target"))
-def smooth_l1_loss(call: Call, x: Array, target: Array, reduction: str = "mean",
+def smooth_l1_loss(call: Caller, x: Array, target: Array, reduction: str = "mean",
                    beta: float = 1.0) -> Array:
     refuse(beta < 0, "smooth_l1_loss does not support negative values for beta.",
            kind=ValueRangeError)
@@ -159,7 +159,7 @@ def smooth_l1_loss(call: Call, x: Array, target: Array, reduction: str = "mean",
 
 @function("huber_loss", operands=("x", "target"),
           formula="mean(d**2/2 if |d| <= delta else delta*(|d| - delta/2))")
-def huber_loss(call: Call, x: Array, target: Array, reduction: str = "mean",
+def huber_loss(call: Caller, x: Array, target: Array, reduction: str = "mean",
                delta: float = 1.0) -> Array:
     refuse(delta <= 0, "huber_loss does not support non-positive values for delta.",
            kind=ValueRangeError)
@@ -250,7 +250,7 @@ of_floats("binary_cross_entropy_with_logits.default",
 
 
 @function("binary_cross_entropy", operands=("x", "target", "weight"))
-def binary_cross_entropy(call: Call, x: Array, target: Array,
+def binary_cross_entropy(call: Caller, x: Array, target: Array,
                          weight: Array | None = None, reduction: str = "mean") -> Array:
     refuse(tuple(x.shape) != tuple(target.shape), "Using a target size ({}) that is "
            "different to the input size ({}) is deprecated. Please ensure they have "
@@ -261,7 +261,7 @@ def binary_cross_entropy(call: Call, x: Array, target: Array,
 
 @function("binary_cross_entropy_with_logits",
           operands=("x", "target", "weight", "pos_weight"))
-def with_logits(call: Call, x: Array, target: Array, weight: Array | None = None,
+def with_logits(call: Caller, x: Array, target: Array, weight: Array | None = None,
                 reduction: str = "mean", pos_weight: Array | None = None) -> Array:
     demand_shape("target", target, x.shape)
     within(x, weight, pos_weight)
@@ -399,7 +399,7 @@ def check_classes(x: Array, target: Array, weight: Array | None) -> None:
     demand_shape("weight of classes", weight, (x.shape[class_dim(x)],))
 
 
-def by_number(call: Call, x: Array, target: Array, weight: Array | None,
+def by_number(call: Caller, x: Array, target: Array, weight: Array | None,
               ignore_index: int, reduction: str) -> Array:
     """Return the loss of classes that `check_classes` has passed. Scores of rank 3, or
     over 4, are reshaped to images of height 1, as PyTorch does."""
@@ -415,7 +415,7 @@ def by_number(call: Call, x: Array, target: Array, weight: Array | None,
 
 
 @function("nll_loss", operands=("x", "target", "weight"))
-def nll_loss(call: Call, x: Array, target: Array, weight: Array | None = None,
+def nll_loss(call: Caller, x: Array, target: Array, weight: Array | None = None,
              ignore_index: int = -100, reduction: str = "mean") -> Array:
     check_classes(x, target, weight)
     return by_number(call, x, target, weight, ignore_index, reduction)
@@ -424,7 +424,7 @@ def nll_loss(call: Call, x: Array, target: Array, weight: Array | None = None,
 # cross entropy of scores
 
 
-def smooth_part(call: Call, scores: Array, target: Array, weight: Array | None,
+def smooth_part(call: Caller, scores: Array, target: Array, weight: Array | None,
                 reduction: str, ignore_index: int) -> Array:
     """Return the loss for equal probabilities of all classes, times their number."""
     spread = scores if weight is None else call("mul", scores, along(call, weight,
@@ -446,14 +446,14 @@ def smooth_part(call: Call, scores: Array, target: Array, weight: Array | None,
     return call("div", total, call("sum", weights_of))
 
 
-def along(call: Call, weight: Array, x: Array) -> Array:
+def along(call: Caller, weight: Array, x: Array) -> Array:
     """Return the weights of classes, reshaped to broadcast with the scores ``x``."""
     rest = len(x.shape) - class_dim(x) - 1
     return call("reshape", weight, (weight.shape[0], *(1,) * rest))
 
 
 # Label smoothing: Szegedy et al. 2015, arXiv:1512.00567, section 7.
-def by_class(call: Call, scores: Array, target: Array, weight: Array | None,
+def by_class(call: Caller, scores: Array, target: Array, weight: Array | None,
              ignore_index: int, reduction: str, smoothing: float) -> Array:
     loss = by_number(call, scores, target, weight, ignore_index, reduction)
     if not smoothing:
@@ -464,7 +464,7 @@ def by_class(call: Call, scores: Array, target: Array, weight: Array | None,
                 call("mul.Scalar", smooth, share))
 
 
-def by_probability(call: Call, scores: Array, target: Array, weight: Array | None,
+def by_probability(call: Caller, scores: Array, target: Array, weight: Array | None,
                    ignore_index: int, reduction: str, smoothing: float) -> Array:
     classes = scores.shape[class_dim(scores)]
     if smoothing:
@@ -489,7 +489,7 @@ def by_probability(call: Call, scores: Array, target: Array, weight: Array | Non
                  case((3, 4), Fixed([0, 3, 1]), ignore_index=3, reduction="sum"),
                  case((2, 3, 2), Fixed([[0, 2], [1, 1]]), reduction="none"),
                  case((3, 4), Fixed([0, 3, 1]), label_smoothing=0.1)])
-def cross_entropy(call: Call, x: Array, target: Array, weight: Array | None = None,
+def cross_entropy(call: Caller, x: Array, target: Array, weight: Array | None = None,
                   ignore_index: int = -100, reduction: str = "mean",
                   label_smoothing: float = 0.0) -> Array:
     known(reduction)
@@ -507,14 +507,14 @@ def cross_entropy(call: Call, x: Array, target: Array, weight: Array | None = No
 # losses made of elementwise functions
 
 
-def averaged(call: Call, losses: Array, reduction: str) -> Array:
+def averaged(call: Caller, losses: Array, reduction: str) -> Array:
     return losses if known(reduction) == "none" else call(reduction, losses)
 
 
 # DLMF 5.11.1, the first terms.
-def stirling(call: Call, target: Array) -> Array:
+def stirling(call: Caller, target: Array) -> Array:
     """Return an approximation of ``log(target!)``, which is 0 for targets up to 1."""
-    turned = call("mul.Scalar", target, beside(target, 2 * PI))
+    turned = call("mul.Scalar", target, exact_for(target, 2 * PI))
     tail = call("mul.Scalar", call("log", turned), 0.5)
     found = target * call("log", target) - target + tail
     return call("masked_fill", found, call("le", target, 1), 0)
@@ -531,7 +531,7 @@ row("clone.at_least", formula="max(x, floor)", kink="below the floor the slope s
           cases=[case((3, 4), (3, 4), low=0.1),
                  case((3,), (3,), reduction="batchmean", low=0.1),
                  case((3,), (3,), reduction="sum", log_target=True)])
-def kl_div(call: Call, x: Array, target: Array, reduction: str = "mean",
+def kl_div(call: Caller, x: Array, target: Array, reduction: str = "mean",
            log_target: bool = False) -> Array:
     if holds(WHOLES, x) or holds(WHOLES, target):
         raise KindError("kl_div: Integral inputs not supported.")
@@ -550,7 +550,7 @@ def kl_div(call: Call, x: Array, target: Array, reduction: str = "mean",
           cases=[case((3,), (3,), low=0.1),
                  case((3, 2), (3, 2), log_input=False, reduction="sum", low=0.1),
                  case((3,), (3,), full=True, low=0.5, high=4.0)])
-def poisson_nll_loss(call: Call, x: Array, target: Array, log_input: bool = True,
+def poisson_nll_loss(call: Caller, x: Array, target: Array, log_input: bool = True,
                      full: bool = False, eps: float = 1e-8, reduction: str = "mean"
                      ) -> Array:
     if log_input:
@@ -568,7 +568,7 @@ def poisson_nll_loss(call: Call, x: Array, target: Array, log_input: bool = True
           kink="a variance below eps counts as eps, with slope 1",
           cases=[case((2, 3), (2, 3), (2, 3), low=0.5),
                  case((3,), (3,), (3,), full=True, reduction="none", low=0.5)])
-def gaussian_nll_loss(call: Call, x: Array, target: Array, var: Array,
+def gaussian_nll_loss(call: Caller, x: Array, target: Array, var: Array,
                       full: bool = False, eps: float = 1e-6, reduction: str = "mean"
                      ) -> Array:
     if tuple(var.shape) != tuple(x.shape):
@@ -583,7 +583,7 @@ def gaussian_nll_loss(call: Call, x: Array, target: Array, var: Array,
     var = call("clone.at_least", var, eps)
     losses = (call("log", var) + call("pow", x - target, 2) / var) * 0.5
     if full:
-        losses = losses + beside(x, logarithm(2 * PI) / 2)
+        losses = losses + exact_for(x, logarithm(2 * PI) / 2)
     return averaged(call, losses, reduction)
 
 
@@ -592,7 +592,7 @@ def gaussian_nll_loss(call: Call, x: Array, target: Array, var: Array,
           doc="Loss of distances that are to be small (1) or large (-1).",
           cases=[case((4,), Fixed([1.0, -1.0, 1.0, -1.0])),
                  case((2,), Fixed([1.0, -1.0]), margin=0.5, reduction="sum")])
-def hinge_embedding_loss(call: Call, x: Array, target: Array, margin: float = 1.0,
+def hinge_embedding_loss(call: Caller, x: Array, target: Array, margin: float = 1.0,
                          reduction: str = "mean") -> Array:
     zeros = call("zeros_like", x)
     shortfall = call("clamp_min", call("full_like", x, margin) - x, 0)
@@ -606,7 +606,7 @@ def hinge_embedding_loss(call: Call, x: Array, target: Array, margin: float = 1.
           doc="Loss of pairs that stand in the wrong order.",
           cases=[case((4,), (4,), Fixed([1.0, -1.0, 1.0, -1.0])),
                  case((2,), (2,), Fixed([1.0, -1.0]), margin=0.5, reduction="none")])
-def margin_ranking_loss(call: Call, input1: Array, input2: Array, target: Array,
+def margin_ranking_loss(call: Caller, input1: Array, input2: Array, target: Array,
                         margin: float = 0.0, reduction: str = "mean") -> Array:
     refuse(not len(input1.shape) == len(input2.shape) == len(target.shape),
            "margin_ranking_loss : All input tensors should have same dimension")
@@ -619,7 +619,7 @@ def margin_ranking_loss(call: Call, input1: Array, input2: Array, target: Array,
           doc="Cosine of the angle between vectors along a dimension.",
           cases=[case((2, 3), (2, 3)), case((2, 3), (2, 3), dim=0),
                  case((3,), (2, 3), dim=-1)])
-def cosine_similarity(call: Call, x: Array, other: Array, dim: int = 1,
+def cosine_similarity(call: Caller, x: Array, other: Array, dim: int = 1,
                       eps: float = 1e-8) -> Array:
     def unit(v: Array) -> Array:
         size = call("linalg.vector_norm", v, 2, dim, True)

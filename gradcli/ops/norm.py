@@ -26,9 +26,9 @@ from .checks import (
 )
 from .exact import reciprocal
 from .op import PACKED, RESULT, Rule, case, function, of_floats, of_wide
-from .reduce import dropped, kept, share
+from .reduce import dropped, keepdims, share
 from .shape import inverse_order, sum_to
-from .types import Array, ArrayRule, Call, Dims, Namespace
+from .types import Array, ArrayRule, Caller, Dims, Namespace
 
 # fmt: off
 
@@ -111,7 +111,8 @@ of_floats("linalg_vector_norm.default", wide=True, formula="sum(abs(x)**ord)**(1
     fwd=lambda xp, x, ord=2, dim=None, keepdim=False:
         dropped(xp, norm_of(xp, x, ord, dim), x, dim, keepdim),
     vjp=(lambda xp, g, y, x, ord=2, dim=None, keepdim=False: pulled(
-        xp, kept(xp, g, x, dim, keepdim), kept(xp, y, x, dim, keepdim), x, ord, dim),),
+        xp, keepdims(xp, g, x, dim, keepdim), keepdims(xp, y, x, dim, keepdim), x, ord,
+        dim),),
     cases=[case((3, 4)), case((5,), ord=1), case((3, 4), ord=3, dim=0),
            case((3, 4), ord=INFINITY, dim=-1, make="distinct"), case((3, 4), ord=0),
            case((3, 4), ord=-INFINITY, keepdim=True, low=0.5),
@@ -123,7 +124,7 @@ OF_SINGULAR_VALUES = {2: "amax", -2: "amin", "nuc": "sum"}
 """Reductions of the singular values that are matrix norms, by the norm's order."""
 
 
-def spectral_norm(call: Call, x: Array, ord: float | str, dims: tuple[int, int],
+def spectral_norm(call: Caller, x: Array, ord: float | str, dims: tuple[int, int],
                   keepdim: bool) -> Array:
     """Return the largest, the smallest or the sum of a matrix's singular values."""
     order = (*(d for d in range(len(x.shape)) if d not in dims), *dims)
@@ -139,7 +140,7 @@ def spectral_norm(call: Call, x: Array, ord: float | str, dims: tuple[int, int],
           cases=[case((3, 4)), case((3, 4), p=1, dim=1), case((3,), p=float("inf")),
                  case((3, 4), p=3.0, dim=0, keepdim=True)], casts=True, tame=("1",),
           also=("norm2",))
-def norm(call: Call, x: Array, p: float | str | None = "fro", dim: Dims = None,
+def norm(call: Caller, x: Array, p: float | str | None = "fro", dim: Dims = None,
          keepdim: bool = False) -> Array:
     if p == "nuc":
         dims = tuple(range(len(x.shape))) if dim is None else dim
@@ -152,7 +153,7 @@ def norm(call: Call, x: Array, p: float | str | None = "fro", dim: Dims = None,
           doc="The norm of order ord of all entries, or over dimensions.",
           cases=[case((3, 4)), case((3, 4), ord=1, dim=1), case((3,), ord=3.0)],
           casts=True)
-def vector_norm(call: Call, x: Array, ord: float | str = 2, dim: Dims = None,
+def vector_norm(call: Caller, x: Array, ord: float | str = 2, dim: Dims = None,
                 keepdim: bool = False) -> Array:
     return call("linalg_vector_norm.default", x, ord, dim, keepdim)
 
@@ -166,7 +167,7 @@ def vector_norm(call: Call, x: Array, ord: float | str = 2, dim: Dims = None,
                  case((3, 2), ord=2, make="regular"),
                  case((3, 2), ord=-2, make="regular"),
                  case((2, 3, 2), ord="nuc", dim=(0, 2), keepdim=True, make="regular")])
-def matrix_norm(call: Call, x: Array, ord: float | str = "fro",
+def matrix_norm(call: Caller, x: Array, ord: float | str = "fro",
                 dim: int | Sequence[int] = (-2, -1), keepdim: bool = False) -> Array:
     """Return a matrix's Frobenius norm, its largest or smallest sum of absolute values
     of a column or row, or a norm of its singular values, according to ``ord``."""
@@ -192,8 +193,8 @@ def matrix_norm(call: Call, x: Array, ord: float | str = "fro",
 @function("linalg.norm", operands=("x",), formula="norm(x)",
           doc="A vector norm, or with an order and two dimensions a matrix norm.",
           cases=[case((3, 4)), case((3,), ord=3.0), case((3, 4), ord=1)], casts=True)
-def linalg_norm(call: Call, x: Array, ord: float | str | None = None, dim: Dims = None,
-                keepdim: bool = False) -> Array:
+def linalg_norm(call: Caller, x: Array, ord: float | str | None = None,
+                dim: Dims = None, keepdim: bool = False) -> Array:
     if ord is None:
         return vector_norm(call, x, 2, dim, keepdim)
     refuse(dim is None and len(x.shape) not in (1, 2), "linalg.norm: If dim is not "
@@ -308,7 +309,7 @@ def of_pairs(n: int, at: Callable[[tuple[list[int]]], Array]) -> Array:
     return at(([i for i, _ in pairs],)) - at(([j for _, j in pairs],))
 
 
-def apart(xp: Namespace, x: Array) -> Array:
+def spread_out(xp: Namespace, x: Array) -> Array:
     return of_pairs(x.shape[0], lambda at: xp.call("index.Tensor", x, at))
 
 
@@ -316,15 +317,15 @@ of_wide("pdist.default", formula="norm(x[i] - x[j], p), i < j",
     doc="The distances of all pairs of rows.",
     kink="at distance 0 the derivative is 0; entries tied for an infinity norm share "
          "the cotangent evenly",
-    fwd=lambda xp, x, p=2.0: xp.squeeze(row_norms(xp, apart(xp, x), p), -1),
+    fwd=lambda xp, x, p=2.0: xp.squeeze(row_norms(xp, spread_out(xp, x), p), -1),
     vjp=(lambda xp, g, y, x, p=2.0: of_pairs(x.shape[0], partial(
         xp.call, "index.backward",
-        xp.unsqueeze(g, -1) * row_slopes(xp, apart(xp, x), y, p), x.shape)),),
+        xp.unsqueeze(g, -1) * row_slopes(xp, spread_out(xp, x), y, p), x.shape)),),
     cases=[case((3, 2)), case((4, 2), p=3.0), case((3, 2), p=1.0)], saves="x y")
 
 
 @function("pdist", operands=("input",))
-def pdist(call: Call, input: Array, p: float = 2.0) -> Array:
+def pdist(call: Caller, input: Array, p: float = 2.0) -> Array:
     demand_rank("pdist", input, 2, 2)
     refuse(p < 0, "pdist only supports non-negative p values", kind=ValueRangeError)
     refuse(input.shape[0] > 10**4, "pdist of {} rows has too many pairs; use cdist on "

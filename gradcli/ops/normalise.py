@@ -27,7 +27,7 @@ from .checks import (
 )
 from .op import PACKED, RESULT, Fixed, Rule, Rules, case, function, jointly, of_floats
 from .shape import sum_to
-from .types import Array, Call, Dims, Namespace, Sizes
+from .types import Array, Caller, Dims, Namespace, Sizes
 
 # fmt: off
 
@@ -66,7 +66,7 @@ Values = Callable[[], tuple[Array, Callable[[Array], Array]]]
 """A function that returns normalised values, and their Jacobian as a function."""
 
 
-class Normal(NamedTuple):
+class Normaliser(NamedTuple):
     """A normalisation: three functions.
 
     values  returns the normalised values, and their (symmetric) Jacobian as a function
@@ -83,13 +83,13 @@ class Normal(NamedTuple):
         return None if values is None else self.spread(values)
 
 
-def affine(normal: Normal, weight: Array, bias: Array) -> Array:
+def affine(normal: Normaliser, weight: Array, bias: Array) -> Array:
     """Return the normalised values times the weight plus the bias, if there are any."""
     hat, _ = normal.values()
     return scaled(hat, normal.of(weight), normal.of(bias))
 
 
-def affine_rules(normal_of: Callable[..., Normal], fixed: int = 0) -> Rules:
+def affine_rules(normal_of: Callable[..., Normaliser], fixed: int = 0) -> Rules:
     """Return the rules of `affine` by its input, the weight and the bias.
 
     Args:
@@ -149,14 +149,14 @@ def last_dims(x: Array, normalized_shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def per_layer(xp: Namespace, x: Array, normalized_shape: Sequence[int],
-              eps: float = 1e-5) -> Normal:
+              eps: float = 1e-5) -> Normaliser:
     dims = last_dims(x, normalized_shape)
 
     def values() -> tuple[Array, Callable[[Array], Array]]:
         hat, scale = normalised(xp, x, dims, eps)
         return hat, lambda t: along_normalised(xp, t, hat, scale, dims)
 
-    return Normal(values, lambda w: w,
+    return Normaliser(values, lambda w: w,
                   lambda each: sum_to(xp, each, tuple(normalized_shape)))
 
 
@@ -176,7 +176,7 @@ of_layers("layer_norm.default", node="NativeLayerNormBackward0", always_saves=Tr
 @function("layer_norm", operands=("x", "weight", "bias"),
           formula="(x - mean(x))/sqrt(var(x) + eps)*weight + bias",
           doc="Mean 0 and variance 1 over the last dimensions.")
-def layer_norm(call: Call, x: Array, normalized_shape: Sizes,
+def layer_norm(call: Caller, x: Array, normalized_shape: Sizes,
                weight: Array | None = None, bias: Array | None = None, eps: float = 1e-5
               ) -> Array:
     wanted = as_sizes(normalized_shape)
@@ -197,13 +197,13 @@ def per_channel(xp: Namespace, values: Array, x: Array) -> Array:
     return xp.reshape(values, [x.shape[1] if d == 1 else 1 for d in range(x.ndim)])
 
 
-def by_channel(xp: Namespace, x: Array, values: Values) -> Normal:
-    return Normal(values, lambda w: per_channel(xp, w, x),
+def by_channel(xp: Namespace, x: Array, values: Values) -> Normaliser:
+    return Normaliser(values, lambda w: per_channel(xp, w, x),
                   lambda each: xp.sum(each, other_dims(x)))
 
 
 def per_batch(xp: Namespace, x: Array, mean: Array, var: Array, training: bool = False,
-              eps: float = 1e-5) -> Normal:
+              eps: float = 1e-5) -> Normaliser:
     """Return the normalisation by the batch's statistics in training, else by given
     ones."""
     def values() -> tuple[Array, Callable[[Array], Array]]:
@@ -245,7 +245,7 @@ def demand_channels(x: Array, **given: Array | None) -> None:
                              f"{count_of(values.shape)}")
 
 
-def batch_norm(call: Call, x: Array, running_mean: Array | None,
+def batch_norm(call: Caller, x: Array, running_mean: Array | None,
                running_var: Array | None, weight: Array | None = None,
                bias: Array | None = None, training: bool = False, momentum: float = 0.1,
                eps: float = 1e-5) -> Array:
@@ -266,7 +266,9 @@ def batch_norm(call: Call, x: Array, running_mean: Array | None,
                 training, eps)
 
 
-def of_nothing(call: Call, x: Array, weight: Array | None, bias: Array | None) -> Array:
+def of_nothing(
+    call: Caller, x: Array, weight: Array | None, bias: Array | None
+) -> Array:
     """Return the result for an ``x`` without entries, with PyTorch's nodes."""
     y = call("clone", x)
     for name, factor in (("mul", weight), ("add", bias)):
@@ -288,7 +290,7 @@ function("batch_norm", batch_norm,
           formula="x/maximum(norm(x, p, dim, keepdim=True), eps)",
           doc="Vectors along a dimension, scaled to length 1.",
           cases=[case((3, 4)), case((3, 4), p=1.0, dim=0)])
-def normalize(call: Call, x: Array, p: float = 2.0, dim: Dims = 1, eps: float = 1e-12
+def normalize(call: Caller, x: Array, p: float = 2.0, dim: Dims = 1, eps: float = 1e-12
               ) -> Array:
     length = call("norm", x, p, dim, True)
     return call("div", x, call("expand_as", call("clamp_min", length, eps), x))
@@ -302,7 +304,9 @@ FAMILY = "grouped"
 LAST = (2,)
 
 
-def per_group(xp: Namespace, x: Array, num_groups: int, eps: float = 1e-5) -> Normal:
+def per_group(
+    xp: Namespace, x: Array, num_groups: int, eps: float = 1e-5
+) -> Normaliser:
     """Return the normalisation by the mean and the variance of each item's groups."""
     def grouped(t: Array) -> Array:
         return xp.reshape(t, (x.shape[0], num_groups, prod(x.shape[1:]) // num_groups))
@@ -331,7 +335,7 @@ of_floats("group_norm.default", node="NativeGroupNormBackward0", one_type=True,
 @function("group_norm", operands=("x", "weight", "bias"),
           formula="(x - mean)/sqrt(var + eps)*weight + bias",
           doc="Mean 0 and variance 1 per item and group of channels.")
-def group_norm(call: Call, x: Array, num_groups: int, weight: Array | None = None,
+def group_norm(call: Caller, x: Array, num_groups: int, weight: Array | None = None,
                bias: Array | None = None, eps: float = 1e-5) -> Array:
     demand_rank("group_norm", x, 2)
     refuse(num_groups < 1 or x.shape[1] % num_groups, "Expected number of channels in "

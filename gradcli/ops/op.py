@@ -197,14 +197,14 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Named:
+class NamedEntry:
     """An entry of the table: its name."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Entry(Named):
+class Entry(NamedEntry):
     """Facts about a public function other than its formula.
 
     name       public name, or ``base.Overload`` (PyTorch's overload name) where a

@@ -1,7 +1,7 @@
 """Pooling: the largest entry, or the mean, of each window of the last dimensions.
 
 Invariant: of equal largest entries the first counts, and it alone gets the cotangent; a
-mean depends on its window's entries alone (see `Line`). Rows exist for pictures and
+mean depends on its window's entries alone (see `Sums`). Rows exist for pictures and
 volumes; as in PyTorch, a sequence is pooled as a picture of one row. A position is the
 number of an entry in the flattened spatial dimensions.
 
@@ -35,10 +35,10 @@ from .op import (
     of_numbers,
     row,
 )
-from .resampling import Line, evenly, gathered, spread
+from .resampling import Sums, evenly, gathered, spread
 from .types import (
     Array,
-    Call,
+    Caller,
     Namespace,
     Operand,
     Outputs,
@@ -154,11 +154,11 @@ def over(x: Array, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape
 # means
 
 
-def averaged(xp: Namespace, x: Array, lines: Sequence[Line], counts: Counts) -> Array:
+def averaged(xp: Namespace, x: Array, lines: Sequence[Sums], counts: Counts) -> Array:
     return gathered(xp, x, lines) / as_divisor(xp, x, counts)
 
 
-def scattered(xp: Namespace, g: Array, lines: Sequence[Line], counts: Counts,
+def scattered(xp: Namespace, g: Array, lines: Sequence[Sums], counts: Counts,
               size: Shape) -> Array:
     return spread(xp, g / as_divisor(xp, g, counts), lines, size)
 
@@ -178,8 +178,8 @@ def as_divisor(xp: Namespace, x: Array, counts: Counts) -> Operand:
 Counts = list[list[int]] | int
 """Sizes of the windows along each dimension, or one divisor for all windows."""
 
-Means = tuple[list[Line], Counts]
-"""The windows that are summed, as a `Line` per dimension, and the divisors of sums."""
+Means = tuple[list[Sums], Counts]
+"""The windows that are summed, as a `Sums` per dimension, and the divisors of sums."""
 
 
 def in_windows(size: Shape, kernel_size: Shape, stride: Shape, padding: Shape,
@@ -191,7 +191,7 @@ def in_windows(size: Shape, kernel_size: Shape, stride: Shape, padding: Shape,
                           strict=True):
         spots = sliding(n, k, s, p, 1, ceil_mode)
         wide = p if count_include_pad else 0
-        lines.append(Line([inside(window, n) for window in spots]))
+        lines.append(Sums([inside(window, n) for window in spots]))
         counts.append([len(range(max(w.start, -wide), min(w.stop, n + wide)))
                        for w in spots])
     return lines, counts if divisor_override is None else divisor_override
@@ -200,7 +200,7 @@ def in_windows(size: Shape, kernel_size: Shape, stride: Shape, padding: Shape,
 def in_parts(size: Shape, output_size: Shape) -> Means:
     sizes = size[-len(output_size):]
     windows = [adaptive(n, count) for n, count in zip(sizes, output_size, strict=True)]
-    return [Line(spots) for spots in windows], [
+    return [Sums(spots) for spots in windows], [
         list(map(len, spots)) for spots in windows]
 
 
@@ -327,7 +327,7 @@ Wanted = int | list[int | None] | tuple[int | None, ...] | None
 """A result's size, or a list of one per dimension; None keeps the input's size."""
 
 
-def as_picture(call: Call, input: Array, rank: int, run: Callable[[Array], Result],
+def as_picture(call: Caller, input: Array, rank: int, run: Callable[[Array], Result],
                filled: bool = False) -> Result | Outputs:
     """Return ``run(input)``; a sequence is pooled as a picture of one row.
 
@@ -363,7 +363,7 @@ def enter(rank: int) -> None:
               formula="y[p] = max(input[p*stride + k])",
               kink="equal entries: the first of them",
               doc="The largest entry of each window that slides over the input.")
-    def max_pool(call: Call, input: Array, kernel_size: Sizes,
+    def max_pool(call: Caller, input: Array, kernel_size: Sizes,
                  stride: Sizes | None = None, padding: Sizes = 0, dilation: Sizes = 1,
                  ceil_mode: bool = False, return_indices: bool = False
                  ) -> Result | Outputs:
@@ -380,7 +380,7 @@ def enter(rank: int) -> None:
                           count_include_pad=False)],
               formula="y[p] = mean(input[p*stride + k])",
               doc="The mean of each window that slides over the input.")
-    def avg_pool(call: Call, input: Array, kernel_size: Sizes,
+    def avg_pool(call: Caller, input: Array, kernel_size: Sizes,
                  stride: Sizes | None = None, padding: Sizes = 0,
                  ceil_mode: bool = False, count_include_pad: bool = True,
                  divisor_override: int | None = None) -> Result | Outputs:
@@ -416,7 +416,7 @@ def enter(rank: int) -> None:
                      case((2, *size), output_size=1)],
               formula="y[p] = mean(input[window p])",
               doc="The mean of each of a given number of windows.")
-    def adaptive_avg(call: Call, input: Array, output_size: Wanted
+    def adaptive_avg(call: Caller, input: Array, output_size: Wanted
                      ) -> Result | Outputs:
         if rank > 1 and output_size == 1 and len(input.shape) == rank:
             return call("mean", input, everywhere, True)
@@ -436,7 +436,7 @@ def enter(rank: int) -> None:
               formula="y[p] = max(input[window p])",
               kink="equal entries: the first of them",
               doc="The largest entry of each of a given number of windows.")
-    def adaptive_max(call: Call, input: Array, output_size: Wanted,
+    def adaptive_max(call: Caller, input: Array, output_size: Wanted,
                      return_indices: bool = False) -> Result | Outputs:
         def run(x: Array) -> Result:
             size = wanted(x, output_size, "adaptive_max_pool")

@@ -30,7 +30,7 @@ from .checks import (
 )
 from .op import MULTILINEAR, VIEW, WHOLE, WHOLES, Case, case, function, of_numbers, row
 from .shape import sum_to
-from .types import Array, ArrayRule, Call, Namespace, Outputs, Recorded, Result
+from .types import Array, ArrayRule, Caller, Namespace, Outputs, Recorded, Result
 
 # fmt: off
 
@@ -114,7 +114,7 @@ def is_asked(x: Array) -> bool:
     return bool(cast("Recorded", x).requires_grad)
 
 
-def _folds(call: Call, a: Array, b: Array) -> bool:
+def _folds(call: Caller, a: Array, b: Array) -> bool:
     """Return whether PyTorch multiplies a stack as one matrix: if the other operand
     needs a gradient, since it is then not expanded, or if the stack's memory allows it
     without a copy, unless the other operand is a matrix on the left."""
@@ -131,7 +131,7 @@ def _folds(call: Call, a: Array, b: Array) -> bool:
     return bool(call("view.fits", layout, merged))
 
 
-def _folded(call: Call, a: Array, b: Array) -> Array:
+def _folded(call: Caller, a: Array, b: Array) -> Array:
     mirrored = len(b.shape) > len(a.shape)
     large, small = (call("transpose", b, -2, -1), a) if mirrored else (a, b)
     if mirrored and len(a.shape) == 2:
@@ -144,7 +144,7 @@ def _folded(call: Call, a: Array, b: Array) -> Array:
     return call("contiguous", call("transpose", y, -2, -1)) if mirrored else y
 
 
-def _batched(call: Call, a: Array, b: Array) -> Array:
+def _batched(call: Caller, a: Array, b: Array) -> Array:
     rows = a.shape[-2:-1]
     batch = broadcast_shape(a.shape[:-2], b.shape[:-2])
     left = a.shape[-2:] if len(a.shape) > 1 else (1, a.shape[0])
@@ -162,7 +162,7 @@ def _batched(call: Call, a: Array, b: Array) -> Array:
           doc="Matrix product, over stacks of matrices with broadcasting.",
           cases=[case((3, 4), (4, 2)), case((4,), (4, 2)), case((3, 4), (4,)),
                  case((4,), (4,)), case((2, 3, 4), (4, 2)), case((2, 2, 3), (2, 3, 2))])
-def matmul(call: Call, a: Array, b: Array) -> Array:
+def matmul(call: Caller, a: Array, b: Array) -> Array:
     """Return the product by PyTorch's steps: a single one up to rank 2, a single one
     with the stack merged to a matrix where `_folds` says so, else one of stacks."""
     ranks = (len(a.shape), len(b.shape))
@@ -235,7 +235,7 @@ fused("baddbmm", "bmm", lambda xp, g, a, b: xp.bmm(g, turned(xp, b)),
 # products made of others
 
 
-def summed(call: Call, x: Array, *over: object) -> Result:
+def summed(call: Caller, x: Array, *over: object) -> Result:
     """Return the sum of ``x``; for integers it has the dtype of ``x``."""
     y = call("sum", x, *over)
     return call("as_type_of", y, x) if holds(WHOLES, x) else y
@@ -243,7 +243,7 @@ def summed(call: Call, x: Array, *over: object) -> Result:
 
 @function("outer", operands=("a", "b"), formula="y[i, j] = a[i]*b[j]", aliases=("ger",),
           doc="Outer product of two vectors.", cases=[case((3,), (2,))])
-def outer(call: Call, a: Array, b: Array) -> Array:
+def outer(call: Caller, a: Array, b: Array) -> Array:
     for name, v in (("self", a), ("vec2", b)):
         demand_rank(f"outer: {name}", v, 1, 1)
     check_size((a.shape[0], b.shape[0]))
@@ -254,7 +254,7 @@ def outer(call: Call, a: Array, b: Array) -> Array:
           doc="A linear layer.",
           cases=[case((2, 4), (3, 4), (3,)), case((2, 4), (3, 4)),
                  case((4,), (3, 4), (3,))])
-def linear(call: Call, x: Array, weight: Array, bias: Array | None = None) -> Array:
+def linear(call: Caller, x: Array, weight: Array, bias: Array | None = None) -> Array:
     """Return ``x @ weight.T + bias``; with a bias per output it is one ``addmm`` of
     ``x`` with all dimensions but the last merged, as in PyTorch."""
     if not x.shape or not weight.shape:
@@ -273,7 +273,7 @@ def linear(call: Call, x: Array, weight: Array, bias: Array | None = None) -> Ar
 
 @function("kron", operands=("a", "b"), formula="y[i*p + k, j*q + l] = a[i, j]*b[k, l]",
           doc="Kronecker product.", cases=[case((2, 2), (1, 3)), case((2,), (3,))])
-def kron(call: Call, a: Array, b: Array) -> Array:
+def kron(call: Caller, a: Array, b: Array) -> Array:
     """Return the Kronecker product: a block ``a[i, j]*b`` for every entry of ``a``."""
     rank = max(len(a.shape), len(b.shape))
     m, n = ((1,) * (rank - len(x.shape)) + tuple(x.shape) for x in (a, b))
@@ -287,7 +287,7 @@ def kron(call: Call, a: Array, b: Array) -> Array:
           doc="Sums of products over chosen dimensions of two tensors.",
           cases=[case((2, 3), (3, 4), dims=1), case((2, 3), (2, 3), dims=2),
                  case((2, 3), (2,), dims=([0], [0]))])
-def tensordot(call: Call, a: Array, b: Array,
+def tensordot(call: Caller, a: Array, b: Array,
               dims: int | Sequence[Sequence[int] | int] = 2) -> Array:
     """Return sums of products over ``dims``: a number of dimensions, the last of ``a``
     and the first of ``b``, or two lists of dimensions, of ``a`` and of ``b``."""
@@ -334,7 +334,7 @@ def tensordot(call: Call, a: Array, b: Array,
 @function("inner", operands=("a", "b"), formula="y[i, j] = sum(a[i]*b[j])",
           doc="Sums of products over the last dimensions.",
           cases=[case((2, 3), (4, 3)), case((3,), (3,)), case((), (3,))])
-def inner(call: Call, a: Array, b: Array) -> Array:
+def inner(call: Caller, a: Array, b: Array) -> Array:
     if not a.shape or not b.shape:
         return call("mul", a, b)
     refuse(a.shape[-1] != b.shape[-1], "inner() the last dimension must match on both "
@@ -366,7 +366,7 @@ of_numbers("bilinear.trilinear", node="TrilinearBackward0",
 @function("bilinear", operands=("a", "b", "weight", "bias"),
           formula="y[k] = a @ weight[k] @ b + bias[k]",
           doc="A layer that is linear in each of two inputs.")
-def bilinear(call: Call, a: Array, b: Array, weight: Array, bias: Array | None = None
+def bilinear(call: Caller, a: Array, b: Array, weight: Array, bias: Array | None = None
             ) -> Array:
     demand_rank("bilinear: weight", weight, 3, 3)
     refuse(len(a.shape) != len(b.shape), "bilinear(): input dimensions do not match: "
@@ -516,7 +516,7 @@ def as_term(labels: object) -> str:
 
 
 @function("einsum")
-def einsum(call: Call, equation: Array, *operands: Array) -> Array:
+def einsum(call: Caller, equation: Array, *operands: Array) -> Array:
     if not isinstance(equation, str):
         given = [equation, *operands]
         return call("einsum.default", *given[:len(given) // 2 * 2:2],

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from .checks import ArgumentError, count_of, dim_of, dims_of, kept_shape, refuse
+from .checks import ArgumentError, count_of, dim_of, dims_of, reduced_shape, refuse
 from .op import (
     LINEAR,
     PACKED,
@@ -30,7 +30,7 @@ from .op import (
     of_numbers,
     row,
 )
-from .types import Array, ArrayRule, Call, Dims, Namespace, Outputs, Shape
+from .types import Array, ArrayRule, Caller, Dims, Namespace, Outputs, Shape
 
 # fmt: off
 
@@ -191,10 +191,10 @@ FAMILY = "reduce"
 
 def spread(xp: Namespace, g: Array, x: Array, dim: Dims, keepdim: bool) -> Array:
     """Return a reduction's results repeated over the reduced dimensions of ``x``."""
-    return xp.expand(kept(xp, g, x, dim, keepdim), x.shape)
+    return xp.expand(keepdims(xp, g, x, dim, keepdim), x.shape)
 
 
-def kept(xp: Namespace, y: Array, x: Array, dim: Dims, keepdim: bool) -> Array:
+def keepdims(xp: Namespace, y: Array, x: Array, dim: Dims, keepdim: bool) -> Array:
     """Return a reduction's result with its reduced dimensions, each of size 1."""
     if keepdim:
         return y
@@ -212,7 +212,7 @@ def unsqueezed(xp: Namespace, x: Array, dims: Iterable[int]) -> Array:
 
 def restored(xp: Namespace, y: Array, shape: Shape, dim: Dims) -> Array:
     """Return a reduction's result reshaped to have reduced dimensions of size 1."""
-    return xp.reshape(y, kept_shape(shape, dims_of(shape, dim)))
+    return xp.reshape(y, reduced_shape(shape, dims_of(shape, dim)))
 
 
 def added(*terms: Array | Literal[False]) -> Array:
@@ -330,7 +330,7 @@ row("prod.dim_int", node="ProdBackward1", formula="prod(x, dim)", memory=PACKED,
         dropped(xp, xp.prod(x, dims_of(x.shape, dim_of(x.shape, dim)), True),
                 x, dim, keepdim),
     vjp=(lambda xp, g, y, x, dim, keepdim=False:
-         kept(xp, g, x, dim, keepdim) * others_along(xp, x, dim),), cases=ALONG,
+         keepdims(xp, g, x, dim, keepdim) * others_along(xp, x, dim),), cases=ALONG,
     saves="x y")
 
 function("prod", lambda call, x, dim=None, keepdim=False:
@@ -371,7 +371,7 @@ def attained(xp: Namespace, t: Array, y: Array, x: Array, dim: Dims, keepdim: bo
              is_it: Formula = attains) -> Array:
     """Return the mean tangent of the entries that attain an extremum."""
     dims = dims_of(x.shape, dim)
-    here = is_it(xp, x, kept(xp, y, x, dim, keepdim))
+    here = is_it(xp, x, keepdims(xp, y, x, dim, keepdim))
     total = xp.sum(xp.where(here, t, 0), dims, keepdim)
     return total / xp.sum(xp.as_type_of(here, x), dims, keepdim)
 
@@ -391,8 +391,8 @@ def chosen(xp: Namespace, name: str, x: Array, find: ArrayRule, dim: int, keepdi
 
 BY_CHOICE: Rules = {
     "vjp": (lambda xp, g, y, x, dim=-1, keepdim=False, **how: xp.call(
-        "gather.backward", kept(xp, g, x, dim, keepdim),
-        kept(xp, y[1], x, dim, keepdim), x.shape, dim),),
+        "gather.backward", keepdims(xp, g, x, dim, keepdim),
+        keepdims(xp, y[1], x, dim, keepdim), x.shape, dim),),
     "returns": 2,
     "saves": "y.1",
 }
@@ -448,7 +448,7 @@ def extremum(name: str, word: str) -> None:
               doc=f"The {word} of all entries; with dim also where it stands; of two "
                   "tensors, entry by entry.", formula=f"{name}(x, dim)",
               of_number=f"{name}imum")
-    def public(call: Call, x: Array, dim: Dims | Array = None, keepdim: bool = False
+    def public(call: Caller, x: Array, dim: Dims | Array = None, keepdim: bool = False
               ) -> Array:
         if dim is None:
             return call(f"{name}.default", x)

@@ -1,6 +1,6 @@
 """Padding and resampling: results whose entries are sums of listed entries.
 
-Invariant: a result's entry depends on the positions that a `Line` lists for it, so that
+Invariant: a result's entry depends on the positions that a `Sums` lists for it, so that
 an infinity at another position does not reach it; `gathered` and `spread` are each
 other's transpose. In padding that reflects or repeats, each entry reads one; circular
 padding is written slice by slice, as in PyTorch. Resampling is linear along each
@@ -33,11 +33,11 @@ from .checks import (
 )
 from .exact import fraction
 from .op import LINEAR, NOT_WIDE, PACKED, WHOLES, Rule, case, function, of_numbers, row
-from .types import Array, Call, Namespace, Positions, Shape, Sizes
+from .types import Array, Caller, Namespace, Positions, Shape, Sizes
 
 # fmt: off
 
-class Line(NamedTuple):
+class Sums(NamedTuple):
     """The sums that make up one dimension of a result.
 
     spots     for each entry of the result, the positions of the operand that it sums
@@ -48,14 +48,14 @@ class Line(NamedTuple):
     weights: Sequence[Sequence[float]] | None = None
 
 
-def gathered(xp: Namespace, x: Array, lines: Sequence[Line]) -> Array:
-    """Return sums of entries along the last dimensions, with a `Line` for each."""
+def gathered(xp: Namespace, x: Array, lines: Sequence[Sums]) -> Array:
+    """Return sums of entries along the last dimensions, with a `Sums` for each."""
     for d, line in zip(range(-1, -len(lines) - 1, -1), reversed(lines), strict=True):
         x = last(xp, _read(xp, last(xp, x, d), line), d)
     return x
 
 
-def spread(xp: Namespace, g: Array, lines: Sequence[Line], size: Sequence[int]
+def spread(xp: Namespace, g: Array, lines: Sequence[Sums], size: Sequence[int]
           ) -> Array:
     """Return the cotangents of sums added at all positions that each sum reads.
 
@@ -72,8 +72,8 @@ def last(xp: Namespace, x: Array, d: int) -> Array:
     return x if d == -1 else xp.transpose(x, d, -1)
 
 
-def _read(xp: Namespace, x: Array, line: Line) -> Array:
-    lone = _lone(line)
+def _read(xp: Namespace, x: Array, line: Sums) -> Array:
+    lone = _single_reads(line)
     if lone is not None:
         return xp.getitem(x, (..., evenly(xp, lone)))
     at, length = _table(xp, line.spots, x.shape[-1])
@@ -83,8 +83,8 @@ def _read(xp: Namespace, x: Array, line: Line) -> Array:
     return xp.sum(found if line.weights is None else found * _factors(xp, x, line), -1)
 
 
-def _add(xp: Namespace, g: Array, line: Line, n: int) -> Array:
-    lone = _lone(line)
+def _add(xp: Namespace, g: Array, line: Sums, n: int) -> Array:
+    lone = _single_reads(line)
     if lone is not None:
         return xp.put_add((*g.shape[:-1], n), (..., xp.as_index(lone)), g)
     at, length = _table(xp, line.spots, n)
@@ -94,7 +94,7 @@ def _add(xp: Namespace, g: Array, line: Line, n: int) -> Array:
     return xp.narrow(xp.put_add((*g.shape[:-1], length), (..., at), wide), -1, 0, n)
 
 
-def _lone(line: Line) -> list[int] | None:
+def _single_reads(line: Sums) -> list[int] | None:
     """Return the positions that entries read, if each reads one without a weight, else
     None."""
     if line.weights is not None or any(len(spots) != 1 for spots in line.spots):
@@ -112,7 +112,7 @@ def _table(xp: Namespace, spots: Sequence[Sequence[int]], n: int) -> tuple[Array
     return xp.reshape(xp.as_index(filled), (len(spots), longest)), n + short
 
 
-def _factors(xp: Namespace, x: Array, line: Line) -> Array:
+def _factors(xp: Namespace, x: Array, line: Sums) -> Array:
     """Return the weights as a matrix, whose short rows are filled up with 0."""
     weights = line.weights or ()
     longest = max(map(len, weights), default=0)
@@ -133,14 +133,14 @@ FAMILY = "borders"
 
 
 def bordered(shape: Shape, padding: Shape, inner: Callable[[int, int], int]
-            ) -> list[Line]:
-    """Return, for each padded dimension, a `Line` of the positions that entries of the
+            ) -> list[Sums]:
+    """Return, for each padded dimension, a `Sums` of the positions that entries of the
     result read; ``inner(at, n)`` maps a position to one from 0 to n - 1."""
     pairs = pad_pairs(shape, padding)[len(shape) - len(padding) // 2:]
     lines = []
     for n, (before, after) in zip(shape[len(shape) - len(pairs):], pairs, strict=True):
         check_size((n + before + after,), LISTED)
-        lines.append(Line([(inner(at, n),) for at in range(-before, n + after)]))
+        lines.append(Sums([(inner(at, n),) for at in range(-before, n + after)]))
     return lines
 
 
@@ -175,12 +175,12 @@ rows_of_border("reflection", "Reflection",
 rows_of_border("replication", "Replication",
                lambda at, n: min(max(at, 0), n - 1), "[x0, x0, x1, ...]")
 
-Border = Callable[[Call, Array, Shape], Array]
+Border = Callable[[Caller, Array, Shape], Array]
 """A function that pads a tensor by the given widths."""
 
 
 def by_line(name: str, mirrored: bool) -> Border:
-    def border(call: Call, x: Array, padding: Shape) -> Array:
+    def border(call: Caller, x: Array, padding: Shape) -> Array:
         rank = len(padding) // 2
         refuse(0 in x.shape[len(x.shape) - rank - 1:], "Expected {}D or {}D (batch "
                "mode) tensor with possibly 0 batch size and other non-zero dimensions "
@@ -201,7 +201,7 @@ def by_line(name: str, mirrored: bool) -> Border:
     return border
 
 
-def circular(call: Call, x: Array, padding: Shape) -> Array:
+def circular(call: Caller, x: Array, padding: Shape) -> Array:
     """Return ``x`` with each side padded by entries of the opposite side. Dimensions
     are padded in turn, so that corners are written twice."""
     pairs = [*enumerate(zip(padding[::2], padding[1::2], strict=True), start=1)]
@@ -246,7 +246,7 @@ BORDERS: dict[str, Border] = {
                                                 mode="reflect"),
                  case((2, 3), pad=(1, 2), mode="replicate"),
                  case((1, 3, 2), pad=(1, 2, -1, 2), mode="circular")])
-def pad(call: Call, x: Array, pad: Sizes, mode: str = "constant",
+def pad(call: Caller, x: Array, pad: Sizes, mode: str = "constant",
         value: float | None = None) -> Array:
     widths = as_sizes(pad)
     if mode == "constant":
@@ -322,29 +322,29 @@ def single(number: float) -> float:
     return float(struct.unpack("f", struct.pack("f", number))[0])
 
 
-def nearest(way: Way, middle: float) -> Line:
+def nearest(way: Way, middle: float) -> Sums:
     """Return a line with one position per entry, found in single precision as in
     PyTorch; ``middle`` is the place within an entry, 0 or 0.5, that is looked up."""
     if way.n == way.made:
-        return Line([(i,) for i in range(way.n)])
+        return Sums([(i,) for i in range(way.n)])
     step = single(float(1 / way.scale if way.scale else way.n / way.made))
     if not middle and way.made == 2 * way.n:
-        return Line([(i // 2,) for i in range(way.made)])
-    return Line([(min(floor(single((i + middle) * step)), way.n - 1),)
+        return Sums([(i // 2,) for i in range(way.made)])
+    return Sums([(min(floor(single((i + middle) * step)), way.n - 1),)
                  for i in range(way.made)])
 
 
-def linear(way: Way) -> Line:
+def linear(way: Way) -> Sums:
     """Return a line with two neighbours per entry, weighted by how near they are."""
     if way.n == way.made:
-        return Line([(i,) for i in range(way.n)])
+        return Sums([(i,) for i in range(way.n)])
     spots, weights = [], []
     for at, on in way.places():
         if at < 0:
             at, on = 0, 0.0
         spots.append((min(at, way.n - 1), min(at + 1, way.n - 1)))
         weights.append((1 - on, on))
-    return Line(spots, weights)
+    return Sums(spots, weights)
 
 
 # Keys 1981, doi:10.1109/TASSP.1981.1163711, equation 4 with any slope.
@@ -355,17 +355,17 @@ def cubic(distance: float, slope: float) -> float:
     return (((d - 5) * d + 8) * d - 4) * slope if d < 2 else 0.0
 
 
-def bicubic(way: Way) -> Line:
+def bicubic(way: Way) -> Sums:
     """Return a line with four neighbours per entry; outside, the edge is repeated."""
     spots, weights = [], []
     for at, on in way.places():
         spots.append([min(max(at + k, 0), way.n - 1) for k in (-1, 0, 1, 2)])
         weights.append([cubic(on - k, CUBIC) for k in (-1, 0, 1, 2)])
-    return Line(spots, weights)
+    return Sums(spots, weights)
 
 
 # Pillow's resize: a filter as wide as the distance of the result's entries, at least 1.
-def smoothed(way: Way, filter_of: Callable[[float], float], reach: int) -> Line:
+def smoothed(way: Way, filter_of: Callable[[float], float], reach: int) -> Sums:
     """Return a line of the positions that a widened filter covers, weighted by it."""
     step = way.quotient(*way.step().as_integer_ratio())
     wide = max(step, 1.0)
@@ -379,10 +379,10 @@ def smoothed(way: Way, filter_of: Callable[[float], float], reach: int) -> Line:
         total = sum(found)
         spots.append(range(begin, end))
         weights.append([w / total for w in found] if total else found)
-    return Line(spots, weights)
+    return Sums(spots, weights)
 
 
-FILTERS: dict[str, Callable[[Way], Line]] = {
+FILTERS: dict[str, Callable[[Way], Sums]] = {
     "nearest": partial(nearest, middle=0.0),
     "nearest-exact": partial(nearest, middle=0.5),
     "linear": linear, "bilinear": linear, "trilinear": linear,
@@ -394,7 +394,7 @@ FILTERS: dict[str, Callable[[Way], Line]] = {
 }
 
 line_of = lru_cache(64)(lambda name, way: FILTERS[name](way))
-"""Function from a name of `FILTERS` and a `Way` to the `Line`; results are cached."""
+"""Function from a name of `FILTERS` and a `Way` to the `Sums`; results are cached."""
 
 Wanted = Sequence[int] | None
 """Sizes of the result, one per spatial dimension; None: they follow from factors."""
@@ -416,7 +416,7 @@ def sizes_of(size: Shape, output_size: Wanted, scale_factors: Factors) -> Shape:
 
 def lines_of(name: str, xp: Namespace, size: Shape, output_size: Wanted,
              scale_factors: Factors, align_corners: bool = False
-             ) -> list[Line]:
+             ) -> list[Sums]:
     inner = size[2:]
     counts = sizes_of(inner, output_size, scale_factors)
     factors: Sequence[float | None] = scale_factors or [None] * len(inner)
@@ -494,7 +494,7 @@ def asked(input: Array, rank: int, size: Sizes | None, scale_factor: Factor | No
                  case((1, 1, 2, 2, 2), size=3, mode="trilinear"),
                  case((1, 2, 4), size=2, mode="area"),
                  case((1, 1, 5, 4), size=(2, 3), mode="bilinear", antialias=True)])
-def interpolate(call: Call, input: Array, size: Sizes | None = None,
+def interpolate(call: Caller, input: Array, size: Sizes | None = None,
                 scale_factor: Factor | None = None, mode: str = "nearest",
                 align_corners: bool | None = None,
                 recompute_scale_factor: bool | None = None, antialias: bool = False

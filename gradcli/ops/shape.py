@@ -14,7 +14,7 @@ from math import prod
 from .checks import ShapeError, as_sizes, demand_rank, dim_of, dims_of, real_dim, refuse
 from .op import KEPT, LINEAR, SHARED, VIEW, Formula, Marker, case, function, row
 from .reduce import unsqueezed
-from .types import Array, Call, Dims, Namespace, Shape, Sizes
+from .types import Array, Caller, Dims, Namespace, Shape, Sizes
 
 # fmt: off
 
@@ -130,7 +130,7 @@ function("contiguous", lambda call, x:
          formula="x", cases=[case((3, 4))])
 
 
-def _unflatten(call: Call, x: Array, dim: int, sizes: Sizes) -> Array:
+def _unflatten(call: Caller, x: Array, dim: int, sizes: Sizes) -> Array:
     d = real_dim(x.shape, dim)
     split = list(as_sizes(sizes))
     size, known = x.shape[d], prod(n for n in split if n != -1)
@@ -144,7 +144,7 @@ def _unflatten(call: Call, x: Array, dim: int, sizes: Sizes) -> Array:
 @function("view", star="shape", operands=("x",), formula="x under the new shape",
           doc="The same entries under another shape, without a copy; -1 is inferred.",
           cases=[case((3, 4), shape=(4, 3)), case((3, 4), shape=(-1,))])
-def _view(call: Call, x: Array, shape: Sizes) -> Array:
+def _view(call: Caller, x: Array, shape: Sizes) -> Array:
     sizes = sizes_of(shape, prod(x.shape))
     refuse(not call("is_contiguous", x) and not call("view.fits", x, sizes),
            "view size is not compatible with input tensor's size and stride (at least "
@@ -156,7 +156,7 @@ def _view(call: Call, x: Array, shape: Sizes) -> Array:
 @function("reshape", star="shape", operands=("x",),
           doc="The same entries under another shape; -1 is inferred.",
           cases=[case((3, 4), shape=(4, 3)), case((3, 4), shape=(2, -1))])
-def _reshape(call: Call, x: Array, shape: Sizes) -> Array:
+def _reshape(call: Caller, x: Array, shape: Sizes) -> Array:
     sizes = sizes_of(shape, prod(x.shape))
     if call("is_contiguous", x):
         return call("view.default", x, sizes)
@@ -169,7 +169,7 @@ def _reshape(call: Call, x: Array, shape: Sizes) -> Array:
           formula="dimensions start_dim to end_dim made one",
           doc="Merge neighbouring dimensions into one.",
           cases=[case((2, 3, 2)), case((2, 3, 2), start_dim=1)])
-def _flatten(call: Call, x: Array, start_dim: int = 0, end_dim: int = -1) -> Array:
+def _flatten(call: Caller, x: Array, start_dim: int = 0, end_dim: int = -1) -> Array:
     start, end = dim_of(x.shape, start_dim), dim_of(x.shape, end_dim)
     refuse(start > end,
            "flatten() has invalid args: start_dim cannot come after end_dim")
@@ -259,7 +259,7 @@ def _t(xp: Namespace, x: Array) -> Array:
 
 
 def _adjoint(name: str, only_matrices: bool) -> Formula:
-    def transposed(call: Call, x: Array) -> Array:
+    def transposed(call: Caller, x: Array) -> Array:
         if x.ndim == 0:
             return x
         if x.ndim == 1 or (only_matrices and x.ndim > 2):
@@ -292,7 +292,7 @@ for _name in ("mT", "mH", "adjoint"):
           doc="Dimensions moved to other places; the rest keep their order.",
           cases=[case((2, 3, 4), source=0, destination=2),
                  case((2, 3, 4), source=(0, 1), destination=(-1, 0))])
-def _movedim(call: Call, x: Array, source: Sizes, destination: Sizes) -> Array:
+def _movedim(call: Caller, x: Array, source: Sizes, destination: Sizes) -> Array:
     asked = [tuple(d) if isinstance(d, list | tuple) else (d,)
              for d in (source, destination)]
     refuse(len(asked[0]) != len(asked[1]), "movedim: Invalid source or destination "
@@ -340,7 +340,7 @@ _squeezing("squeeze_.dim", "SqueezeBackward4", "", (0, -1), SHARED)
 @function("squeeze", operands=("x",),
           doc="Drop dimensions of size 1: all, one, or those named.",
           cases=[case((1, 3, 1)), case((1, 3, 1), dim=0), case((1, 3, 1), dim=(0, 2))])
-def squeeze(call: Call, x: Array, dim: Dims = None) -> Array:
+def squeeze(call: Caller, x: Array, dim: Dims = None) -> Array:
     if dim is None:
         return call("squeeze.default", x)
     if isinstance(dim, list | tuple):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from .checks import ValueRangeError, demand_multiple, demand_rank, refuse
 from .op import LINEAR, PACKED, case, function, row
-from .types import Array, Call, Namespace
+from .types import Array, Caller, Namespace
 
 # fmt: off
 
@@ -66,7 +66,7 @@ def unshuffled(xp: Namespace, x: Array, downscale_factor: int) -> Array:
           doc="Each channel divided by a power of the mean square of its neighbours.",
           formula="input/(k + alpha*mean(input**2))**beta",
           cases=[case((1, 4, 3), size=2), case((1, 3, 2, 2), size=3, alpha=0.5)])
-def local_response_norm(call: Call, input: Array, size: int, alpha: float = 1e-4,
+def local_response_norm(call: Caller, input: Array, size: int, alpha: float = 1e-4,
                         beta: float = 0.75, k: float = 1.0) -> Array:
     rank = len(input.shape)
     refuse(rank < 3, "Expected 3D or higher dimensionality input (got {} dimensions)",

@@ -17,8 +17,8 @@ from typing import Any
 
 from .arithmetic import is_number
 from .checks import ArgumentError, refuse
-from .elementary import is_beside_0, pi, sine_over_series
-from .exact import beside, fraction
+from .elementary import is_near_0, pi, sine_over_series
+from .exact import exact_for, fraction
 from .op import (
     ALL,
     FLOATS,
@@ -33,7 +33,7 @@ from .op import (
     smooth,
     unknown_slope,
 )
-from .types import Array, ArrayRule, Call, Namespace, Operand, Partial, Result
+from .types import Array, ArrayRule, Caller, Namespace, Operand, Partial, Result
 
 # fmt: off
 
@@ -64,7 +64,7 @@ ROOT_HALF = fraction(1, 2) ** fraction(1, 2)
 
 function("ndtr", lambda call, x:
          call("mul.Scalar", call("add.Scalar", call("erf", call(
-             "mul.Scalar", x, number=beside(x, ROOT_HALF))), number=1), number=0.5),
+             "mul.Scalar", x, number=exact_for(x, ROOT_HALF))), number=1), number=0.5),
          cases=ALL, doc="Distribution function of the normal distribution.",
          formula="(1 + erf(x/sqrt(2)))/2", special="ndtr")
 
@@ -202,7 +202,7 @@ def ratio(xp: Namespace, y: Array, x: Array, series: Sequence[int],
           scale: Operand = 1) -> Array:
     """Return ``y/x`` for an odd function ``y``; near 0 computed as its series times
     ``scale``, so that nothing cancels in the derivatives."""
-    near = is_beside_0(xp, x, SMALL)
+    near = is_near_0(xp, x, SMALL)
     small = xp.where(near, x, 0)
     square = small * small
     total: Operand = 1
@@ -261,7 +261,7 @@ def sine_over(xp: Namespace, x: Array) -> Array:
 def sine_over_slope(xp: Namespace, y: Array, x: Array) -> Array:
     """Return the derivative of sin(x)/x; near 0 it is computed as a series, exact to
     rounding."""
-    near = is_beside_0(xp, x, 0.5)
+    near = is_near_0(xp, x, 0.5)
     away = xp.where(near, 1, x)
     return xp.where(near, 0 + sine_over_series(xp.where(near, x, 0), 8),
                     (xp.cos(away) - y) / away)
@@ -396,7 +396,7 @@ smooth("lambertw", lambda xp, y, x: 1 / (xp.exp(y) * (1 + y)), latex="W({0})",
 def polylog_slope(xp: Namespace, y: object, x: Array, s: int) -> Array:
     """Return ``polylog(s - 1, x)/x``; near 0 it is computed as a series, so that
     nothing cancels in its derivatives."""
-    near = is_beside_0(xp, x, SMALL)
+    near = is_near_0(xp, x, SMALL)
     small, own = xp.where(near, x, 0), xp.where(near, 0.5, x)
     total = small * 0
     for k in range(TERMS, 0, -1):
@@ -424,7 +424,7 @@ def polylog_of(xp: Namespace, x: Array, s: float) -> Array:
 
 
 @function("polylog", formula="polylog(s, x)", literal=True, in_place=False)
-def polylog(call: Call, s: Operand, x: Array) -> Result:
+def polylog(call: Caller, s: Operand, x: Array) -> Result:
     refuse(not is_number(s), "polylog(s, x) needs a plain number as its order s: by it "
            "no derivative is known", kind=ArgumentError)
     return call("polylog.order", x, s=s)

@@ -22,7 +22,7 @@ from .products import identity, turned
 from .reduce import added
 from .shape import sum_to
 from .triangular import by_columns
-from .types import Array, Call, Cotangents, Namespace, Operand, Outputs
+from .types import Array, Caller, Cotangents, Namespace, Operand, Outputs
 
 # fmt: off
 
@@ -123,7 +123,7 @@ function("linalg.svdvals", lambda call, a: call("linalg_svd.default", a, False)[
           doc="Singular vectors and singular values; with some only the vectors that "
               "have a singular value.", kink=EQUAL.format("singular values"),
           cases=REGULAR)
-def torch_svd(call: Call, a: Array, some: bool = True, compute_uv: bool = True
+def torch_svd(call: Caller, a: Array, some: bool = True, compute_uv: bool = True
              ) -> Outputs:
     u, s, vh = call("linalg_svd.default", a, not some and compute_uv)
     if compute_uv:
@@ -330,7 +330,7 @@ def pinv(xp: Namespace, a: Array, atol: Operand | None = None,
               "and rtol times the largest count as 0.", kink=RANK,
           cases=[case((3, 2), make="regular"), case((2, 2, 3), make="regular"),
                  case((2, 2), hermitian=True, make="symmetric")])
-def torch_pinv(call: Call, a: Array, rcond: Operand | None = None,
+def torch_pinv(call: Caller, a: Array, rcond: Operand | None = None,
                hermitian: bool = False, *, atol: Operand | None = None,
                rtol: Operand | None = None) -> Array:
     if rcond is not None:
@@ -450,7 +450,7 @@ def lstsq(xp: Namespace, a: Array, b: Array, rcond: Operand | None = None,
           cases=[case((4, 2), (4, 2), make="regular"),
                  case((2, 3), (2, 1), make="regular"),
                  case((4, 2), (4, 1), driver="gelsd", make="regular")])
-def least_squares(call: Call, a: Array, b: Array, rcond: Operand | None = None,
+def least_squares(call: Caller, a: Array, b: Array, rcond: Operand | None = None,
                   driver: str | None = None) -> Outputs:
     """Return the row's results, with the singular values, if it gives any, taken from
     ``linalg.svdvals``, which has their derivative."""

@@ -48,13 +48,13 @@ from .reduce import (
     dropped,
     in_shares,
     inner,
-    kept,
+    keepdims,
     outer,
     recurrence,
     size_over,
     spread,
 )
-from .types import Array, ArrayRule, Call, Dims, Namespace, Operand, Result
+from .types import Array, ArrayRule, Caller, Dims, Namespace, Operand, Result
 
 # fmt: off
 
@@ -106,7 +106,7 @@ def measure(name: str, root: bool, words: str, formula: str, kink: str = "") -> 
                correction: float = 1, keepdim: bool = False) -> Array:
         g = per_deviation(xp, g, y) if root else g
         slope = over(2 * centred(xp, x, dim), x, dim, correction)
-        return kept(xp, g, x, dim, keepdim) * slope
+        return keepdims(xp, g, x, dim, keepdim) * slope
 
     @of_floats(f"{name}.correction", cases=VARIANCES, formula=formula, kink=kink,
         vjp=(pulled,), saves="x y" if root else None)
@@ -139,7 +139,7 @@ def spread_measure(name: str, doc: str = "", also: tuple[str, ...] = ()) -> None
     ``correction``, or ``unbiased``, which may also be given instead of ``dim``."""
 
     @function(name, doc=doc, also=also)
-    def build(call: Call, x: Array, dim: Dims = None, unbiased: bool = True,
+    def build(call: Caller, x: Array, dim: Dims = None, unbiased: bool = True,
               keepdim: bool = False, correction: float | None = None) -> Array:
         if isinstance(dim, bool):
             unbiased, dim = dim, None
@@ -308,7 +308,7 @@ row("argsort", doc="The positions of the entries in order.", formula="indices",
 
 @function("sort", operands=("x",))
 def _sort_any(
-    call: Call, x: Array, dim: int = -1, descending: bool = False,
+    call: Caller, x: Array, dim: int = -1, descending: bool = False,
     *, stable: bool | None = None,
 ) -> Result:
     name = "sort.default" if stable is None else "sort.stable"
@@ -325,7 +325,7 @@ ROUNDINGS = {"lower": "floor", "higher": "ceil", "nearest": "round"}
 ORDER = "one result per entry of q: the entry of rank q*(n - 1), between two of them"
 
 
-def fractions_of(call: Call, name: str, x: Array, q: Array) -> Array:
+def fractions_of(call: Caller, name: str, x: Array, q: Array) -> Array:
     """Return ``q`` as a tensor like ``x``; raise unless all of it is in [0, 1]."""
     if isinstance(q, int | float):
         refuse(not 0 <= q <= 1, "{}() q must be in the range [0, 1] but got {}", name,
@@ -340,7 +340,7 @@ def fractions_of(call: Call, name: str, x: Array, q: Array) -> Array:
     return q
 
 
-def in_order(call: Call, x: Array, dim: int | None) -> Array:
+def in_order(call: Caller, x: Array, dim: int | None) -> Array:
     """Return ``x`` sorted along ``dim``, which becomes the last dimension; for None it
     is flattened first."""
     if dim is None:
@@ -358,7 +358,7 @@ def left_shape(x: Array, dim: int | None, keepdim: bool) -> tuple[int, ...]:
     return (*x.shape[:dim], *kept, *x.shape[dim + 1:])
 
 
-def ranks_of(call: Call, ordered: Array, q: Array, skips_nan: bool) -> Array:
+def ranks_of(call: Caller, ordered: Array, q: Array, skips_nan: bool) -> Array:
     """Return the quantiles' ranks, which may be fractions, along the last dimension; a
     line with a NaN has the last rank, where the NaN is, unless NaNs are skipped."""
     absent = call("isnan", ordered)
@@ -374,12 +374,12 @@ def ranks_of(call: Call, ordered: Array, q: Array, skips_nan: bool) -> Array:
     return call("masked_fill", ranks, call("expand", some, shape), last)
 
 
-def read_at(call: Call, ordered: Array, ranks: Array) -> Array:
+def read_at(call: Caller, ordered: Array, ranks: Array) -> Array:
     return call("gather", ordered, -1, call("as_index", ranks))
 
 
 # Hyndman, Fan 1996, doi:10.2307/2684934: linear is definition 7.
-def interpolated(call: Call, ordered: Array, ranks: Array, mode: str) -> Array:
+def interpolated(call: Caller, ordered: Array, ranks: Array, mode: str) -> Array:
     if mode in ROUNDINGS:
         return read_at(call, ordered, call(ROUNDINGS[mode], call("detach", ranks)))
     below = call("floor", call("detach", ranks))
@@ -391,7 +391,7 @@ def interpolated(call: Call, ordered: Array, ranks: Array, mode: str) -> Array:
 
 
 def quantile_of(name: str, skips_nan: bool) -> Formula:
-    def quantile(call: Call, x: Array, q: Array, dim: int | None = None,
+    def quantile(call: Caller, x: Array, q: Array, dim: int | None = None,
                  keepdim: bool = False, *, interpolation: str = "linear") -> Array:
         refuse(interpolation not in MODES, "{}() interpolation must be one of linear, "
                "lower, higher, midpoint or nearest, but got {}", name, interpolation,
@@ -430,7 +430,7 @@ for _name, _skips, _doc in (
 FAMILY = "covariance"
 
 
-def observations(call: Call, name: str, x: Array) -> Array:
+def observations(call: Caller, name: str, x: Array) -> Array:
     demand_rank(name, x, 0, 2)
     return x if len(x.shape) == 2 else call("view", x, (1, count_of(x.shape)))
 
@@ -440,7 +440,7 @@ def observations(call: Call, name: str, x: Array) -> Array:
           doc="The covariances of variables, whose observations are columns.",
           also=("covariance",),
           cases=[case((3, 4)), case((4,)), case((2, 3), correction=0)])
-def cov(call: Call, x: Array, *, correction: int = 1) -> Array:
+def cov(call: Caller, x: Array, *, correction: int = 1) -> Array:
     if holds("b", x):
         raise EngineError("cov(): bool dtype is not supported for input")
     x = observations(call, "cov", x)
@@ -455,7 +455,7 @@ def cov(call: Call, x: Array, *, correction: int = 1) -> Array:
           doc="The correlations of variables, whose observations are columns.",
           kink="of a variable that is constant they are NaN", also=("correlation",),
           cases=[case((3, 4)), case((2, 3))])
-def corrcoef(call: Call, x: Array) -> Array:
+def corrcoef(call: Caller, x: Array) -> Array:
     if len(x.shape) > 2:
         observations(call, "corrcoef", x)
     c = cov(call, x)
@@ -470,17 +470,17 @@ def corrcoef(call: Call, x: Array) -> Array:
 FAMILY = "differences"
 
 
-def sides(call: Call, x: Array, dim: int) -> tuple[Array, Array]:
+def sides(call: Caller, x: Array, dim: int) -> tuple[Array, Array]:
     """Return all entries of a dimension but the last, and all but the first."""
     return call("slice.Tensor", x, dim, 0, -1), call("slice.Tensor", x, dim, 1)
 
 
-def gaps(call: Call, x: Array, dim: int) -> Array:
+def gaps(call: Caller, x: Array, dim: int) -> Array:
     left, right = sides(call, x, dim)
     return right - left
 
 
-def changes(call: Call, x: Array, dim: int) -> Array:
+def changes(call: Caller, x: Array, dim: int) -> Array:
     """Return the differences of neighbours; for bools, whether neighbours differ."""
     if not holds(TRUTHS, x):
         return gaps(call, x, dim)
@@ -493,7 +493,7 @@ def changes(call: Call, x: Array, dim: int) -> Array:
               "whether neighbours differ.",
           cases=[case((4, 3)), case((4, 3), n=2, dim=0), case((3,), n=5)])
 def _diff(
-    call: Call, x: Array, n: int = 1, dim: int = -1, prepend: Array | None = None,
+    call: Caller, x: Array, n: int = 1, dim: int = -1, prepend: Array | None = None,
     append: Array | None = None,
 ) -> Array:
     refuse(not x.shape, "diff expects input to be at least one-dimensional")
@@ -509,7 +509,7 @@ def _diff(
     return x
 
 
-def abscissas(call: Call, name: str, x: Array, y: Array, dim: int) -> Array:
+def abscissas(call: Caller, name: str, x: Array, y: Array, dim: int) -> Array:
     """Return ``x`` with as many dimensions as ``y``; a vector is put along ``dim``."""
     if len(x.shape) == 1:
         refuse(x.shape[0] != y.shape[dim],
@@ -526,7 +526,7 @@ def abscissas(call: Call, name: str, x: Array, y: Array, dim: int) -> Array:
           doc="The area under points along a dimension, dx or x apart.",
           cases=[case((3, 4)), case((3, 4), dim=0, dx=0.5), case((1,))])
 def _trapezoid(
-    call: Call, y: Array, x: Array | None = None, dx: float = 1, dim: int = -1
+    call: Caller, y: Array, x: Array | None = None, dx: float = 1, dim: int = -1
 ) -> Array:
     d = real_dim(y.shape, dim)
     if not y.shape[d]:
@@ -545,7 +545,7 @@ def _trapezoid(
           doc="The areas under points up to each one, along a dimension.",
           cases=[case((3, 4)), case((3, 4), dim=0, dx=0.5)])
 def _cumulative_trapezoid(
-    call: Call, y: Array, x: Array | None = None, dx: float = 1, dim: int = -1
+    call: Caller, y: Array, x: Array | None = None, dx: float = 1, dim: int = -1
 ) -> Array:
     d = real_dim(y.shape, dim)
     left, right = sides(call, y, d)
@@ -559,7 +559,7 @@ def _cumulative_trapezoid(
 # -- slopes between points of a grid --------------------------------------------------
 
 
-def _even_slope(call: Call, x: Array, gap: float, dim: int, edge_order: int) -> Array:
+def _even_slope(call: Caller, x: Array, gap: float, dim: int, edge_order: int) -> Array:
     """Return the slopes of points with the constant spacing ``gap``."""
     part: ArrayRule = partial(call, "slice.Tensor", x, dim)
 
@@ -580,7 +580,9 @@ def _even_slope(call: Call, x: Array, gap: float, dim: int, edge_order: int) -> 
     return call("cat", [over(before, gap), center, over(after, gap)], dim)
 
 
-def _uneven_slope(call: Call, x: Array, at: Array, dim: int, edge_order: int) -> Array:
+def _uneven_slope(
+    call: Caller, x: Array, at: Array, dim: int, edge_order: int
+) -> Array:
     """Return the slopes of points at coordinates ``at``, by parabolas through three."""
     part: ArrayRule = partial(call, "slice.Tensor", x, dim)
     widths = gaps(call, at, 0)
@@ -615,8 +617,8 @@ Spacing = Operand | list[Operand] | tuple[Operand, ...]
           doc="Slopes between points of a grid, along each dimension: of the second "
               "order inside, of edge_order at the ends.",
           cases=[case((4, 3)), case((4,), spacing=0.5, edge_order=2)])
-def _gradient(call: Call, x: Array, *, spacing: Spacing | None = None, dim: Dims = None,
-              edge_order: int = 1) -> tuple[Array, ...]:
+def _gradient(call: Caller, x: Array, *, spacing: Spacing | None = None,
+              dim: Dims = None, edge_order: int = 1) -> tuple[Array, ...]:
     if edge_order not in (1, 2):
         raise ShapeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     dims = dims_of(x.shape, dim)

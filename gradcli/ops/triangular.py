@@ -19,7 +19,7 @@ from .op import FIRST, PACKED, Fixed, case, function, jointly, of_wide, row
 from .products import identity, turned
 from .reduce import added
 from .shape import sum_to
-from .types import Array, Call, Cotangents, Namespace, Operand, Outputs
+from .types import Array, Caller, Cotangents, Namespace, Operand, Outputs
 
 # fmt: off
 
@@ -235,7 +235,7 @@ def lu_factor(xp: Namespace, a: Array, pivot: bool = True) -> Outputs:
     return *xp.lu_factors(a), xp.zero_pivots(a)
 
 
-def torch_lu_factor(call: Call, a: Array, pivot: bool = True) -> Outputs:
+def torch_lu_factor(call: Caller, a: Array, pivot: bool = True) -> Outputs:
     both, pivots, info = call("linalg_lu_factor_ex.default", a, pivot)
     found = int(info.max()) if 0 not in info.shape else 0
     refuse(found, "torch.linalg.lu_factor: U[{},{}] is zero and using it on lu_solve "
@@ -243,7 +243,7 @@ def torch_lu_factor(call: Call, a: Array, pivot: bool = True) -> Outputs:
     return both, pivots
 
 
-def old_lu(call: Call, a: Array, pivot: bool = True, get_infos: bool = False
+def old_lu(call: Caller, a: Array, pivot: bool = True, get_infos: bool = False
            ) -> Outputs:
     both, pivots, info = call("linalg_lu_factor_ex.default", a, pivot)
     return (both, pivots, info) if get_infos else (both, pivots)
@@ -275,7 +275,7 @@ def lu(xp: Namespace, a: Array, pivot: bool = True) -> Outputs:
 
 
 @function("linalg.lu", operands=("a",), cases=SHAPES[:3])
-def torch_lu(call: Call, a: Array, pivot: bool = True) -> Outputs:
+def torch_lu(call: Caller, a: Array, pivot: bool = True) -> Outputs:
     p, l, u = call("linalg_lu.default", a, pivot)
     return call("detach", p), l, u
 
@@ -306,7 +306,7 @@ def unpack(xp: Namespace, data: Array, pivots: Array, unpack_data: bool = True,
 
 @function("lu_unpack", operands=("LU_data", "LU_pivots"),
           cases=[case((3, 3), Fixed([2, 3, 3]))])
-def lu_unpack(call: Call, LU_data: Array, LU_pivots: Array, unpack_data: bool = True,
+def lu_unpack(call: Caller, LU_data: Array, LU_pivots: Array, unpack_data: bool = True,
               unpack_pivots: bool = True) -> Outputs:
     check_pivots("torch.lu_unpack", LU_pivots)
     p, l, u = call("lu_unpack.default", LU_data, LU_pivots, unpack_data, unpack_pivots)
@@ -366,8 +366,8 @@ def lu_solve(xp: Namespace, LU: Array, pivots: Array, B: Array, left: bool = Tru
 
 @function("linalg.lu_solve", operands=("LU", "pivots", "B"),
           cases=[case((3, 3), PIVOTS, (3, 2), make="spd")])
-def torch_lu_solve(call: Call, LU: Array, pivots: Array, B: Array, *, left: bool = True,
-                   adjoint: bool = False) -> Array:
+def torch_lu_solve(call: Caller, LU: Array, pivots: Array, B: Array, *,
+                   left: bool = True, adjoint: bool = False) -> Array:
     check_pivots("linalg.lu_solve", pivots)
     return call("linalg_lu_solve.default", LU, pivots, B, left, adjoint)
 
@@ -376,6 +376,6 @@ def torch_lu_solve(call: Call, LU: Array, pivots: Array, B: Array, *, left: bool
           formula="inverse(p @ l @ u) @ b",
           doc="The solution x of a @ x = b for a matrix that lu gave the factors of.",
           cases=[case((3, 2), (3, 3), PIVOTS, make="spd")])
-def old_lu_solve(call: Call, b: Array, LU_data: Array, LU_pivots: Array) -> Array:
+def old_lu_solve(call: Caller, b: Array, LU_data: Array, LU_pivots: Array) -> Array:
     check_pivots("lu_solve", LU_pivots)
     return call("linalg_lu_solve.default", LU_data, LU_pivots, b)

@@ -134,7 +134,7 @@ class Sliding(Protocol):
     def slices(self, counts: Shape, /) -> Sequence[tuple[slice, ...]]: ...
 
 
-class Call(Protocol):
+class Caller(Protocol):
     """A function that runs a row or a public function by its name."""
 
     def __call__(self, name: str, /, *args: object, **kwargs: object) -> Result: ...

@@ -32,7 +32,7 @@ EDGE_SHARE = 0.1
 
 
 @dataclass(slots=True)
-class Evaluation:
+class LinePoint:
     """The loss, its gradient and its slope at the step ``t`` along a direction."""
 
     t: float
@@ -75,7 +75,7 @@ class QuasiNewton(Optimizer):
         state.setdefault("func_evals", 0)
         state.setdefault("n_iter", 0)
         first = evaluated(closure)
-        here = Evaluation(0.0, float(first), self._gradient())
+        here = LinePoint(0.0, float(first), self._gradient())
         calls = 1
         for taken in range(1, group["max_iter"] + 1):
             if abs(here.gradient).max() <= group["tolerance_grad"]:
@@ -102,7 +102,7 @@ class QuasiNewton(Optimizer):
                 self._move(t, direction, [p.raw for p in self._params])
                 if not last:
                     loss = float(evaluated(closure))
-                    here = Evaluation(t, loss, self._gradient())
+                    here = LinePoint(t, loss, self._gradient())
                     calls += 1
             least = group["tolerance_change"]
             if last or calls >= group["max_eval"] or abs(here.loss - before) < least:
@@ -137,19 +137,19 @@ class QuasiNewton(Optimizer):
     def _search(
         self,
         closure: Callable[..., object],
-        here: Evaluation,
+        here: LinePoint,
         t: float,
         direction: Any,
         most: int,
-    ) -> tuple[Evaluation, int]:
+    ) -> tuple[LinePoint, int]:
         """Move to where a line search ends; return the evaluation there and the number
         of calls."""
         began = [p.raw.copy() for p in self._params]
 
-        def evaluate(at: float) -> Evaluation:
+        def evaluate(at: float) -> LinePoint:
             self._move(at, direction, began)
             loss, gradient = float(evaluated(closure)), self._gradient()
-            return Evaluation(at, loss, gradient, gradient.dot(direction))
+            return LinePoint(at, loss, gradient, gradient.dot(direction))
 
         found, calls = strong_wolfe(evaluate, here, t, abs(direction).max(), most)
         self._move(found.t, direction, began)
@@ -191,7 +191,7 @@ class QuasiNewton(Optimizer):
         state["H_diag"] = along / change.dot(change)
 
 
-def between(a: Evaluation, b: Evaluation, bounds: Any = None) -> Any:
+def between(a: LinePoint, b: LinePoint, bounds: Any = None) -> Any:
     """Return the step at which the cubic through two evaluations, with their slopes, is
     least, moved into ``bounds``."""
     low, high = bounds or sorted((a.t, b.t))
@@ -207,12 +207,12 @@ def between(a: Evaluation, b: Evaluation, bounds: Any = None) -> Any:
 
 
 def strong_wolfe(
-    evaluate: Callable[[float], Evaluation],
-    start: Evaluation,
+    evaluate: Callable[[float], LinePoint],
+    start: LinePoint,
     t: float,
     longest: float,
     most: int,
-) -> tuple[Evaluation, int]:
+) -> tuple[LinePoint, int]:
     """Return a step that satisfies the strong Wolfe conditions, or the best one tried.
 
     Args:
@@ -226,12 +226,12 @@ def strong_wolfe(
         The evaluation at the step that was found, and the number of evaluations.
     """
 
-    def too_high(point: Evaluation) -> bool:
+    def too_high(point: LinePoint) -> bool:
         return bool(
             point.loss > start.loss + MIN_DECREASE_SHARE * point.t * start.slope
         )
 
-    def flat(point: Evaluation) -> bool:
+    def flat(point: LinePoint) -> bool:
         return bool(abs(point.slope) <= -MAX_SLOPE_SHARE * start.slope)
 
     previous, point = start, evaluate(t)
@@ -256,10 +256,10 @@ def strong_wolfe(
 
 
 def narrow(
-    evaluate: Callable[[float], Evaluation], ends: list[Evaluation],
-    too_high: Callable[[Evaluation], bool], flat: Callable[[Evaluation], bool],
+    evaluate: Callable[[float], LinePoint], ends: list[LinePoint],
+    too_high: Callable[[LinePoint], bool], flat: Callable[[LinePoint], bool],
     tries: int, longest: float, most: int,
-) -> tuple[Evaluation, int]:  # fmt: skip
+) -> tuple[LinePoint, int]:  # fmt: skip
     """Narrow a bracket until an end will do; return it and the count of evaluations."""
     stuck = False
     low, high = _better_first(ends)
@@ -280,11 +280,11 @@ def narrow(
     return ends[low], tries + 1
 
 
-def _better_first(ends: list[Evaluation]) -> tuple[int, int]:
+def _better_first(ends: list[LinePoint]) -> tuple[int, int]:
     return (0, 1) if ends[0].loss <= ends[1].loss else (1, 0)
 
 
-def _inside(t: float, ends: list[Evaluation], stuck: bool) -> tuple[float, bool]:
+def _inside(t: float, ends: list[LinePoint], stuck: bool) -> tuple[float, bool]:
     """Return a new step, moved off the bracket's ends if it is near them twice in a
     row, and whether it was left near them."""
     left, right = sorted((ends[0].t, ends[1].t))

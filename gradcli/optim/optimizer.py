@@ -19,7 +19,7 @@ from typing import Any
 
 from ..engine.creation import tensor
 from ..engine.modes import MODE, enable_grad
-from ..engine.namespace import Namespace
+from ..engine.namespace import NumberSystem
 from ..engine.raw import Params, Raw
 from ..engine.record import RECORDING
 from ..engine.signatures import constructor, keyword, new_class
@@ -188,7 +188,7 @@ def evaluated(closure: Callable[[], object] | None) -> Any:
         return closure()
 
 
-class Kept:
+class ParameterState:
     """One parameter's state: arrays, or tensors where the step is recorded.
 
     ``step`` is the number of steps so far, this one among them.
@@ -233,7 +233,7 @@ class Descent(Optimizer):
     ``start``, which makes a parameter's state.
     """
 
-    start: Callable[[Kept, Group], None] | None = None
+    start: Callable[[ParameterState, Group], None] | None = None
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change every parameter that has a gradient.
@@ -254,7 +254,7 @@ class Descent(Optimizer):
     def _change(self, parameter: Tensor, gradient: Tensor, group: Group) -> None:
         g: Any
         recorded = bool(group.get("differentiable"))
-        kept = Kept(parameter, self.state[parameter], recorded)
+        kept = ParameterState(parameter, self.state[parameter], recorded)
         if self.start is not None:
             if not kept.state:
                 self.start(kept, group)
@@ -274,7 +274,13 @@ class Descent(Optimizer):
         touch(raw)
 
     def update(
-        self, xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand
+        self,
+        xp: NumberSystem,
+        p: Array,
+        g: Array,
+        kept: ParameterState,
+        o: Group,
+        lr: Operand,
     ) -> None:
         """Change ``p`` in place by the gradient ``g``, to which weight decay is added,
         with options ``o``."""
@@ -391,7 +397,7 @@ def optimizer(
     *,
     takes: str = "",
     base: type[Optimizer] = Descent,
-    start: Callable[[Kept, Group], None] | None = None,
+    start: Callable[[ParameterState, Group], None] | None = None,
     at_once: bool = False,
     check: Check | None = None,
     fixed: Params | None = None,
@@ -434,7 +440,7 @@ def optimizer(
         if at_once and start is not None:
             for group in self.param_groups:
                 for p in group["params"]:
-                    start(Kept(p, self.state[p], False), group)
+                    start(ParameterState(p, self.state[p], False), group)
 
     meanings = [f"    {each.name}: {OPTIONS[each.name].meaning}." for each in shown]
     doc = (base if rule is None else rule).__doc__

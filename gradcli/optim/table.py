@@ -10,13 +10,15 @@ given here is the option's own, in `optimizer.OPTIONS`.
 
 from __future__ import annotations
 
-from ..engine.namespace import Namespace
+from ..engine.namespace import NumberSystem
 from ..ops.types import Array, Operand
 from .lbfgs import QuasiNewton
-from .optimizer import Group, Kept, move_towards, optimizer
+from .optimizer import Group, ParameterState, move_towards, optimizer
 
 
-def sgd(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand) -> None:
+def sgd(
+    xp: NumberSystem, p: Array, g: Array, kept: ParameterState, o: Group, lr: Operand
+) -> None:
     """Step by ``p -= lr*g``; with momentum by ``p -= lr*b``, ``b = momentum*b + g``."""
     momentum = o["momentum"]
     if momentum:
@@ -44,7 +46,7 @@ SGD = optimizer(
 )  # fmt: skip
 
 
-def _means(g: Array, kept: Kept, o: Group) -> tuple[Array, Array]:
+def _means(g: Array, kept: ParameterState, o: Group) -> tuple[Array, Array]:
     """Update the running means of the gradient and of its square, and return them."""
     beta1, beta2 = o["betas"]
     mean, square = kept["exp_avg"], kept["exp_avg_sq"]
@@ -54,7 +56,9 @@ def _means(g: Array, kept: Kept, o: Group) -> tuple[Array, Array]:
     return mean, square
 
 
-def adam(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand) -> None:
+def adam(
+    xp: NumberSystem, p: Array, g: Array, kept: ParameterState, o: Group, lr: Operand
+) -> None:
     """Step by ``p -= lr*m/(sqrt(v) + eps)``, where m and v are the running means of the
     gradient and of its square, corrected for their start at 0."""
     step = kept.step
@@ -68,7 +72,7 @@ def adam(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand) -
     p += -(lr / (1 - beta1**step)) * mean / scale
 
 
-def _start_of_adam(kept: Kept, o: Group) -> None:
+def _start_of_adam(kept: ParameterState, o: Group) -> None:
     largest_too = ("max_exp_avg_sq",) if o["amsgrad"] else ()
     kept.begin("exp_avg", "exp_avg_sq", *largest_too)
 
@@ -94,7 +98,7 @@ AdamW = optimizer(
 
 
 def adadelta(
-    xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand
+    xp: NumberSystem, p: Array, g: Array, kept: ParameterState, o: Group, lr: Operand
 ) -> None:
     """Step by ``p -= lr*g*sqrt(d + eps)/sqrt(v + eps)``, where d and v are the running
     means of the squares of steps and of gradients (Zeiler 2012)."""
@@ -117,7 +121,7 @@ Adadelta = optimizer(
 
 
 def adagrad(
-    xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand
+    xp: NumberSystem, p: Array, g: Array, kept: ParameterState, o: Group, lr: Operand
 ) -> None:
     """Step by ``p -= lr*g/(sqrt(v) + eps)``, where v is the sum of all ``g**2``."""
     step = kept.step
@@ -127,7 +131,7 @@ def adagrad(
     p += -rate * g / (xp.sqrt(total) + o["eps"])
 
 
-def _start_of_adagrad(kept: Kept, o: Group) -> None:
+def _start_of_adagrad(kept: ParameterState, o: Group) -> None:
     kept.begin("sum")
     kept.state["sum"].raw.fill(o["initial_accumulator_value"])
 
@@ -143,7 +147,7 @@ Adagrad = optimizer(
 
 
 def rmsprop(
-    xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand
+    xp: NumberSystem, p: Array, g: Array, kept: ParameterState, o: Group, lr: Operand
 ) -> None:
     """Step by ``p -= lr*g/(sqrt(v) + eps)``, where v is the mean of recent ``g**2``."""
     momentum, centered = o["momentum"], o["centered"]
@@ -164,7 +168,7 @@ def rmsprop(
         p += -lr * g / scale
 
 
-def _start_of_rmsprop(kept: Kept, o: Group) -> None:
+def _start_of_rmsprop(kept: ParameterState, o: Group) -> None:
     also = {"momentum_buffer": o["momentum"] > 0, "grad_avg": o["centered"]}
     kept.begin("square_avg", *[name for name, wanted in also.items() if wanted])
 

@@ -63,7 +63,7 @@ PORT_GAP: Final = 12.0
 """Largest distance between two lines' ends at a box, in units of the picture."""
 
 
-class Line(NamedTuple):
+class Connector(NamedTuple):
     """A line from one box to another, with the width of its label, and of the label
     that it has if it is cut off."""
 
@@ -73,7 +73,7 @@ class Line(NamedTuple):
     hint: float = 0.0
 
 
-class Point(NamedTuple):
+class PicturePoint(NamedTuple):
     x: float
     y: float
 
@@ -88,14 +88,14 @@ class Placed:
     labels  the middle of each line's label
     """
 
-    boxes: list[Point]
-    bends: list[list[Point]]
-    labels: list[Point]
+    boxes: list[PicturePoint]
+    bends: list[list[PicturePoint]]
+    labels: list[PicturePoint]
     width: float
     height: float
 
 
-def place(sizes: Sequence[tuple[float, float]], lines: Sequence[Line]) -> Placed:
+def place(sizes: Sequence[tuple[float, float]], lines: Sequence[Connector]) -> Placed:
     """Return places for boxes of these widths and heights, joined by lines without
     cycles."""
     if not sizes:
@@ -108,7 +108,7 @@ def place(sizes: Sequence[tuple[float, float]], lines: Sequence[Line]) -> Placed
     return grid.placed()
 
 
-def _kept(layers: Sequence[int], lines: Sequence[Line]) -> set[int]:
+def _uncut_lines(layers: Sequence[int], lines: Sequence[Connector]) -> set[int]:
     """Return the numbers of the lines that are not cut off: all, or the shortest if all
     together have too many bends."""
     spans = [layers[line.end] - layers[line.start] for line in lines]
@@ -128,7 +128,7 @@ class _Grid:
     def __init__(
         self,
         sizes: Sequence[tuple[float, float]],
-        lines: Sequence[Line],
+        lines: Sequence[Connector],
         layers: Sequence[int],
     ) -> None:
         self._sizes, self._lines = sizes, lines
@@ -137,7 +137,7 @@ class _Grid:
         self._real = len(sizes)
         self._count = max(self._layer) + 1
         self._links: list[tuple[int, int]] = []
-        kept = _kept(layers, lines)
+        kept = _uncut_lines(layers, lines)
         self._chains = [self._chain(line, n in kept) for n, line in enumerate(lines)]
         self._long = [chain for chain in self._chains if len(chain) > 1]
         self._far = {thing for chain in self._long for thing in chain}
@@ -150,7 +150,7 @@ class _Grid:
             self._below[a].append(b)
             self._above[b].append(a)
 
-    def _chain(self, line: Line, whole: bool) -> list[int]:
+    def _chain(self, line: Connector, whole: bool) -> list[int]:
         """Add a line's label and bends to their layers, and return them in order."""
         first, last = self._layer[line.start] + 1, self._layer[line.end]
         chain = []
@@ -341,21 +341,28 @@ class _Grid:
         right = max(x + w / 2 for x, w in zip(self._x, self._width, strict=True))
         self._x = [x - left for x in self._x]
         middle = [top + h / 2 for top, h in zip(tops, heights, strict=True)]
-        boxes = [Point(self._x[n], middle[self._layer[n]]) for n in range(self._real)]
+        boxes = [
+            PicturePoint(self._x[n], middle[self._layer[n]]) for n in range(self._real)
+        ]
         leaving, arriving = self._ports(0), self._ports(1)
-        bends: list[list[Point]] = []
+        bends: list[list[PicturePoint]] = []
         labels = []
         for nr, (line, chain) in enumerate(zip(self._lines, self._chains, strict=True)):
-            labels.append(Point(self._x[chain[0]], middle[self._layer[chain[0]]]))
+            labels.append(
+                PicturePoint(self._x[chain[0]], middle[self._layer[chain[0]]])
+            )
             start, end = boxes[line.start], boxes[line.end]
             below = start.y + self._sizes[line.start][1] / 2
-            points = [Point(start.x + leaving[nr], below)]
+            points = [PicturePoint(start.x + leaving[nr], below)]
             for thing in chain:
                 x, layer = self._x[thing], self._layer[thing]
-                points += Point(x, tops[layer]), Point(x, tops[layer] + heights[layer])
+                points += (
+                    PicturePoint(x, tops[layer]),
+                    PicturePoint(x, tops[layer] + heights[layer]),
+                )
             if self._layer[chain[-1]] + 1 == self._layer[line.end]:
                 above = end.y - self._sizes[line.end][1] / 2
-                points.append(Point(end.x + arriving[nr], above))
+                points.append(PicturePoint(end.x + arriving[nr], above))
             bends.append(points)
         return Placed(boxes, bends, labels, right - left, tops[-1] + heights[-1])
 

@@ -21,7 +21,7 @@ from ..answers.numbers import draw, inline
 from ..answers.picture import Picture, PictureNode
 from ..answers.theme import Theme
 from ..lang.excerpt import printable
-from .layers import Placed, Point
+from .layers import PicturePoint, Placed
 from .scene import Scene, brief, inside, scene_of
 from .svg import (
     HEAT,
@@ -138,7 +138,7 @@ def _data(
         nodes.append(_node(each) | {"box": box_of[n], "inner": at, "fold": nr})
     boxes = []
     for box, middle in zip(scene.boxes, placed.boxes, strict=True):
-        (x, y), (w, h) = _point(middle), _point(Point(box.width, box.height))
+        (x, y), (w, h) = _point(middle), _point(PicturePoint(box.width, box.height))
         own = {"x": x, "y": y, "w": w, "h": h}
         boxes.append(own | {"fold": box.fold, "nodes": box.nodes})
     lines = zip(scene.links, placed.bends, placed.labels, strict=True)
@@ -171,7 +171,7 @@ def _data(
     }
 
 
-def _point(point: Point) -> list[float]:
+def _point(point: PicturePoint) -> list[float]:
     return [round(point.x, 1), round(point.y, 1)]
 
 

@@ -261,11 +261,11 @@ def _field(view: Field, theme: Theme) -> Iterator[str]:
     yield from named
     yield text_at(LEFT + SIDE / 2, height - 12, "middle", found.inputs[0])
     yield text_at(LEFT, TOP - 10, "start", found.inputs[1])
-    yield text_at(LEFT + SIDE, TOP - 10, "end", _told(view))
+    yield text_at(LEFT + SIDE, TOP - 10, "end", _caption(view))
     yield "</svg>"
 
 
-def _told(view: Field) -> str:
+def _caption(view: Field) -> str:
     """Return the note above a field's right end, on what it shows."""
     value = view.surface.value
     known = value[np.isfinite(value)]

@@ -18,7 +18,7 @@ from ..answers.folds import Fold
 from ..answers.graph import leaf_name, shape_text, shorten, source_text
 from ..answers.numbers import ELLIPSIS, inline, six_digits
 from ..answers.picture import Picture, PictureNode
-from ..answers.plain_numbers import Entries
+from ..answers.plain_numbers import LargeArray
 from ..answers.textbook_rules import letters, taken
 from ..lang.excerpt import printable
 
@@ -44,7 +44,7 @@ TIMES: Final = "×"
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class SceneBox:
     """One box of a picture: the nodes it stands for, and its texts.
 
     nodes     the ids of the nodes that it stands for
@@ -84,7 +84,7 @@ class Box:
         return self.rows * ROW + PADDING
 
 
-class Edge(NamedTuple):
+class SceneEdge(NamedTuple):
     """An edge of a node: its number there, and the node that it leads to."""
 
     node: int
@@ -100,7 +100,7 @@ class Link:
     end: int
     label: str
     rule: str
-    edges: tuple[Edge, ...]
+    edges: tuple[SceneEdge, ...]
 
     @property
     def worded(self) -> bool:
@@ -111,7 +111,7 @@ class Link:
     def width(self) -> float:
         return label_width(self.label)
 
-    def hint(self, boxes: Sequence[Box]) -> str:
+    def hint(self, boxes: Sequence[SceneBox]) -> str:
         """Return the label of a line that is cut off, which says where it leads."""
         end = boxes[self.end]
         where = end.title if end.leaf or not end.text else end.text
@@ -123,7 +123,7 @@ class Link:
 class Scene:
     """Boxes and links to be drawn; ``legend`` explains the signs."""
 
-    boxes: tuple[Box, ...]
+    boxes: tuple[SceneBox, ...]
     links: tuple[Link, ...]
     legend: tuple[str, ...]
 
@@ -131,7 +131,7 @@ class Scene:
 def scene_of(picture: Picture) -> Scene:
     """Return the whole picture, its folds closed."""
     owner: dict[int, int] = {}
-    boxes: list[Box] = []
+    boxes: list[SceneBox] = []
     folded = {n: nr for nr, fold in enumerate(picture.folds) for n in fold.nodes}
     for node in picture.nodes:
         id_ = node.node.id
@@ -168,16 +168,16 @@ def _legend(picture: Picture, links: Iterable[Link]) -> Iterator[str]:
         yield f"thick frame, {TIMES}: equal parts drawn once; → from end to end"
 
 
-def _box(node: PictureNode) -> Box:
+def _box(node: PictureNode) -> SceneBox:
     view = node.node
     name = leaf_name(view) if view.is_leaf else view.name
-    return Box(
+    return SceneBox(
         nodes=(view.id,),
         fold=None,
         title=_squeezed(name, MAX_TEXT),
         text="" if view.is_leaf else _squeezed(source_text(view), MAX_TEXT),
-        value=_said("= ", node.value),
-        gradient=_said("grad ", node.gradient),
+        value=_value_text("= ", node.value),
+        gradient=_value_text("grad ", node.gradient),
         size=magnitude(node.gradient),
         shape=shape_text(view.shape),
         leaf=view.is_leaf,
@@ -193,7 +193,7 @@ def _squeezed(text: str, room: int) -> str:
     return text[: room - 1 - end] + ELLIPSIS + text[-end:]
 
 
-def _fold_box(picture: Picture, nr: int) -> Box:
+def _fold_box(picture: Picture, nr: int) -> SceneBox:
     """Return a box for equal parts: the last one's text, the first and the last value,
     and the gradient where it arrives and where it leaves."""
     fold = picture.folds[nr]
@@ -205,8 +205,8 @@ def _fold_box(picture: Picture, nr: int) -> Box:
         nodes=fold.nodes,
         fold=nr,
         title=f"{TIMES}{fold.count:,} {shorten(last.node.name, MAX_TEXT)}",
-        value=_said("= ", first.value, last.value),
-        gradient=_said("grad ", last.gradient, first.gradient),
+        value=_value_text("= ", first.value, last.value),
+        gradient=_value_text("grad ", last.gradient, first.gradient),
         size=magnitude(first.gradient),
     )
 
@@ -225,7 +225,7 @@ def _exit(picture: Picture, fold: Fold) -> int:
     return len(places) - 1
 
 
-def _said(before: str, *values: Brief | None) -> str:
+def _value_text(before: str, *values: Brief | None) -> str:
     """Return a value behind a text, or two that differ with an arrow between them."""
     texts = dict.fromkeys(brief(each) for each in values if each is not None)
     return before + " → ".join(texts) if texts else ""
@@ -233,7 +233,7 @@ def _said(before: str, *values: Brief | None) -> str:
 
 def brief(value: Brief, room: int = MAX_NUMBER) -> str:
     """Return a number with six digits, a small array, or a larger one's range."""
-    if isinstance(value, Entries):
+    if isinstance(value, LargeArray):
         value = briefly(value.raw)
     if isinstance(value, Extent):
         return _range(value)
@@ -258,7 +258,7 @@ def _range(value: Extent) -> str:
 
 
 def _links(
-    nodes: Iterable[PictureNode], owner: Mapping[int, int], boxes: Sequence[Box]
+    nodes: Iterable[PictureNode], owner: Mapping[int, int], boxes: Sequence[SceneBox]
 ) -> Iterable[Link]:
     """Yield a link per edge; those of a fold are joined if they lead to the same
     box."""
@@ -268,7 +268,7 @@ def _links(
         for nr, (child, output) in enumerate(node.node.next_functions):
             if child is None or owner.get(child, start) == start:
                 continue
-            end, edge = owner[child], Edge(node.node.id, nr, child)
+            end, edge = owner[child], SceneEdge(node.node.id, nr, child)
             label, rule = _label(node, nr, output), node.rules[nr] or ""
             link = Link(start, end, label, rule, (edge,))
             if boxes[start].fold is None and boxes[end].fold is None:

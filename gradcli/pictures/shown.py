@@ -21,7 +21,7 @@ from ..answers.graph import dot, mermaid
 from ..answers.graph_view import GraphView, graph_view
 from ..answers.jsons import as_json
 from ..answers.line import Line
-from ..answers.names import Names
+from ..answers.names import NameCollector
 from ..answers.picture import Picture, picture_of, values
 from ..answers.textbook_rules import Rules
 from ..answers.theme import Theme
@@ -193,7 +193,7 @@ def graph(
         view = graph_view(output, source="", name=own, variables=called)
     except GradError as error:
         raise GradError(FREED) from error
-    known = Names()
+    known = NameCollector()
     known.settle((), called, frozenset())
     made = values(output, {}) if view.nodes else {}
     picture = picture_of(output, view, made, Rules(known, view), fold)
@@ -203,7 +203,7 @@ def graph(
 def _passed(
     output: Tensor,
     grad_output: Tensor | None,
-    names: Names,
+    names: NameCollector,
     view: GraphView,
     picture: Picture,
 ) -> Picture:

@@ -18,11 +18,11 @@ from ..answers.graph import shape_text
 from ..answers.html import sheet
 from ..answers.numbers import inline
 from ..answers.picture import Picture, PictureNode
-from ..answers.plain_numbers import Entries
+from ..answers.plain_numbers import LargeArray
 from ..answers.theme import Theme
 from ..lang.excerpt import printable
-from .layers import LABEL_HEIGHT, Line, Placed, Point, place
-from .scene import PADDING, ROW, Box, Link, Scene, label_width, scene_of
+from .layers import LABEL_HEIGHT, Connector, PicturePoint, Placed, place
+from .scene import PADDING, ROW, Link, Scene, SceneBox, label_width, scene_of
 
 MARGIN: Final = 24.0
 NOTE: Final = 22.0
@@ -74,7 +74,7 @@ class Heat:
     used       the names of the shades that occur
     """
 
-    def __init__(self, boxes: Iterable[Box]) -> None:
+    def __init__(self, boxes: Iterable[SceneBox]) -> None:
         sizes = {box.size for box in boxes if box.size is not None}
         known = [size for size in sizes if size and isfinite(size)]
         self.low, self.high = min(known, default=0.0), max(known, default=0.0)
@@ -144,7 +144,7 @@ def place_scene(scene: Scene) -> Placed:
     sizes = [(box.width, box.height) for box in scene.boxes]
     hints = [label_width(link.hint(scene.boxes)) for link in scene.links]
     links = zip(scene.links, hints, strict=True)
-    return place(sizes, [Line(e.start, e.end, e.width, hint) for e, hint in links])
+    return place(sizes, [Connector(e.start, e.end, e.width, hint) for e, hint in links])
 
 
 def style(theme: Theme, heat: Heat | None, printed: bool = False) -> str:
@@ -187,8 +187,8 @@ def drawn(
 
 def _line(
     link: Link,
-    points: Sequence[Point],
-    label: Point,
+    points: Sequence[PicturePoint],
+    label: PicturePoint,
     name: str,
     scene: Scene,
     live: bool,
@@ -214,7 +214,7 @@ def _line(
     yield "</g>"
 
 
-def path(points: Sequence[Point]) -> str:
+def path(points: Sequence[PicturePoint]) -> str:
     """Return an SVG path that is vertical where it leaves or enters a layer."""
     (x, y), *others = points
     drawn = [f"M{x:.1f} {y:.1f}"]
@@ -230,7 +230,7 @@ def path(points: Sequence[Point]) -> str:
 
 
 def _box(
-    box: Box, middle: Point, heat: Heat | None, live: bool, name: str
+    box: SceneBox, middle: PicturePoint, heat: Heat | None, live: bool, name: str
 ) -> Iterator[str]:
     kinds = ["node", *["leaf"] * box.leaf, *["fold"] * (box.fold is not None)]
     if heat is not None and box.size is not None:
@@ -271,7 +271,7 @@ def text_at(x: float, y: float, anchor: str, text: str, kind: str = "") -> str:
     )
 
 
-def described(box: Box) -> str:
+def described(box: SceneBox) -> str:
     """Return a box in words."""
     said = [f"{box.title} {box.shape}".rstrip(), box.text, box.value, box.gradient]
     return ", ".join(filter(None, said))
@@ -334,7 +334,7 @@ def graphml(picture: Picture) -> Iterator[str]:
     yield f"<graph id={attribute(picture.name)} edgedefault={attribute('directed')}>"
     for node in picture.nodes:
         yield f'<node id="n{node.node.id}">'
-        yield from _data("n", _told(node))
+        yield from _data("n", _caption(node))
         yield "</node>"
     for node in picture.nodes:
         at, local = node.node.id, node.node.local_gradients
@@ -348,7 +348,7 @@ def graphml(picture: Picture) -> Iterator[str]:
     yield "</graphml>"
 
 
-def _told(node: PictureNode) -> Mapping[str, str | None]:
+def _caption(node: PictureNode) -> Mapping[str, str | None]:
     view = node.node
     same = {key: getattr(view, key) for key in NODE_KEYS[:4]}
     return same | {
@@ -366,5 +366,5 @@ def _data(kind: str, told: Mapping[str, str | None]) -> Iterator[str]:
 
 
 def _number(value: Brief | None) -> str | None:
-    known = value is not None and not isinstance(value, Extent | Entries)
+    known = value is not None and not isinstance(value, Extent | LargeArray)
     return inline(value) if known else None  # type: ignore[arg-type]

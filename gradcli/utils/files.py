@@ -79,7 +79,7 @@ def save(obj: object, f: Target) -> None:
     )
     tensors: Any = obj
     if not state:
-        form, tensors = _taken_apart(obj)
+        form, tensors = _disassemble(obj)
         notes[FORM] = json.dumps(form)
     data = serialise(_arrays(tensors), {ORDER: json.dumps(list(tensors)), **notes})
     if isinstance(f, str | os.PathLike):
@@ -221,7 +221,7 @@ def _arrays(tensors: Mapping[str, Tensor]) -> Params:
     }
 
 
-def _taken_apart(obj: object) -> tuple[Any, dict[str, Tensor]]:
+def _disassemble(obj: object) -> tuple[Any, dict[str, Tensor]]:
     """Return a value as JSON, and its tensors by the names that replace them in it.
 
     Raises:
@@ -257,10 +257,10 @@ def _taken_apart(obj: object) -> tuple[Any, dict[str, Tensor]]:
 
 
 def _put_together(shape: Any, tensors: Mapping[str, Tensor]) -> Any:
-    """Return the value that `_taken_apart` returned as JSON and tensors.
+    """Return the value that `_disassemble` returned as JSON and tensors.
 
     Raises:
-        ValueError: ``shape`` is no JSON that `_taken_apart` makes.
+        ValueError: ``shape`` is no JSON that `_disassemble` makes.
     """
     if type(shape) in PLAIN:
         return shape

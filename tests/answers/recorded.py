@@ -6,7 +6,7 @@ import json
 from typing import Any, NamedTuple
 
 from gradcli.answers.graph_view import GraphView, graph_view
-from gradcli.answers.names import Names
+from gradcli.answers.names import NameCollector
 from gradcli.engine import Tensor
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, execute, prepare
@@ -16,7 +16,7 @@ class Named(NamedTuple):
     """A run, the names of its values, and the graph below its output."""
 
     run: Run
-    names: Names
+    names: NameCollector
     view: GraphView
 
     @property
@@ -31,7 +31,7 @@ class Named(NamedTuple):
 
 def ran(program: str, *bindings: str) -> Named:
     prepared = prepare(program, read_bindings(bindings))
-    names = Names()
+    names = NameCollector()
     run = execute(prepared, trace=names.heard)
     names.settle(run.inputs, run.variables, prepared.code.assigned)
     named = {i.name: i.tensor for i in run.inputs}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gradcli.answers import paths as module
 from gradcli.answers.explanation import explain
 from gradcli.answers.graph_view import graph_view
-from gradcli.answers.names import Names
+from gradcli.answers.names import NameCollector
 from gradcli.answers.paths import Paths, PathsView
 from gradcli.engine import Tensor
 from gradcli.lang.run import evaluate
@@ -250,9 +250,9 @@ def test_arrays_of_a_gpu_stay_there(cuda: Any) -> None:
     view = graph_view(
         output, source=program, name=name, variables=variables, local_gradients=False
     )
-    paths = Paths(output, start, inputs, Names(), view)
+    paths = Paths(output, start, inputs, NameCollector(), view)
     for to in inputs:
         found = paths.to(to, EVERY)
         assert (found.count, found.adds_up) == (5, True)
-    leaves = [s for s in explain(output, start, Names(), view) if s.is_leaf]
+    leaves = [s for s in explain(output, start, NameCollector(), view) if s.is_leaf]
     assert {s.name for s in leaves} == {"W", "x"}

@@ -10,7 +10,7 @@ import pytest
 from gradcli.answers.briefly import MAX_WHOLE_ENTRIES, Extent
 from gradcli.answers.catalog import catalog, find, page
 from gradcli.answers.pattern import pattern_of
-from gradcli.answers.places import MAX_NOTE_CHARACTERS, Places, Where
+from gradcli.answers.places import MAX_NOTE_CHARACTERS, SpanFinder, Where
 from gradcli.engine import NUMPY, Tensor, call
 from gradcli.lang.excerpt import Span, locate
 from gradcli.lang.parser import parse
@@ -52,7 +52,7 @@ def test_a_page_shows_the_defaults_of_parameters() -> None:
 def test_lines_are_counted_as_in_messages(end: str) -> None:
     source = end.join(["a = x", "", "b = sin(a)", "b*a"])
     for start in range(len(source)):
-        where = Places(source).find((start, start + 1))
+        where = SpanFinder(source).find((start, start + 1))
         place = locate(source, Span(start, start + 1))
         if source[start] not in "\r\n":
             assert (where.line, where.column) == (place.line, place.column)
@@ -60,7 +60,7 @@ def test_lines_are_counted_as_in_messages(end: str) -> None:
 
 def test_a_text_stands_on_one_line_and_has_an_end() -> None:
     source = "y = sum([x,\n   2*x]) + " + "+ ".join(["x"] * MAX_NOTE_CHARACTERS)
-    places = Places(source)
+    places = SpanFinder(source)
     assert places.find((4, 20)) == Where("sum([x, 2*x])", 1, 5)
     whole = places.find((0, len(source))).text
     assert whole is not None
@@ -69,7 +69,7 @@ def test_a_text_stands_on_one_line_and_has_an_end() -> None:
 
 
 def test_nothing_is_known_of_no_span() -> None:
-    assert Places("x").find(None) == Where(None, None, None)
+    assert SpanFinder("x").find(None) == Where(None, None, None)
 
 
 def leaf(values: object) -> Tensor:

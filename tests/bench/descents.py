@@ -12,7 +12,7 @@ from math import isfinite
 from typing import Any
 
 from gradcli.lang.bindings import read_bindings
-from gradcli.lang.descent import Descent
+from gradcli.lang.descent import ProgramDescent
 from gradcli.lang.run import Session, prepare
 from gradcli.optim import SGD, Adam
 
@@ -38,7 +38,7 @@ def of_gradcli(problem: str, name: str) -> Once:
     starts = [x.raw.copy() for x in inputs]
     make = partial({"sgd": SGD, "adam": Adam}[name], lr=1e-3)
 
-    descent = Descent(Session(prepared), make, wrt)
+    descent = ProgramDescent(Session(prepared), make, wrt)
 
     def once() -> bool:
         for x, start in zip(inputs, starts, strict=True):

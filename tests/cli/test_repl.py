@@ -11,7 +11,7 @@ import pexpect
 import pytest
 
 from gradcli.cli import keyboard
-from gradcli.cli.commands.repl import HELP, OWN, Session
+from gradcli.cli.commands.repl import HELP, OWN, ReplSession
 from gradcli.cli.workspace import Workspace, goes_on, parted
 from gradcli.lang.errors import ProgramError
 from tests.processes import HANGS
@@ -121,7 +121,7 @@ def test_words_are_completed(
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data.csv").touch()
-    session = Session()
+    session = ReplSession()
     session.typed.take("width = 2")
     begun, words = session.complete(before)
     assert begun == word

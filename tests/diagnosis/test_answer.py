@@ -9,7 +9,7 @@ import pytest
 from gradcli.answers import claim_mistakes
 from gradcli.answers.claim_mistakes import right_derivative
 from gradcli.check.claims.judge import judge
-from gradcli.check.claims.text import Claim, ClaimsTask, Given, read_claim
+from gradcli.check.claims.text import Claim, ClaimInput, ClaimsTask, read_claim
 
 ANSWERS = {
     ("y = e^x", "dy/dx = x*e^(x-1)"): "exp(x)",
@@ -28,7 +28,7 @@ ANSWERS = {
 
 def task_of(program: str, text: str) -> ClaimsTask:
     names = [name for name in "xzv" if name in program]
-    inputs = tuple(Given(name, (2,) if name == "v" else ()) for name in names)
+    inputs = tuple(ClaimInput(name, (2,) if name == "v" else ()) for name in names)
     claim = read_claim(text, names, {"y"})
     return ClaimsTask(program, inputs, (claim,), seconds=inf)
 
@@ -47,14 +47,14 @@ def test_a_false_claim_is_answered_with_the_derivative(program: str, text: str) 
 @pytest.mark.parametrize(
     ("program", "given", "claim"),
     [
-        ("sum(A@A@A)", Given("A", (4, 4)), read_claim("d/dA = 1", ["A"])),
-        ("log(-1 - x**2)", Given("x", ()), read_claim("d/dx = 1", ["x"])),
-        ("x", Given("x", ()), Claim("value")),
+        ("sum(A@A@A)", ClaimInput("A", (4, 4)), read_claim("d/dA = 1", ["A"])),
+        ("log(-1 - x**2)", ClaimInput("x", ()), read_claim("d/dx = 1", ["x"])),
+        ("x", ClaimInput("x", ()), Claim("value")),
     ],
     ids=["too long", "no value", "of values"],
 )
 def test_there_is_not_always_an_answer(
-    program: str, given: Given, claim: Claim
+    program: str, given: ClaimInput, claim: Claim
 ) -> None:
     task = ClaimsTask(program, (given,), (), seconds=inf)
     assert right_derivative(task, claim, inf) == ()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gradcli.lang.compiler import compile_program
-from gradcli.lang.machine import Machine, Result
+from gradcli.lang.machine import Machine, ProgramResult
 from gradcli.lang.parser import parse
 
 
@@ -109,7 +109,7 @@ class PlainLibrary:
         return None
 
 
-Evaluate = Callable[..., Result]
+Evaluate = Callable[..., ProgramResult]
 
 
 @pytest.fixture(scope="session")
@@ -132,7 +132,7 @@ def evaluate() -> Evaluate:
         max_steps: int = 10_000_000,
         trace: Any = None,
         **bindings: object,
-    ) -> Result:
+    ) -> ProgramResult:
         code = compile_program(parse(source, bindings))
         linked = code, bindings, library or PlainLibrary()
         return Machine(*linked, max_steps=max_steps, trace=trace).run()

@@ -12,7 +12,7 @@ import pytest
 
 from gradcli.engine import NUMPY, Tensor
 from gradcli.lang.bindings import read_bindings
-from gradcli.lang.descent import Batches, Descent, End, Step
+from gradcli.lang.descent import Batches, DescentStep, End, ProgramDescent
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.run import Prepared, Session, execute, prepare
 from gradcli.optim import LBFGS, SGD, Adam
@@ -135,17 +135,17 @@ class Counted(Session):
 
 def went(
     source: str, *arguments: str, steps: int, optimizer: Any = SGD, **options: Any
-) -> tuple[End, list[Step], list[Tensor], Counted]:
+) -> tuple[End, list[DescentStep], list[Tensor], Counted]:
     fails = options.pop("fails", None)
     tolerance = options.pop("tolerance", -inf)
     prepared = made(source, *arguments)
     inputs = leaves(prepared)
     program = Counted(prepared)
     program.fails = fails or program.fails
-    told: list[Step] = []
+    told: list[DescentStep] = []
     names = [given.name for given in prepared.inputs]
     make = partial(optimizer, **options)
-    descent = Descent(program, make, names, on_step=told.append)
+    descent = ProgramDescent(program, make, names, on_step=told.append)
     return descent.run(steps, tolerance), told, inputs, program
 
 
@@ -205,7 +205,7 @@ def test_however_it_ends_the_inputs_hold_what_the_last_loss_was_computed_at(
 def test_a_gradient_that_runs_off_ends_it_though_the_loss_is_finite() -> None:
     end, _, _, _ = went("sqrt(w)", "w=0", steps=5)
     assert (end.reached, end.stopped) == (None, "diverged")
-    assert isinstance(end.lost, Step)
+    assert isinstance(end.lost, DescentStep)
     assert (end.lost.loss, end.lost.grad_norm) == (0.0, inf)
 
 
@@ -218,9 +218,11 @@ def test_the_gradient_s_length_does_not_overflow() -> None:
 def test_with_batches_the_last_loss_is_that_of_all_rows() -> None:
     prepared = made("((w - x)**2).mean()", "w=0", "x=[1,2,3,10]", wrt=["w"])
     x = prepared.inputs[1].tensor
-    told: list[Step] = []
+    told: list[DescentStep] = []
     make = partial(SGD, lr=0.0)
-    descent = Descent(Session(prepared), make, ["w"], Batches({"x": x}, 2), told.append)
+    descent = ProgramDescent(
+        Session(prepared), make, ["w"], Batches({"x": x}, 2), told.append
+    )
     end = descent.run(4)
     assert [step.loss for step in told] == [2.5, 54.5, 2.5, 54.5, 28.5]
     assert end.reached == told[-1]

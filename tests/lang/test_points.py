@@ -12,7 +12,7 @@ import pytest
 from gradcli.lang import text_tables
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.points import point_blocks
-from gradcli.lang.text_tables import Points, Wanted
+from gradcli.lang.text_tables import Points, WantedColumns
 
 READERS = ["arrow", "python"]
 
@@ -30,7 +30,7 @@ def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 
 
 def read(path: Path, *names: str) -> list[Points]:
-    return [block() for block in point_blocks(str(path), Wanted(names))]
+    return [block() for block in point_blocks(str(path), WantedColumns(names))]
 
 
 def column(blocks: list[Points], name: str) -> list[float]:
@@ -216,7 +216,7 @@ def test_a_place_without_a_table_is_told(
     place: str, code: str, words: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ProgramError) as caught:
-        next(point_blocks(str(tmp_path / place), Wanted(("x",))))
+        next(point_blocks(str(tmp_path / place), WantedColumns(("x",))))
     assert caught.value.code == code
     assert words in caught.value.message
     assert caught.value.hint is not None
@@ -328,7 +328,9 @@ def test_dates_beyond_those_of_python_are_carried_along(
     kept = whole.cast(pa.date32() if unit == "day" else getattr(pa, name)(unit))
     path = tmp_path / "t.parquet"
     parquet.write_table(pa.table({"x": [1.0, 2.0], "k": kept}), path)
-    (block,) = [b() for b in point_blocks(str(path), Wanted(("x",), kept=("k",)))]
+    (block,) = [
+        b() for b in point_blocks(str(path), WantedColumns(("x",), kept=("k",)))
+    ]
     assert [*map(json.loads, block.columns["k"])] == [cell, None]
 
 
@@ -372,7 +374,7 @@ def test_an_input_has_one_column(suffix: str, reader: str, tmp_path: Path) -> No
 def test_parts_have_all_rows_of_points_good_and_bad(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("x\nbad\n1\n2\nbad\nbad\n3\n4\n5\nbad\n")
-    (block,) = point_blocks(str(path), Wanted(("x",)))
+    (block,) = point_blocks(str(path), WantedColumns(("x",)))
     parts = [part() for part in block.parts(lambda: 2)]
     assert [part.columns["x"].tolist() for part in parts] == [[1, 2], [3, 4], [5]]
     assert [[bad.nr for bad in part.bad] for part in parts] == [[0, 3, 4], [], [1]]

@@ -11,7 +11,7 @@ import pytest
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.npy import layout_of
 from gradcli.lang.points import point_blocks
-from gradcli.lang.text_tables import Wanted, places_in
+from gradcli.lang.text_tables import WantedColumns, places_in
 from tests.lang.stranger import good
 from tests.processes import ROOT
 
@@ -44,4 +44,4 @@ def test_a_name_of_a_column_is_bounded(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("x," + "b" * 10_001 + "\n1,2\n")
     with pytest.raises(ProgramError, match="name is above 10,000 characters"):
-        [*point_blocks(str(path), Wanted(("x",)))]
+        [*point_blocks(str(path), WantedColumns(("x",)))]

@@ -17,7 +17,14 @@ import pytest
 
 from gradcli.check import whole
 from gradcli.check.process.budget import Budget
-from gradcli.check.process.job import CERTIFIED, PROVED, ROUNDED, Block, Input, Job
+from gradcli.check.process.job import (
+    CERTIFIED,
+    PROVED,
+    ROUNDED,
+    Job,
+    JobInput,
+    NumberBlock,
+)
 from gradcli.check.verify import Check
 from gradcli.engine import NUMPY, Tensor
 from gradcli.ops import OPS, Op
@@ -71,15 +78,15 @@ def job_of(spot: Spot) -> Job:
     inputs = []
     for position, leaf in zip(spot.free, leaves, strict=True):
         grad = np.zeros(leaf.shape) if leaf.grad is None else leaf.grad.raw
-        inputs.append(Input(f"x{position}", block(leaf.raw), block(grad)))
+        inputs.append(JobInput(f"x{position}", block(leaf.raw), block(grad)))
     return Job(
         spot.op.name, tuple(inputs), block(out.raw),
         cotangent=block(cotangent), seconds=inf,
     )  # fmt: skip
 
 
-def block(array: Any) -> Block:
-    return Block.of(np.shape(array), np.ravel(array))
+def block(array: Any) -> NumberBlock:
+    return NumberBlock.of(np.shape(array), np.ravel(array))
 
 
 def check_of(spot: Spot) -> Check:

@@ -14,8 +14,8 @@ from gradcli.check.system import exact
 from gradcli.check.terms import Terms
 from gradcli.engine import NUMPY, Tensor, call
 from gradcli.engine.arrays import ArrayNamespace
-from gradcli.engine.factors import Factors
-from gradcli.engine.namespace import Namespace
+from gradcli.engine.factors import MatrixFactors
+from gradcli.engine.namespace import NumberSystem
 from gradcli.ops import OPS, Op
 from gradcli.ops.basis import SPECIAL, UFUNCS
 from tests.grouped import by_row
@@ -26,7 +26,7 @@ BASIS = sorted(
     {*UFUNCS, *SPECIAL}
     | {
         name
-        for name in (*vars(ArrayNamespace), *vars(Factors))
+        for name in (*vars(ArrayNamespace), *vars(MatrixFactors))
         if not name.startswith("_")
     }
 )
@@ -42,7 +42,7 @@ CASES = [
 
 @pytest.mark.parametrize("name", BASIS)
 def test_object_arrays_have_the_whole_basis(name: str) -> None:
-    classes = ObjectNamespace, Namespace, ObjectNamespace(Terms())
+    classes = ObjectNamespace, NumberSystem, ObjectNamespace(Terms())
     own = {name for each in classes for name in vars(each)}
     assert name in own
 

@@ -12,7 +12,7 @@ from gradcli.answers.closed_forms import FIRST, FormulaView, indices
 from gradcli.answers.formula_lines import equations, latex_lines, symbols_in
 from gradcli.answers.formula_lines import written as with_symbols
 from gradcli.check.formulas import _LATEX, _NAMES
-from gradcli.formulas.latex import Symbols
+from gradcli.formulas.latex import LatexSymbols
 from gradcli.ops import OPS
 
 NAMES = ["a", "b", "c", "x", "y", "z", "w3", "foo", "bar_1", "lambda_"]
@@ -31,7 +31,7 @@ def latex_of(formula: str) -> str:
 
 def written(formula: str) -> str:
     latex = latex_of(formula)
-    return with_symbols(latex, Symbols(symbols_in(latex)))
+    return with_symbols(latex, LatexSymbols(symbols_in(latex)))
 
 
 @pytest.mark.parametrize(
@@ -55,12 +55,12 @@ def written(formula: str) -> str:
     ],
 )
 def test_a_name_has_its_symbol(name: str, expected: str) -> None:
-    assert Symbols([name])[name] == expected
+    assert LatexSymbols([name])[name] == expected
 
 
 def test_two_names_never_look_alike_and_an_entry_is_a_subscript_of_the_whole() -> None:
     names = ["w1", "w_1", "lambda_", "λ", "θ", "theta"]
-    symbols = Symbols(names)
+    symbols = LatexSymbols(names)
     assert len({symbols[name] for name in names}) == len(names)
     assert symbols["w_1"] == r"\mathtt{w\_1}"
     assert symbols.entry("x", "0,1") == "x_{1,2}"
@@ -112,7 +112,7 @@ def test_every_function_of_a_closed_form_compiles(key: tuple[Any, ...]) -> None:
     each = head(*given, *(x + 1, y)[:free])
     for made in (each, each**2 * y, y * each * (each + 1) / (each + 2), 1 - each):
         latex = str(_LATEX.doprint(made))
-        compiles(with_symbols(latex, Symbols(symbols_in(latex))))
+        compiles(with_symbols(latex, LatexSymbols(symbols_in(latex))))
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ HARD = (
 
 @pytest.mark.parametrize("name", HARD)
 def test_every_name_compiles(name: str) -> None:
-    text = Symbols([name]).entry(name, "0,1")
+    text = LatexSymbols([name]).entry(name, "0,1")
     assert text.count("{") == text.count("}")
     if text.isascii():
         compiles(text)

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from gradcli.answers import numbers
 from gradcli.answers.jsons import answer, dumps, entries, line_of, listed
 from gradcli.answers.line import Layout, Line, Part, aligned
-from gradcli.answers.numbers import bare_line, draw, inline, number, value_lines
-from gradcli.answers.plain_numbers import MANY, Entries, flat, plain, shown, sizes
+from gradcli.answers.numbers import draw, inline, number, number_line, value_lines
+from gradcli.answers.plain_numbers import MANY, LargeArray, flat, plain, shown, sizes
 from gradcli.answers.terminal import TerminalWriter
 from gradcli.answers.writer import PlainWriter
 
@@ -89,10 +89,10 @@ def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_pieces_are_the_text_of_the_list(shape: tuple[int, ...], kind: str) -> None:
     raw = array(shape, kind)
-    assert bare_line(Entries(raw)).text == inline(plain(raw))
-    assert line_of({"a": [Entries(raw), 1]}).text == dumps({"a": [plain(raw), 1]})
-    assert flat(Entries(raw)) == pytest.approx(flat(plain(raw)), nan_ok=True)
-    assert sizes(Entries(raw))[: len(sizes(plain(raw)))] == sizes(plain(raw))
+    assert number_line(LargeArray(raw)).text == inline(plain(raw))
+    assert line_of({"a": [LargeArray(raw), 1]}).text == dumps({"a": [plain(raw), 1]})
+    assert flat(LargeArray(raw)) == pytest.approx(flat(plain(raw)), nan_ok=True)
+    assert sizes(LargeArray(raw))[: len(sizes(plain(raw)))] == sizes(plain(raw))
 
 
 @pytest.mark.usefixtures("_small_pieces")
@@ -105,27 +105,27 @@ def test_they_are_drawn_alike_but_in_a_pipe_not_aligned(
     layout = Layout(None if rows is None else 60, rows)
     drawn = [
         [line.text for line in value_lines("dL/dx", value, layout, "a note", 6)]
-        for value in (Entries(raw), plain(raw))
+        for value in (LargeArray(raw), plain(raw))
     ]
     if rows is None:
         drawn = [
             [sub(r"(?<=[,[]) +(?![\[ ])", "", t) for t in lines] for lines in drawn
         ]
     assert drawn[0] == drawn[1]
-    assert draw(Entries(raw).around([r or 99 for r in (rows,) * raw.ndim]), layout)
+    assert draw(LargeArray(raw).around([r or 99 for r in (rows,) * raw.ndim]), layout)
 
 
 def test_only_large_arrays_stay_arrays() -> None:
     assert shown(np.zeros(3)) == [0.0, 0.0, 0.0]
     assert shown(np.float64(2)) == 2.0
-    assert isinstance(shown(np.zeros(MANY + 1)), Entries)
+    assert isinstance(shown(np.zeros(MANY + 1)), LargeArray)
 
 
 def test_a_long_line_is_written_to_a_pipe_and_to_a_terminal_as_it_is() -> None:
     for make in (PlainWriter, lambda stream: TerminalWriter(stream, 40, False)):
         stream = io.StringIO()
         writer = make(stream)
-        writer.lines([Line(("before", "plain")), bare_line(Entries(np.zeros(30)))])
+        writer.lines([Line(("before", "plain")), number_line(LargeArray(np.zeros(30)))])
         assert stream.getvalue() == "before\n" + repr([0.0] * 30) + "\n"
 
 
@@ -167,7 +167,7 @@ def test_views_are_objects_wherever_they_stand_and_strings_numbers_that_json_lac
 
 @pytest.mark.usefixtures("_small_pieces")
 def test_a_list_with_a_line_each_is_one_object() -> None:
-    big = Entries(array((20,)))
+    big = LargeArray(array((20,)))
     for objects in ([], [1], [Inner(0.5), {"a": None}], [{"v": big}, {"n": [2.0]}]):
         told = listed(answer("graph", x=1), "nodes", objects)
         head, *lines, end = [each.text for each in told]

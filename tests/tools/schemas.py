@@ -36,7 +36,7 @@ from gradcli import answers
 from gradcli.answers.gradients import OutputView
 from gradcli.answers.graph_view import GraphView
 from gradcli.answers.jsons import SCHEMA
-from gradcli.answers.plain_numbers import Entries
+from gradcli.answers.plain_numbers import LargeArray
 from gradcli.answers.verdicts import Summary
 from gradcli.check.process.job import STRENGTH
 from gradcli.functions.function_proof import FunctionProof
@@ -165,7 +165,7 @@ def _schema(hint: Any) -> Schema:
         return {"enum": [*inside]}
     if origin in UNIONS:
         return _any([_schema(member) for member in inside])
-    if hint is Entries:
+    if hint is LargeArray:
         return _common("value")
     if origin is tuple and inside[-1] is not Ellipsis:
         items = _any([_schema(member) for member in inside])

@@ -15,7 +15,7 @@ from gradcli.lang.in_parts import Obstacle, Results, traced
 from gradcli.large import kernel, tiles
 from gradcli.large.columns import is_elementwise
 from gradcli.large.plan import needed
-from gradcli.large.tracing import Sample, Samples, Trace
+from gradcli.large.tracing import Sample, SampleNamespace, Trace
 from gradcli.ops import FUNCTIONS, Op, offered
 from gradcli.ops.op import overloads
 
@@ -236,7 +236,7 @@ def caught(ask: Callable[[], Any], other: Any) -> Any:
 
 @pytest.mark.parametrize("what", PLANTED)
 def test_what_looks_at_entries_is_not_traced(what: str) -> None:
-    def program(xp: Samples, given: list[Sample]) -> Results:
+    def program(xp: SampleNamespace, given: list[Sample]) -> Results:
         y = PLANTED[what](xp, given[0])
         return Results([(xp.traced(y), y.dtype)], [])
 
@@ -245,7 +245,7 @@ def test_what_looks_at_entries_is_not_traced(what: str) -> None:
 
 
 def test_a_number_of_all_entries_may_be_worked_on() -> None:
-    def program(xp: Samples, given: list[Sample]) -> Results:
+    def program(xp: SampleNamespace, given: list[Sample]) -> Results:
         total = xp.sum(given[0] * 2)
         return Results([(xp.exp(given[0]), given[0].dtype)], [total / 3 - 1, 5.0])
 
@@ -258,7 +258,7 @@ def test_a_number_of_all_entries_may_be_worked_on() -> None:
 
 def test_a_step_stands_once_and_only_where_it_is_read() -> None:
     trace = Trace((1000,))
-    xp = Samples(NUMPY, trace)
+    xp = SampleNamespace(NUMPY, trace)
     x = trace.input(np.linspace(0, 1, 9), xp)
     one = xp.ones_like(x)
     unread, y = xp.cos(x), xp.sin(x)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.check import whole
-from gradcli.check.process.job import Block, InputVerdict, Job, Verification
-from gradcli.check.process.job import Input as Asked
+from gradcli.check.process.job import InputVerdict, Job, NumberBlock, Verification
+from gradcli.check.process.job import JobInput as Asked
 from gradcli.check.subject import program_of
 from gradcli.check.verify import verify
 from gradcli.engine import NUMPY, Tensor, grad
@@ -22,8 +22,8 @@ NEURONS = "b = w1*a; c = w2*a; d = w3*b + w4*c; L = 10 - d"
 NEURON_VALUES = {"a": 3.0, "w1": 2.0, "w2": 4.0, "w3": 5.0, "w4": 6.0}
 
 
-def block(array: Any) -> Block:
-    return Block.of(np.shape(array), np.ravel(np.asarray(array, dtype=float)))
+def block(array: Any) -> NumberBlock:
+    return NumberBlock.of(np.shape(array), np.ravel(np.asarray(array, dtype=float)))
 
 
 def leaves(values: dict[str, Any], dtype: str) -> dict[str, Tensor]:
@@ -77,7 +77,10 @@ def rows_job(source: str, values: dict[str, Any], kind: str) -> Job:
 def claiming(given: Job, name: str, change: Any) -> Job:
     """The same job with other numbers claimed for one input."""
     inputs = tuple(
-        replace(i, claim=Block.of(i.claim.shape, [change(v) for v in i.claim.values()]))
+        replace(
+            i,
+            claim=NumberBlock.of(i.claim.shape, [change(v) for v in i.claim.values()]),
+        )
         if i.name == name and i.claim is not None
         else i
         for i in given.inputs

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gradcli.check import box as boxing
-from gradcli.check.box import Range, Ranges, Span, ranges
+from gradcli.check.box import InputInterval, ProvenRange, Ranges, ranges
 from gradcli.check.process.budget import Budget
 from gradcli.check.subject import program_of
 
@@ -28,7 +28,7 @@ def over(program: str, box: dict[str, Any], **fixed: Any) -> Ranges:
     spans, middles = {}, {}
     for name, (low, high) in box.items():
         lower, upper = np.asarray(low, float), np.asarray(high, float)
-        spans[name] = Span(tuple(lower.flat), tuple(upper.flat))
+        spans[name] = InputInterval(tuple(lower.flat), tuple(upper.flat))
         middles[name] = (lower + upper) / 2
     given = job(program, {**middles, **fixed})
     return ranges(given, spans, program_of(given), Budget(inf))
@@ -68,7 +68,7 @@ def test_no_point_lies_outside_the_bounds(program: str, box: Values) -> None:
             assert inside(slope, found.gradients[asked.name][0])
 
 
-def inside(number: float, found: Range) -> bool:
+def inside(number: float, found: ProvenRange) -> bool:
     rounding = 1e-14 * max(1.0, abs(number))
     return found.lower - rounding <= number <= found.upper + rounding
 
@@ -85,6 +85,8 @@ def test_bounds_hold_however_little_work_is_done(
 
 def test_without_time_nothing_is_said_and_nothing_fails() -> None:
     given = job("x**2", {"x": 1.0})
-    found = ranges(given, {"x": Span((0.0,), (2.0,))}, program_of(given), Budget(1e-9))
+    found = ranges(
+        given, {"x": InputInterval((0.0,), (2.0,))}, program_of(given), Budget(1e-9)
+    )
     assert (found.value[0].lower, found.value[0].upper) == (-inf, inf)
     assert not found.close

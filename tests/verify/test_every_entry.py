@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import gradcli.check.verify as checking
-from gradcli.check.entries import Report
+from gradcli.check.entries import InputReport
 from gradcli.check.floats import Gaps
-from gradcli.check.process.job import REFUTED, SAMPLED, Block, InputVerdict, Job
+from gradcli.check.process.job import REFUTED, SAMPLED, InputVerdict, Job, NumberBlock
 from tests.grouped import nightly
 
 from .jobs import checked, job
@@ -40,7 +40,7 @@ def altered(asked: Job, at: int, number: float) -> InputVerdict:
     assert x.claim is not None
     numbers = list(x.claim.values())
     numbers[at] = number
-    claim = Block.of(x.claim.shape, numbers)
+    claim = NumberBlock.of(x.claim.shape, numbers)
     (verdict,) = checked(replace(asked, inputs=(replace(x, claim=claim),))).inputs
     return verdict
 
@@ -77,7 +77,7 @@ def test_what_other_entries_agree_to_is_no_less_than_the_gap() -> None:
     found = np.array([1.0, 2.0 + 2e-9, 4.0])
     gaps = Gaps.between(numbers, found, 8 * np.abs(found), 2.0**-53)
     assert gaps.farthest(2).tolist() == [1]
-    report = Report("x", [], unseen=3)
+    report = InputReport("x", [], unseen=3)
     gaps.tell(report, np.array([0]))
     assert report.more is not None
     assert "the other 2 agree" in report.more
@@ -87,6 +87,6 @@ def test_what_other_entries_agree_to_is_no_less_than_the_gap() -> None:
 def test_a_wrong_power_of_a_negative_number_is_not_explained_by_rounding() -> None:
     """The slope by an exponent that is exact plays no part in it."""
     asked = job("((x + y)**2)*1", {"x": -2.0, "y": -1.0})
-    claim = Block.of((), [-6.0 * (1 + 1e-8)])
+    claim = NumberBlock.of((), [-6.0 * (1 + 1e-8)])
     inputs = tuple(replace(i, claim=claim) for i in asked.inputs)
     assert checked(replace(asked, inputs=inputs)).verdict == REFUTED

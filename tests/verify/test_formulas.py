@@ -71,10 +71,10 @@ def test_formulas_survive_the_way_between_processes() -> None:
 
 
 def test_running_out_of_time_is_said_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
-    def slow(self: whole.Whole, *anything: object) -> None:
+    def slow(self: whole.SymbolicCheck, *anything: object) -> None:
         raise OutOfTime
 
-    monkeypatch.setattr(whole.Whole, "_derive", slow)
+    monkeypatch.setattr(whole.SymbolicCheck, "_derive", slow)
     (verdict,) = checked(asked("gradient", "sum(tanh(x))")).inputs
     assert verdict.formulas == (None, None)
     assert verdict.missing is not None

@@ -10,7 +10,7 @@ import pytest
 
 from gradcli.answers import jobs
 from gradcli.answers.jobs import claim, job_for
-from gradcli.check.process.job import REFUTED, SAMPLED, Block, Job
+from gradcli.check.process.job import REFUTED, SAMPLED, Job, NumberBlock
 from gradcli.check.subject import program_of
 from gradcli.check.verify import verify
 from gradcli.lang.bindings import read_bindings
@@ -41,7 +41,7 @@ def handed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> J
     return job_for(run, float("inf"), kind, {"x": claim(blocks, 0)})
 
 
-def claimed(job: Job) -> Block:
+def claimed(job: Job) -> NumberBlock:
     block = job.inputs[0].claim
     assert block is not None
     return block
@@ -74,7 +74,7 @@ def test_a_wrong_number_is_refuted(handed: Job, zero: bool) -> None:
     wrong = [0.5 if (v == 0) == zero else v for v in block.values()]
     assert wrong != block.values()
     assert block.places is not None
-    false = replace(Block.of(block.shape, wrong), places=block.places)
+    false = replace(NumberBlock.of(block.shape, wrong), places=block.places)
     job = replace(handed, inputs=(replace(given, claim=false),))
     assert verify(job, program_of(job)).verdict == REFUTED
 

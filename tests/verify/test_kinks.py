@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from gradcli.check.balls import ball
-from gradcli.check.kinks import Field, Report, kinks_of, slope
+from gradcli.check.kinks import KinkReport, OutputFunction, kinks_of, slope
 from gradcli.check.subject import unit
 from gradcli.ops import FUNCTIONS
 
 from .jobs import claiming, job
 
 
-def report(source: str, values: dict[str, Any], radius: float = 0.0) -> Report:
+def report(source: str, values: dict[str, Any], radius: float = 0.0) -> KinkReport:
     return kinks_of(job(source, values), radius)
 
 
@@ -71,6 +71,6 @@ def test_many_equal_kinks_of_one_row_are_one_line() -> None:
 def test_slope_above_is_the_one_sided_derivative(
     source: str, at: float, expected: float
 ) -> None:
-    field = Field(job(source, {"x": at}))
+    field = OutputFunction(job(source, {"x": at}))
     found = float(slope(field, [ball(at)], unit(1, 0), 1)[0])
     assert found == expected

@@ -11,7 +11,7 @@ from sympy import Abs, cos, cosh, exp, log, sign, sin, sinh, sqrt, tan, tanh
 from gradcli.check.balls import ball
 from gradcli.check.expressions import compiled
 from gradcli.check.formulas import closed_form, formula
-from gradcli.check.prove import Quotients, TooLarge, vanishes, vanishes_here
+from gradcli.check.prove import PolynomialTooLarge, Quotients, vanishes, vanishes_here
 from gradcli.check.system import NoMeaning
 
 X, Y = sympy.Dummy("x", real=True), sympy.Dummy("y", real=True)
@@ -132,5 +132,5 @@ def test_denominator_that_is_zero_everywhere_is_refused() -> None:
 
 def test_too_large_a_product_is_refused_before_it_is_made() -> None:
     symbols = sympy.symbols("a:12", real=True)
-    with pytest.raises(TooLarge):
+    with pytest.raises(PolynomialTooLarge):
         Quotients(symbols).of(sympy.Add(*symbols) ** 20)

@@ -17,7 +17,13 @@ import pytest
 
 from gradcli.check import verify
 from gradcli.check.kinks import kinks_of
-from gradcli.check.process.job import REFUTED, ROUNDED, UNKNOWN, Block, Verification
+from gradcli.check.process.job import (
+    REFUTED,
+    ROUNDED,
+    UNKNOWN,
+    NumberBlock,
+    Verification,
+)
 from gradcli.lang.run import evaluate
 from tests.laws.mutants import all_mutants, planted
 
@@ -175,7 +181,7 @@ def test_a_second_derivative_needs_its_digits_too(digits: float) -> None:
 
 def test_a_wrong_output_is_refuted_beside_rounding() -> None:
     given = job("x.sum()", {"x": [0.1, 0.2, -0.3]})
-    wrong = replace(given, output=Block.of((), [1e-9]))
+    wrong = replace(given, output=NumberBlock.of((), [1e-9]))
     assert checked(wrong).verdict == REFUTED
 
 

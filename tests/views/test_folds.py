@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradcli as torch
-from gradcli.answers.folds import MIN_TIMES, Fold, Run, folds, runs
+from gradcli.answers.folds import MIN_TIMES, Fold, Repetition, folds, runs
 from gradcli.answers.graph_view import graph_view
 
 
@@ -17,14 +17,14 @@ from gradcli.answers.graph_view import graph_view
         ("", []),
         ("abc", []),
         ("aaa", []),
-        ("aaaa", [Run(0, 1, 4)]),
-        ("xababababy", [Run(1, 2, 4)]),
-        ("abcabcabcabcab", [Run(0, 3, 4)]),
-        ("aaaab" * 4, [Run(0, 5, 4)]),
-        ("aaaabbbb", [Run(0, 1, 4), Run(4, 1, 4)]),
+        ("aaaa", [Repetition(0, 1, 4)]),
+        ("xababababy", [Repetition(1, 2, 4)]),
+        ("abcabcabcabcab", [Repetition(0, 3, 4)]),
+        ("aaaab" * 4, [Repetition(0, 5, 4)]),
+        ("aaaabbbb", [Repetition(0, 1, 4), Repetition(4, 1, 4)]),
     ],
 )
-def test_runs(things: str, found: list[Run]) -> None:
+def test_runs(things: str, found: list[Repetition]) -> None:
     assert runs(things) == found
 
 

@@ -24,18 +24,18 @@ from ..process.budget import Budget, OutOfTime, load_sympy
 from ..process.job import AGREES, PROVED, RAN_OUT, REFUTED, timed_out, words_of
 from .text import (
     Claim,
+    ClaimInput,
     ClaimsTask,
     Counterexample,
-    Given,
     Judgement,
     Point,
     Ruling,
     about_a_point,
     counting_point,
-    given_point,
     random_points,
     simpler,
     small_points,
+    typed_point,
 )
 from .truth import (
     DEEP_BITS,
@@ -81,7 +81,7 @@ Sides = tuple[Host, Host]
 
 
 @dataclass(slots=True)
-class Case:
+class ClaimCase:
     """A claim, and what has been found out about it so far.
 
     pointed     whether the claim may be meant for the given point alone
@@ -120,8 +120,10 @@ class Judge:
         self.task = task
         self.report = report
         self.budget = Budget(task.seconds)
-        self.given = given_point(task.inputs, task.seed)
-        self.cases = [Case(claim, about_a_point(task, claim)) for claim in task.claims]
+        self.given = typed_point(task.inputs, task.seed)
+        self.cases = [
+            ClaimCase(claim, about_a_point(task, claim)) for claim in task.claims
+        ]
         self.pinned: Point = {}
         self.tried = 0
         self.refusal: str | None = None
@@ -227,7 +229,7 @@ class Judge:
             # The second program has no value here, like the first.
             return False
 
-    def _look(self, case: Case, point: Point, visit: Visit) -> None:
+    def _look(self, case: ClaimCase, point: Point, visit: Visit) -> None:
         try:
             sides = compared(visit, case.claim)
         except KeyError:
@@ -256,12 +258,14 @@ class Judge:
             stands = f"the claim's shape {said} stands for {has}"
             case.note = None if said == has else stands
 
-    def _is_wrong(self, case: Case, visit: Visit, sides: Sides, deep: bool) -> bool:
+    def _is_wrong(
+        self, case: ClaimCase, visit: Visit, sides: Sides, deep: bool
+    ) -> bool:
         wrong, few = wrong_entries(visit, case.claim, *sides, deep)
         case.few |= dict.fromkeys(few)
         return bool(wrong)
 
-    def _ruling(self, case: Case) -> Ruling:
+    def _ruling(self, case: ClaimCase) -> Ruling:
         seen = len(case.seen)
         if case.wrong_at is not None and case.pointed and case.right_here:
             return Ruling(AGREES, 1, note="the point given, and not everywhere")
@@ -273,7 +277,7 @@ class Judge:
         shallow = f"compared in {int(ACCURATE_BITS * LOG_2)} digits"
         return Ruling(AGREES, seen, note=f"{shallow}; {note}" if note else shallow)
 
-    def _notes(self, case: Case) -> Iterator[str]:
+    def _notes(self, case: ClaimCase) -> Iterator[str]:
         if case.note:
             yield case.note
         if case.few:
@@ -287,7 +291,7 @@ class Judge:
             if count:
                 yield f"at {count} more points {has} has a value and {lacks} has none"
 
-    def _nothing(self, case: Case) -> str:
+    def _nothing(self, case: ClaimCase) -> str:
         if case.undefined:
             return "the claim has no finite value at any point looked at"
         why = case.reason or self.refusal
@@ -296,7 +300,7 @@ class Judge:
 
     # what follows
 
-    def _settle(self, case: Case) -> None:
+    def _settle(self, case: ClaimCase) -> None:
         """Find a counterexample to a claim that is false, or a proof of another one."""
         if case.wrong_at is None and case.seen:
             # Formulas say more beside a kink than on it.
@@ -320,7 +324,7 @@ class Judge:
                 note = f"the two differ by {share} of their size"
                 case.ruling = replace(case.ruling, note=note)
 
-    def _look_closer(self, case: Case) -> None:
+    def _look_closer(self, case: ClaimCase) -> None:
         """Compare the sides of a claim without a proof in more digits; those of values
         also where the program decides otherwise."""
         try:
@@ -364,10 +368,10 @@ class Judge:
                     for name, own in visit.point.items()
                 }
 
-    def _search(self, case: Case) -> Search:
+    def _search(self, case: ClaimCase) -> Search:
         return Search(self.task, case.claim, frozenset(self.pinned), self.budget)
 
-    def _proved(self, case: Case) -> Ruling:
+    def _proved(self, case: ClaimCase) -> Ruling:
         """Return the ruling after proofs on the first point's branch and others."""
         load_sympy()
         from .proof import Proof, prove
@@ -391,7 +395,7 @@ class Judge:
         note = "; ".join(self._notes(case)) or None
         return Ruling(PROVED, case.ruling.points, None, note, conditions)
 
-    def _further(self, case: Case, first: tuple[str, ...]) -> tuple[str, ...]:
+    def _further(self, case: ClaimCase, first: tuple[str, ...]) -> tuple[str, ...]:
         """Return a proof's conditions, joined with those of further branches."""
         from .proof import branch, prove
 
@@ -479,7 +483,7 @@ class Search:
             return None
         return sides
 
-    def _clear(self, free: Sequence[Given]) -> None:
+    def _clear(self, free: Sequence[ClaimInput]) -> None:
         """Set shorter and shorter runs of entries to zero; the claim stays wrong."""
         for given in free:
             size = given.size
@@ -490,7 +494,7 @@ class Search:
                         self._put(given.name, start, [0.0] * len(held))
                 size //= 2
 
-    def _simplify(self, free: Sequence[Given]) -> None:
+    def _simplify(self, free: Sequence[ClaimInput]) -> None:
         """Set every entry to the simplest number that leaves the claim wrong."""
         for _ in range(SIMPLIFYING_PASSES):
             before = self.best

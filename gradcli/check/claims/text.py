@@ -29,7 +29,7 @@ from ...lang.errors import ProgramError, Span
 from ...lang.maxima import MAX_NAME_CHARACTERS
 from ...lang.parser import parse
 from ...lang.syntax import assigned_names, free_names
-from ..process.job import UNKNOWN, Answer, Told
+from ..process.job import UNKNOWN, Answer, JsonMessage
 
 _NAME: Final = rf"[^\W\d²][^\W²]{{0,{MAX_NAME_CHARACTERS}}}"
 _AT: Final = r"(?:\s*+\[(?P<{}>[^][=]*)\])?"
@@ -279,7 +279,7 @@ def read_index(text: str) -> Index:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ClaimInput:
     """An input: its shape, and its numbers in C order or None if none were given."""
 
     name: str
@@ -292,12 +292,12 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimsTask(Told):
+class ClaimsTask(JsonMessage):
     """A program, its inputs, and what is claimed of it, or a second program, ``other``,
     that it is compared with at a number of random ``points``."""
 
     source: str
-    inputs: tuple[Given, ...]
+    inputs: tuple[ClaimInput, ...]
     claims: tuple[Claim, ...]
     of: str | None = None
     other: str | None = None
@@ -377,7 +377,7 @@ _SAMPLERS: Final[tuple[Sampler, ...]] = (
 of one of them."""
 
 
-def given_point(inputs: Sequence[Given], seed: int) -> Point | None:
+def typed_point(inputs: Sequence[ClaimInput], seed: int) -> Point | None:
     """Return the typed point, random where it has gaps; None if nothing was typed."""
     typed = frozenset(given.name for given in inputs if given.values is not None)
     return next(random_points(inputs, seed, typed)) if typed else None
@@ -393,7 +393,7 @@ def about_a_point(task: ClaimsTask, claim: Claim) -> bool:
 
 
 def random_points(
-    inputs: Sequence[Given], seed: int, pinned: frozenset[str] = frozenset()
+    inputs: Sequence[ClaimInput], seed: int, pinned: frozenset[str] = frozenset()
 ) -> Iterator[Point]:
     """Yield random points without end; inputs in ``pinned`` keep their values."""
     random = Random(seed)
@@ -402,13 +402,13 @@ def random_points(
         yield _filled(inputs, pinned, numbers)
 
 
-def counting_point(inputs: Sequence[Given], pinned: frozenset[str]) -> Point:
+def counting_point(inputs: Sequence[ClaimInput], pinned: frozenset[str]) -> Point:
     """Return the point whose inputs have the entries 1, 2, 3, … in C order."""
     return {g.name: _filled([g], pinned, map(float, count(1)))[g.name] for g in inputs}
 
 
 def small_points(
-    inputs: Sequence[Given], seed: int, pinned: frozenset[str]
+    inputs: Sequence[ClaimInput], seed: int, pinned: frozenset[str]
 ) -> Iterator[Point]:
     """Yield finitely many points of simple numbers, roughly the simplest first."""
     size = sum(given.size for given in inputs if given.name not in pinned)
@@ -417,7 +417,7 @@ def small_points(
 
 
 def _filled(
-    inputs: Sequence[Given], pinned: frozenset[str], numbers: Iterator[float]
+    inputs: Sequence[ClaimInput], pinned: frozenset[str], numbers: Iterator[float]
 ) -> Point:
     """Return the point at which inputs in ``pinned`` have their values, and the entries
     of the others, in order, the next of ``numbers``."""

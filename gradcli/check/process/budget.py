@@ -19,7 +19,7 @@ from time import monotonic, process_time
 from types import FrameType
 from typing import Final
 
-from ...lang.process import heard, lowered, raised
+from ...lang.process import lowered, on_unraisable, raised
 
 AGAIN: Final = 0.2
 """Seconds until the alarm rings again, in case a library has caught the first one."""
@@ -134,7 +134,7 @@ class Budget:
         before = signal.signal(signal.SIGALRM, ring)
         outer, _ = signal.setitimer(signal.ITIMER_REAL, asked, AGAIN)
         try:
-            with heard(OutOfTime, _ring_again):
+            with on_unraisable(OutOfTime, _ring_again):
                 try:
                     yield
                 finally:

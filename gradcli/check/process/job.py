@@ -63,7 +63,7 @@ def words_of(error: Exception) -> str:
         if isinstance(error, kind):
             return words
     said = getattr(error, "message", None) or str(error)
-    words = " ".join(said.split()) if is_ours(error) else ""
+    words = " ".join(said.split()) if is_internal_error(error) else ""
     words = words or "the check has no way to follow it"
     return words if len(words) <= 120 else words[:119] + "…"
 
@@ -76,7 +76,7 @@ _WORDS: Final[dict[type[Exception], str]] = {
 }
 
 
-def is_ours(error: Exception) -> bool:
+def is_internal_error(error: Exception) -> bool:
     """Tell whether an exception was raised by a statement of this package, so that its
     message is for people."""
     trace = error.__traceback__
@@ -116,7 +116,7 @@ def lacked_time(note: str | None) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class JsonMessage:
     """Base of records that are written as JSON and read back."""
 
     def to_json(self) -> str:
@@ -147,7 +147,7 @@ def decoded(kind: object, value: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class NumberBlock:
     """An array of numbers: its shape, and the numbers in C order.
 
     data    the numbers as bytes of float64
@@ -159,7 +159,7 @@ class Block:
     places: bytes | None = None
 
     @classmethod
-    def of(cls, shape: Sequence[int], values: Sequence[float]) -> Block:
+    def of(cls, shape: Sequence[int], values: Sequence[float]) -> NumberBlock:
         return cls(tuple(shape), array("d", values).tobytes())
 
     @property
@@ -174,7 +174,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class JobInput:
     """One free name of the program.
 
     claim    the engine's numbers; None: its derivative is not asked for. For a gradient
@@ -184,8 +184,8 @@ class Input:
     """
 
     name: str
-    value: Block
-    claim: Block | None = None
+    value: NumberBlock
+    claim: NumberBlock | None = None
     whole: bool = False
 
     def labels(self) -> list[str]:
@@ -200,7 +200,7 @@ def entry_name(name: str, index: Sequence[int]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Job(Told):
+class Job(JsonMessage):
     """A program, a point, and the engine's numbers to be checked there.
 
     kind       ``gradient``, ``jacobian`` or ``hessian`` (of a scalar output)
@@ -210,11 +210,11 @@ class Job(Told):
     """
 
     source: str
-    inputs: tuple[Input, ...]
-    output: Block
+    inputs: tuple[JobInput, ...]
+    output: NumberBlock
     kind: str = "gradient"
     of: str | None = None
-    cotangent: Block | None = None
+    cotangent: NumberBlock | None = None
     dtype: str = "float64"
     seconds: float = 5.0
     seed: int = 0
@@ -260,7 +260,7 @@ class InputVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Told):
+class Answer(JsonMessage):
     """An answer of the checking process: parts with a verdict and a note each, the
     seconds spent, and whether it is done. ``PARTS`` names the field with the parts.
     """

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from typer import Option
 
-from ..checking import Check
+from ..checking import CheckProcess
 from ..options import DRAWS_NOTHING, IS_EXACT, Request, Requirement, without
 from ..output import MORE_TIME, note, show
 from ..problems import Exit, wrong
@@ -56,14 +56,14 @@ def main(
     """
     _refuse(request, claim, same)
     from ...answers.check import check, claims_task
-    from ...answers.verdict_lines import bare_claims, claims
+    from ...answers.verdict_lines import claims, plain_claims
     from ...check.process.job import is_weaker, lacked_time
 
     question = question_of(request, symbols=True)
-    checker = Check(question, needed=True)
+    checker = CheckProcess(question, needed=True)
     task = claims_task(question, claim or [], same, points)
     answer = check(task, checker.judge(task))
-    show(answer, bare=bare_claims, text=lambda found, _: claims(found))
+    show(answer, bare=plain_claims, text=lambda found, _: claims(found))
     verdict = answer.verification.verdict
     if any(lacked_time(each.note) for each in answer.claims):
         note(MORE_TIME)

@@ -78,8 +78,8 @@ def main(
             note(text)
         return Exit.DONE
     if setting is None:
-        _tell_strangers()
-    printer, found = Printer(), defaults.given()
+        _warn_unknown()
+    printer, found = Printer(), defaults.chosen_defaults()
     if json:
         printer.lines([_as_json(found, setting)])
     elif setting is None:
@@ -93,7 +93,7 @@ def main(
     return Exit.DONE
 
 
-def _tell_strangers() -> None:
+def _warn_unknown() -> None:
     from ...lang.suggest import did_you_mean
 
     known = [each.variable for each in defaults.SETTINGS]
@@ -103,7 +103,9 @@ def _tell_strangers() -> None:
             note(f"note: the variable {name} is no setting: {hint}")
 
 
-def _listing(found: dict[str, defaults.Given], width: int | None) -> Iterator[Line]:
+def _listing(
+    found: dict[str, defaults.ChosenDefault], width: int | None
+) -> Iterator[Line]:
     """Yield the file, and every setting with its value and its source; in a wide enough
     terminal also its description."""
     from ...answers.line import BLANK, Line, aligned
@@ -128,7 +130,9 @@ def _listing(found: dict[str, defaults.Given], width: int | None) -> Iterator[Li
     yield from aligned([row[:5] if narrow else row for row in rows], 5 if narrow else 6)
 
 
-def _as_json(found: dict[str, defaults.Given], only: defaults.Setting | None) -> Line:
+def _as_json(
+    found: dict[str, defaults.ChosenDefault], only: defaults.Setting | None
+) -> Line:
     from ...answers.jsons import answer
 
     settings = []

@@ -68,7 +68,7 @@ def main(
     found = explanation(question)
     if step:
         return _stepwise(found)
-    return show(found, bare=draw.bare, text=draw.lines)
+    return show(found, bare=draw.plain_steps, text=draw.lines)
 
 
 def _require_terminal() -> None:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from ..checking import Check, needs_verdict, show_checked
+from ..checking import CheckProcess, needs_verdict, show_checked
 from ..forms import Forms, joined, program_of_gradients
 from ..limits import MAX_DIGITS, MAX_ORDER
 from ..option_groups import Many
 from ..options import GradOutput, Request, Requirement
-from ..output import Printer, form, note, tell_trouble
+from ..output import Printer, form, note, warn_non_finite
 from ..problems import typed, wrong
 from ..sources import question_of
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
     from ...answers.box import Box
     from ...answers.closed_forms import ProgramView
-    from ...answers.grad import Extras
+    from ...answers.grad import GradExtras
     from ...answers.line import Line, Part
     from ...answers.question import Question
     from ...check.process.job import Verification
     from ...lang.fusion import Fusion
     from ...lang.run import Run
-    from ..symbols import Symbols
+    from ..symbols import SymbolicAnswer
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class PointOptions:
     """A group of options: what else is computed at one point."""
 
     grad_output: GradOutput = None
@@ -67,7 +67,7 @@ def main(
     request: Request,
     forms: Forms,
     many: Many,
-    beside: Beside,
+    beside: PointOptions,
     trace: Annotated[
         bool,
         Option(
@@ -116,14 +116,14 @@ def main(
 def _at_one_point(
     question: Question,
     forms: Forms,
-    beside: Beside,
+    beside: PointOptions,
     out: str | None,
     trace: bool,
     require: str | None,
 ) -> int:
     """Print the gradients, what is computed beside them, and their verdicts; return the
     exit status."""
-    check = Check(question, forms.formulas or needs_verdict(require))
+    check = CheckProcess(question, forms.formulas or needs_verdict(require))
     from ...answers import gradients as draw
     from ...answers.gradients import gradients, without
     from ...answers.line import unbroken
@@ -131,17 +131,17 @@ def _at_one_point(
     layout = Printer().layout
     wholly = typed(**asdict(forms), **asdict(beside))
     run, boxes, fusion = _run(question, beside.box, wholly, trace)
-    symbols: Symbols | None = None
+    symbols: SymbolicAnswer | None = None
     if question.symbols and run.prepared.missing:
-        from ..symbols import Symbols
+        from ..symbols import SymbolicAnswer
 
-        symbols = Symbols(forms, check)
+        symbols = SymbolicAnswer(forms, check)
     forms = symbols.forms if symbols is not None else forms
     drawn = form.full and not forms.alone
     found = gradients(run, question.grad_output, with_graph=drawn)
     view = found.view
     if symbols is None:
-        tell_trouble(found.trouble)
+        warn_non_finite(found.trouble)
     else:
         view = view.in_symbols()
     files: dict[str, str] = {}
@@ -157,14 +157,14 @@ def _at_one_point(
             check.submit(job, reason)
     code: list[str] | None = None
     adjoint: ProgramView | None = None
-    extras: Extras | None = None
+    extras: GradExtras | None = None
 
     def numbers() -> Iterator[Iterable[Line]]:
         nonlocal code, adjoint, extras
         if drawn and symbols is None:
             yield draw.answer(view, layout, files)
         elif not (drawn or forms.alone or precise):
-            yield draw.bare(view, files)
+            yield draw.plain_gradients(view, files)
         code = forms.code_of(run, "gradient", found.cotangent)
         adjoint = program_of_gradients(found) if forms.symbolic else None
         if forms.alone:
@@ -175,7 +175,7 @@ def _at_one_point(
 
             asked = beside.digits, beside.condition, boxes
             extras = extras_of(question, found, job, *asked)
-            yield (further.beside if drawn else further.bare)(view, extras)
+            yield (further.extra_lines if drawn else further.plain_extras)(view, extras)
 
     def judged(verification: Verification | None) -> object:
         from ...answers.grad import judged
@@ -228,7 +228,7 @@ def _run(
     boxes: tuple[Box, ...] = ()
     middle, fusion = question, None
     if box:
-        from ...answers.box import at_middles, read_boxes, tell_middles
+        from ...answers.box import at_middles, note_middles, read_boxes
 
         boxes = read_boxes(question, box)
         middle = at_middles(question, boxes)
@@ -245,7 +245,7 @@ def _run(
         for line in fusion_notes(fusion):
             note(line)
     if boxes:
-        tell_middles(question, boxes)
+        note_middles(question, boxes)
     return run, boxes, fusion
 
 

@@ -9,7 +9,7 @@ from typer import Option
 
 from ..limits import allow
 from ..options import IS_A_CHECK, PRINTS_NOTHING_SHORTER, GradOutput, Request, without
-from ..output import show, tell_trouble
+from ..output import show, warn_non_finite
 from ..sources import question_of
 
 
@@ -42,7 +42,7 @@ def main(
 
     question = question_of(request, grad_output)
     found = gradients(question.run(), grad_output, with_graph=False)
-    tell_trouble(found.trouble)
+    warn_non_finite(found.trouble)
     allow(question.seconds)
     answer = kinks(found, radius, question.seconds)
     return show(answer, text=lambda found, _: lines(found))

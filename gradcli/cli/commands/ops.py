@@ -12,10 +12,10 @@ from ..problems import Exit, wrong
 
 def _names(incomplete: str) -> list[tuple[str, str]]:
     """Return the names that complete a word, with descriptions, for the shell."""
-    from ..completion import functions, told
+    from ..completion import describe, functions
 
     names = [name for name in functions() if name.startswith(incomplete)]
-    known = told(names)
+    known = describe(names)
     return [(name, known.get(name, ("",))[0]) for name in names]
 
 

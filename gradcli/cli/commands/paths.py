@@ -65,4 +65,4 @@ def main(
         from ...answers.worked import paths_latex
 
         return show(answer, text=lambda found, _: paths_latex(found))
-    return show(answer, bare=draw.bare, text=draw.listing)
+    return show(answer, bare=draw.plain_products, text=draw.listing)

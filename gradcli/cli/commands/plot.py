@@ -17,7 +17,7 @@ from ..options import (
     refuse_idle,
     without,
 )
-from ..output import show, tell, tell_trouble
+from ..output import show, warn, warn_non_finite
 from ..problems import put, suffix_of, wrong
 from ..sources import question_of, refuse_slip
 
@@ -121,11 +121,11 @@ def _kinks(question: Question, view: Curve) -> tuple[KinkMark, ...] | None:
     middle, radius = (low + high) / 2, (high - low) / 2
     try:
         found = gradients(_run_at(question, name, middle), None, with_graph=False)
-        tell_trouble(found.trouble)
+        warn_non_finite(found.trouble)
         allow(question.seconds)
         answer = kinks(found, radius, question.seconds)
     except ProgramError as error:
-        tell(f"kinks are not marked: {error.message}")
+        warn(f"kinks are not marked: {error.message}")
         return None
     marks: dict[float, str] = {}
     for kink in answer.kinks:
@@ -184,7 +184,7 @@ def _written(view: Curve | Field, out: str, log: str) -> int:
         if suffix != ".svg":
             from ...pictures.pixels import to_png
 
-            content = to_png(document, tell)
+            content = to_png(document, warn)
     put(out, content, "give a file in a folder that can be written to")
     said = Line((f"written to {out}", "plain"))
     return show(view, bare=lambda _: (), text=lambda *_: [said])

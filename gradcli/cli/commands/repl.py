@@ -56,10 +56,10 @@ def main() -> int:
     if person():
         # Ctrl-C drops what is being typed here; elsewhere it ends the process.
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    return Session().run()
+    return ReplSession().run()
 
 
-class Session:
+class ReplSession:
     """A session: the lines that were typed, and the state to undo to."""
 
     def __init__(self) -> None:

@@ -15,7 +15,7 @@ from typer import Argument, Option
 from typer.core import TyperCommand
 
 from .. import ending
-from ..group import Page, stand_in
+from ..group import HelpPage, stand_in
 from ..limits import MAX_SETTABLE_SECONDS
 from ..options import Debug
 from ..output import BREAKS, MORE_TIME, nobody_reads, note
@@ -23,7 +23,7 @@ from ..problems import Exit, wrong
 
 if TYPE_CHECKING:
     from ...answers.line import Line, Role
-    from ...functions.script_passes import Pass
+    from ...functions.script_passes import ScriptPass
     from ...lang.errors import ProgramError
 
 
@@ -31,7 +31,7 @@ _READS_WORDS: Final = re.compile(rb"argv|argparse|click|typer|docopt|\bfire\b|hy
 """Pattern of text in scripts that read words of the command line."""
 
 
-class ScriptCommand(Page, TyperCommand):
+class ScriptCommand(HelpPage, TyperCommand):
     """A command whose words after the script are the script's own."""
 
     allow_interspersed_args = False
@@ -107,7 +107,7 @@ def main(
 def _executed(path: Path, arguments: list[str]) -> int:
     """Run a script to the end of its last thread; return its exit status."""
     from ...functions.user_files import restored, run
-    from ...functions.user_lines import is_ours
+    from ...functions.user_lines import is_internal
 
     ours = ending.process_is_ours
     if ours:
@@ -128,7 +128,7 @@ def _executed(path: Path, arguments: list[str]) -> int:
         if isinstance(error, BrokenPipeError) and nobody_reads():
             raise
         trace = error.__traceback__
-        while trace is not None and is_ours(trace.tb_frame.f_code.co_filename):
+        while trace is not None and is_internal(trace.tb_frame.f_code.co_filename):
             trace = trace.tb_next
         error.__traceback__ = trace or error.__traceback__
         if ours and sys.excepthook is not sys.__excepthook__:
@@ -190,7 +190,7 @@ class Reports(ExitStack):
 
             self._say(f"backward() ran at {line}" for line in times(self._passes))
 
-    def _report(self, made: Pass, run: Callable[..., object]) -> None:
+    def _report(self, made: ScriptPass, run: Callable[..., object]) -> None:
         from ...answers.graph import tree
         from ...answers.graph_view import graph_view
 
@@ -210,15 +210,15 @@ class Reports(ExitStack):
             run()
 
     def _explained(
-        self, made: Pass, view: Any, run: Callable[..., object]
+        self, made: ScriptPass, view: Any, run: Callable[..., object]
     ) -> Iterable[Line]:
         from ...answers.explanation import Explanation, explain, lines
         from ...answers.gradients import output_view
-        from ...answers.names import Names
+        from ...answers.names import NameCollector
         from ...answers.plain_numbers import plain
         from ...engine.tensor import ones_for
 
-        names, root, given = Names(), made.root, made.cotangent is not None
+        names, root, given = NameCollector(), made.root, made.cotangent is not None
         names.settle((), made.variables, frozenset())
         start = ones_for(root) if made.cotangent is None else made.cotangent
         output = output_view(root, made.name, made.name != "output")
@@ -226,7 +226,7 @@ class Reports(ExitStack):
         found = Explanation("", output, plain(start.raw), given, steps)
         return lines(found, self._writer().layout)
 
-    def _judge(self, made: Pass) -> None:
+    def _judge(self, made: ScriptPass) -> None:
         from ...answers.verdict_lines import proof_lines
         from ...functions.verify_function import judged
 

@@ -13,7 +13,7 @@ from ..sources import question_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...answers.gradients import Value
+    from ...answers.gradients import ValueAnswer
     from ...answers.line import Layout, Line
 
 
@@ -29,13 +29,13 @@ def main(request: Request, many: Many) -> int:
         many.refuse(request)
         return run(question_of(request, others=None), many, "value")
     from ...answers.gradients import value
-    from ...answers.numbers import SHORTENED, bare_line, value_lines
+    from ...answers.numbers import SHORTENED, number_line, value_lines
 
-    def text(answer: Value, layout: Layout) -> Iterator[Line]:
+    def text(answer: ValueAnswer, layout: Layout) -> Iterator[Line]:
         label = printable(answer.output.name)
         yield from value_lines(label, answer.output.value, layout)
         if layout.cut:
             yield SHORTENED
 
     answer = value(question_of(request))
-    return show(answer, text=text, bare=lambda found: [bare_line(found.output.value)])
+    return show(answer, text=text, bare=lambda found: [number_line(found.output.value)])

@@ -92,9 +92,9 @@ def main(
     from ...check.process.job import UNKNOWN
     from ...functions.user_files import (
         arguments_of,
+        detach_unwanted,
         executing,
         find,
-        held,
         split,
         taken_as_constants,
     )
@@ -127,7 +127,7 @@ def main(
             if name not in fixed and getattr(x, "requires_grad", False)
         )
     if wanted:
-        arguments = held(arguments, target, wanted)
+        arguments = detach_unwanted(arguments, target, wanted)
     try:
         with executing(path):
             proof = verify(

@@ -112,7 +112,7 @@ def multi_head_attention_forward(
         )
     if use_separate_proj_weight:
         own = [q_proj_weight, k_proj_weight, v_proj_weight]
-        q, k, v = _apart((query, key, value), own, in_proj_bias)
+        q, k, v = _project_separately((query, key, value), own, in_proj_bias)
     else:
         q, k, v = _together(query, key, value, in_proj_weight, in_proj_bias)
     heads = (items * num_heads, size // num_heads)
@@ -157,7 +157,7 @@ def _together(
     """Project query, key and value by one weight for all three."""
     assert weight is not None, "in_proj_weight is None: give it, or three weights"
     if key is not value:
-        return _apart((query, key, value), list(weight.chunk(3)), bias)
+        return _project_separately((query, key, value), list(weight.chunk(3)), bias)
     if query is key:
         return _in_parts(query, weight, bias, 3)
     halves = [query.shape[-1], 2 * query.shape[-1]]
@@ -167,7 +167,7 @@ def _together(
     return [linear(query, of_query, biases[0]), *keys]
 
 
-def _apart(
+def _project_separately(
     sequences: tuple[Tensor, ...], weights: list[Tensor | None], bias: Tensor | None
 ) -> list[Tensor]:
     """Project query, key and value, each by a weight of its own."""

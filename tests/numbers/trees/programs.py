@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine import Tensor, grad
-from gradcli.formulas.programs import Wanted
+from gradcli.formulas.programs import WantedCode
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.parser import parse
 from gradcli.lang.run import Run, execute, input_names, prepare
@@ -26,7 +26,7 @@ def run_of(text: str, inputs: dict[str, Any], of: str | None = None) -> Run:
 
 def text_of(run: Run, language: str, kind: str = "gradient") -> str:
     """The program of a derivative."""
-    return "\n".join(Wanted(run, language, kind).lines())
+    return "\n".join(WantedCode(run, language, kind).lines())
 
 
 def zeros_for(found: Any, like: Tensor) -> Any:

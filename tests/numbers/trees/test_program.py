@@ -12,7 +12,7 @@ from gradcli.engine import Tensor, grad
 from gradcli.formulas.namespace import TreeNamespace
 from gradcli.formulas.program import adjoint
 from gradcli.formulas.programs import program, reachable
-from gradcli.formulas.tree import LEAVES, Names, Unwritable
+from gradcli.formulas.tree import LEAVES, FreshNames, Unwritable
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, evaluate, execute, prepare
 
@@ -83,7 +83,7 @@ def second(g: Tensor | None, inputs: list[Tensor]) -> list[Any]:
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_adjoint_program_is_less_than_four_times_the_program(name: str) -> None:
-    found = adjoint(as_run(name), None, lambda: TreeNamespace(words=True), Names)
+    found = adjoint(as_run(name), None, lambda: TreeNamespace(words=True), FreshNames)
     forward = operations([found.output[1]])
     ratio = operations([tree for _, tree in found.gradients]) / max(forward, 1)
     assert (ratio >= 4) == (name in LOSING), f"{ratio:.1f} times"

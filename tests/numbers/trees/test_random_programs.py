@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from gradcli.engine import NUMPY, Tensor, grad
-from gradcli.formulas.programs import Program, program
+from gradcli.formulas.programs import AdjointProgram, program
 from gradcli.formulas.tree import Unwritable
 from gradcli.lang.run import Run, evaluate
 from gradcli.ops import OPS
@@ -88,7 +88,7 @@ def lists(point: dict[str, Any]) -> dict[str, Any]:
     return {name: array.tolist() for name, array in point.items()}
 
 
-def conditions(made: Program) -> list[str]:
+def conditions(made: AdjointProgram) -> list[str]:
     return [line for line in made.lines if line.startswith("# where")]
 
 

@@ -14,7 +14,7 @@ from gradcli.formulas.libraries import HELPERS, NumPy, PyTorch
 from gradcli.formulas.namespace import TreeNamespace
 from gradcli.formulas.program import rows_as_calls
 from gradcli.formulas.programs import Step, arranged
-from gradcli.formulas.tree import Names, Tree
+from gradcli.formulas.tree import FreshNames, Tree
 from gradcli.lang.run import evaluate
 from gradcli.ops import OPS
 from tests.grouped import by_row, nightly, written_or_lacking
@@ -80,7 +80,7 @@ class Grown:
         return self.xp.zeros_like(leaf.raw)  # type: ignore[no-any-return]
 
     def steps(self, dialect: Any) -> tuple[Step, ...]:
-        return arranged(self.trees, {}, dialect, Names(self.given))
+        return arranged(self.trees, {}, dialect, FreshNames(self.given))
 
     def text(self, dialect: Any) -> str:
         return "\n".join(f"{name} = {text}" for name, text in self.steps(dialect))

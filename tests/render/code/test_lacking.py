@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.formulas.programs import Wanted
+from gradcli.formulas.programs import WantedCode
 from gradcli.ops import FUNCTIONS, OPS
 from gradcli.ops.op import _FIRST_ROWS, case, row
 from gradcli.ops.spellings import Template, spelling
@@ -30,7 +30,7 @@ def of_ours() -> Iterator[str]:
 
 def code(made: Written, language: str) -> str:
     """The gradient on arrays, without what is said of it."""
-    text = "\n".join(Wanted(made.run, language, "gradient", None).lines())
+    text = "\n".join(WantedCode(made.run, language, "gradient", None).lines())
     return text.rpartition('"""')[2]
 
 
@@ -47,7 +47,7 @@ def test_the_formula_is_the_row_in_pytorch(of_ours: str) -> None:
     made = written(f"sum({of_ours}(x))", {"x": [1.5, -2.0]})
     torch = pytest.importorskip("torch")
     known: dict[str, Any] = {}
-    exec("\n".join(Wanted(made.run, "torch", "gradient", None).lines()), known)
+    exec("\n".join(WantedCode(made.run, "torch", "gradient", None).lines()), known)
     value, gradients = known["gradient"](*map(torch.tensor, made.inputs))
     same([np.asarray(each) for each in (value, *gradients)], list(made.results))
 

@@ -9,7 +9,7 @@ import pytest
 
 from gradcli.formulas.c import C
 from gradcli.formulas.libraries import NumPy
-from gradcli.formulas.tree import Names
+from gradcli.formulas.tree import FreshNames
 
 from .written import Library, run_python, same, written
 
@@ -84,10 +84,10 @@ def test_a_name_that_cannot_stay_is_said(language: str) -> None:
 
 
 def test_a_name_is_kept_where_it_can_be() -> None:
-    names = Names(C.reserved, C.ascii)
+    names = FreshNames(C.reserved, C.ascii)
     taken = [names.take(n) for n in ("theta", "x", "int", "θ", "λ", "Ω", "变")]
     assert taken == ["theta", "x", "int_", "theta_2", "lambda", "Omega", "v"]
-    names = Names(NumPy.reserved)
+    names = FreshNames(NumPy.reserved)
     taken = [names.take(n) for n in ("θ", "int", "µ", "μ")]
     assert taken == ["θ", "int_", "μ", "μ_2"]
 

@@ -17,8 +17,8 @@ from gradcli.engine.dtypes import default_dtype
 from gradcli.formulas.dialect import LANGUAGE
 from gradcli.formulas.namespace import TreeNamespace
 from gradcli.formulas.program import rows_as_calls
-from gradcli.formulas.programs import Wanted, arranged
-from gradcli.formulas.tree import Names
+from gradcli.formulas.programs import WantedCode, arranged
+from gradcli.formulas.tree import FreshNames
 from gradcli.lang.compiler import compile_program
 from gradcli.lang.factory import Factory
 from gradcli.lang.machine import Machine
@@ -80,7 +80,7 @@ def program(spot: Spot, inputs: dict[str, Any]) -> tuple[list[str], str]:
         (f"{name}_grad", xp.zeros_like(x.raw) if g is None else g.raw)
         for (name, x), g in zip(given.items(), found, strict=True)
     ]
-    steps = arranged(outputs, {}, LANGUAGE, Names({*LANGUAGE.reserved, *given}))
+    steps = arranged(outputs, {}, LANGUAGE, FreshNames({*LANGUAGE.reserved, *given}))
     return [n for n, _ in outputs], "\n".join(f"{n} = {text}" for n, text in steps)
 
 
@@ -125,7 +125,7 @@ def test_weights_of_classes_are_read_back() -> None:
 
 def same_again(source: str, x: Any) -> None:
     made = written(source, {"x": x})
-    lines = Wanted(made.run, "gradcli").lines()
+    lines = WantedCode(made.run, "gradcli").lines()
     found = read_back("\n".join(lines), {"x": np.array(x)}).environment
     value = getattr(found["x_grad"], "raw", found["x_grad"])
     np.testing.assert_allclose(value, made.results[1], rtol=1e-12)

@@ -13,10 +13,10 @@ import numpy as np
 
 from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.formulas.c import helpers
-from gradcli.formulas.dialect import Result
+from gradcli.formulas.dialect import ReturnedArray
 from gradcli.formulas.dialect import Written as Text
-from gradcli.formulas.programs import DIALECTS, Page, Wanted
-from gradcli.formulas.tree import Names, Tree
+from gradcli.formulas.programs import DIALECTS, CodePage, WantedCode
+from gradcli.formulas.tree import FreshNames, Tree
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, execute, prepare
 from gradcli.large.blocks import hessian, jacobian
@@ -40,8 +40,8 @@ class Written:
         made = self._wanted(language).written()
         return [result.name for result in made.results]
 
-    def _wanted(self, language: str) -> Wanted:
-        return Wanted(self.run, language, self.kind, self._ones, by_entries=True)
+    def _wanted(self, language: str) -> WantedCode:
+        return WantedCode(self.run, language, self.kind, self._ones, by_entries=True)
 
     @property
     def holds(self) -> tuple[str, ...]:
@@ -149,10 +149,12 @@ def function_of(
 ) -> str:
     """A function ``gradient`` that computes arrays of entries."""
     dialect = DIALECTS[language](inputs[0][0])
-    page = Page(dialect, Names(dialect.reserved), [t for *_, ts in blocks for t in ts])
+    page = CodePage(
+        dialect, FreshNames(dialect.reserved), [t for *_, ts in blocks for t in ts]
+    )
     page.write({})
     results = tuple(
-        Result(name, shape, tuple(page.entry(tree) for tree in trees))
+        ReturnedArray(name, shape, tuple(page.entry(tree) for tree in trees))
         for name, shape, trees in blocks
     )
     lines = dialect.program(

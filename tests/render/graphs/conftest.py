@@ -9,7 +9,7 @@ import pytest
 from gradcli.answers.briefly import briefly
 from gradcli.answers.explanation import explain
 from gradcli.answers.graph_view import graph_view
-from gradcli.answers.names import Names
+from gradcli.answers.names import NameCollector
 from gradcli.answers.picture import Listener, Picture, picture_of, values
 from gradcli.answers.textbook_rules import Rules
 from gradcli.lang.bindings import read_bindings
@@ -26,7 +26,7 @@ Make = Callable[..., Picture]
 
 def picture(program: str, *words: str, folded: bool = True) -> Picture:
     prepared = prepare(program, read_bindings(words))
-    names, library = Names(), Listener(prepared.factory)
+    names, library = NameCollector(), Listener(prepared.factory)
     run = execute(prepared, trace=names.heard, library=library)
     names.settle(run.inputs, run.variables, run.prepared.code.assigned)
     view = graph_view(

@@ -8,7 +8,7 @@ from typing import Any
 from gradcli.answers.claim_mistakes import diagnose
 from gradcli.answers.claim_views import Diagnosis
 from gradcli.check.claims.judge import judge
-from gradcli.check.claims.text import ClaimsTask, Given, Ruling, read_claim
+from gradcli.check.claims.text import ClaimInput, ClaimsTask, Ruling, read_claim
 
 Inputs = dict[str, tuple[int, ...]]
 X: Inputs = {"x": ()}
@@ -17,7 +17,7 @@ X: Inputs = {"x": ()}
 def task(program: str, inputs: Inputs, *claims: str, **more: Any) -> ClaimsTask:
     return ClaimsTask(
         program,
-        tuple(Given(name, shape) for name, shape in inputs.items()),
+        tuple(ClaimInput(name, shape) for name, shape in inputs.items()),
         tuple(read_claim(claim) for claim in claims),
         **{"seconds": inf, **more},
     )

@@ -13,7 +13,7 @@ import pytest
 from gradcli.answers.claim_mistakes import diagnose
 from gradcli.answers.claim_views import Diagnosis
 from gradcli.check.claims.judge import judge
-from gradcli.check.claims.text import ClaimsTask, Given, Ruling, read_claim
+from gradcli.check.claims.text import ClaimInput, ClaimsTask, Ruling, read_claim
 
 LINES = (Path(__file__).parent / "claims.jsonl").read_text().splitlines()
 CLAIMS: list[dict[str, Any]] = [json.loads(line) for line in LINES]
@@ -25,7 +25,7 @@ def task_of(told: dict[str, Any], **more: Any) -> ClaimsTask:
     from gradcli.lang.run import input_names
 
     names = input_names(parse(told["program"]))
-    inputs = tuple(Given(n, tuple(told["shapes"].get(n, ()))) for n in names)
+    inputs = tuple(ClaimInput(n, tuple(told["shapes"].get(n, ()))) for n in names)
     claim = read_claim(told["claim"])
     return ClaimsTask(told["program"], inputs, (claim,), seconds=inf, **more)
 

@@ -13,8 +13,8 @@ from gradcli.check.claims.judge import judge
 from gradcli.check.claims.text import (
     SIMPLE,
     Claim,
+    ClaimInput,
     ClaimsTask,
-    Given,
     Judgement,
     read_claim,
 )
@@ -39,9 +39,9 @@ def test_the_truth_is_not_the_engines(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_point_given_in_part_is_looked_at_first() -> None:
-    given_x = Given("x", (), (0.5,))
+    given_x = ClaimInput("x", (), (0.5,))
     asked = ClaimsTask(
-        "x*y", (given_x, Given("y", ())), (read_claim("d/dx = y"),),
+        "x*y", (given_x, ClaimInput("y", ())), (read_claim("d/dx = y"),),
         prove=False, points=3, seconds=inf,
     )  # fmt: skip
     assert judge(asked).rulings[0].points == 4
@@ -49,7 +49,10 @@ def test_a_point_given_in_part_is_looked_at_first() -> None:
 
 def test_points_outside_the_domain_say_nothing() -> None:
     asked = ClaimsTask(
-        "log(x)", (Given("x", (), (-1.0,)),), (read_claim("d/dx = 1/x"),), seconds=inf
+        "log(x)",
+        (ClaimInput("x", (), (-1.0,)),),
+        (read_claim("d/dx = 1/x"),),
+        seconds=inf,
     )
     found = judge(asked).rulings[0]
     assert (found.verdict, found.side_conditions) == ("proved", ("x > 0",))
@@ -73,7 +76,7 @@ def test_without_a_proof_the_number_of_points_is_what_was_shown() -> None:
 def test_programs_of_different_domains_are_told_apart(
     program: str, other: str, said: str
 ) -> None:
-    given_x = (Given("x", ()),)
+    given_x = (ClaimInput("x", ()),)
     asked = ClaimsTask(program, given_x, (Claim("value"),), other=other, seconds=inf)
     (found,) = judge(asked).rulings
     assert found.verdict == "agrees"
@@ -99,7 +102,7 @@ def test_a_task_without_time_ends_with_a_reason() -> None:
 
 
 def test_indices_keep_the_values_they_were_given() -> None:
-    inputs = (Given("x", (3,)), Given("i", (), (1.0,)))
+    inputs = (ClaimInput("x", (3,)), ClaimInput("i", (), (1.0,)))
     claims = (read_claim("d/dx = tensor([0, 2, 0]) * x"),)
     asked = ClaimsTask("x[i]**2", inputs, claims, seconds=inf)
     assert judge(asked).rulings[0].verdict == "proved"
@@ -107,7 +110,9 @@ def test_indices_keep_the_values_they_were_given() -> None:
 
 def test_two_programs_are_compared_in_value_and_gradient() -> None:
     claims = (Claim("value"), Claim("d/dx", by=("x",)))
-    alike = ClaimsTask("sin(x)**2", (Given("x", ()),), claims, other="1 - cos(x)**2")
+    alike = ClaimsTask(
+        "sin(x)**2", (ClaimInput("x", ()),), claims, other="1 - cos(x)**2"
+    )
     assert [r.verdict for r in judge(alike).rulings] == ["proved", "proved"]
     cut = replace(alike, source="x*x", other="x*x.detach()")
     assert [r.verdict for r in judge(cut).rulings] == ["proved", "refuted"]
@@ -133,7 +138,7 @@ def test_values_are_compared_where_programs_decide_otherwise(
     pair: tuple[str, str], given: bool
 ) -> None:
     at = SAME_BUT[pair]
-    (program, other), x = pair, Given("x", (), (at,) if given else None)
+    (program, other), x = pair, ClaimInput("x", (), (at,) if given else None)
     claims = (Claim("value"), Claim("d/dx", by=("x",)))
     value, slope = judge(
         ClaimsTask(program, (x,), claims, other=other, seconds=inf)
@@ -149,7 +154,7 @@ def test_values_are_compared_where_programs_decide_otherwise(
     [("relu(x)", "max(x, 0)"), ("where(x > 0, x, 0)", "where(x >= 0, x, 0)")],
 )
 def test_equal_values_at_a_kink_keep_their_proof(program: str, other: str) -> None:
-    x, claims = Given("x", (), (0.0,)), (Claim("value"),)
+    x, claims = ClaimInput("x", (), (0.0,)), (Claim("value"),)
     asked = ClaimsTask(program, (x,), claims, other=other, seconds=inf)
     assert judge(asked).rulings[0].verdict == "proved"
 

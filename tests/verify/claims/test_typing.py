@@ -7,7 +7,7 @@ from math import inf
 import pytest
 
 from gradcli.check.claims.judge import judge
-from gradcli.check.claims.text import Claim, ClaimsTask, Given, Ruling, read_claim
+from gradcli.check.claims.text import Claim, ClaimInput, ClaimsTask, Ruling, read_claim
 from gradcli.lang.errors import ProgramError
 from tests.verify.claims.asking import ruled
 
@@ -103,19 +103,19 @@ CONSTANTS = {
 @pytest.mark.parametrize("program", CONSTANTS)
 def test_constants_are_the_numbers_that_were_meant(program: str) -> None:
     claims = (Claim("value"), Claim("d/dx", by=("x",)))
-    given_x = (Given("x", ()),)
+    given_x = (ClaimInput("x", ()),)
     alike = ClaimsTask(program, given_x, claims, other=CONSTANTS[program], seconds=inf)
     assert [r.verdict for r in judge(alike).rulings] == ["proved", "proved"]
 
 
 def test_a_rounded_constant_is_not_the_number_itself() -> None:
     claims = (Claim("value"),)
-    rounded = ClaimsTask("3.14159*x", (Given("x", ()),), claims, other="pi*x")
+    rounded = ClaimsTask("3.14159*x", (ClaimInput("x", ()),), claims, other="pi*x")
     assert judge(rounded).rulings[0].verdict == "refuted"
 
 
 def at_3(*claims: str) -> list[Ruling]:
-    given_x = (Given("x", (), (3.0,)),)
+    given_x = (ClaimInput("x", (), (3.0,)),)
     read = tuple(read_claim(claim) for claim in claims)
     return list(judge(ClaimsTask("x**2", given_x, read, seconds=inf)).rulings)
 
@@ -129,7 +129,7 @@ def test_a_number_is_claimed_for_the_point_given_alone() -> None:
 
 
 def test_a_number_that_holds_everywhere_is_proved() -> None:
-    given_x = (Given("x", (), (3.0,)),)
+    given_x = (ClaimInput("x", (), (3.0,)),)
     asked = ClaimsTask("2*x", given_x, (read_claim("d/dx = 2"),), seconds=inf)
     assert judge(asked).rulings[0].verdict == "proved"
 
