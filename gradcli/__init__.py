@@ -43,8 +43,8 @@ _HOMES = {
     "utils.files": "save load",
     "autograd.transforms": "vmap",
     "lang.compiled": "compile",
-    "render.graphs.shown": "graph",
-    "python.torch_names": "install_as_torch dropout GradScaler amp autocast "
+    "pictures.shown": "graph",
+    "functions.torch_names": "install_as_torch dropout GradScaler amp autocast "
     "bfloat16 is_autocast_enabled distributed fx jit "
     "multiprocessing "
     "onnx quantization",

@@ -145,10 +145,10 @@ from .autograd.transforms import (
 from .lang.compiled import (
     compile as compile,
 )
-from .render.graphs.shown import (
+from .pictures.shown import (
     graph as graph,
 )
-from .python.torch_names import (
+from .functions.torch_names import (
     install_as_torch as install_as_torch,
     dropout as dropout,
     GradScaler as GradScaler,

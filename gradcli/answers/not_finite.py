@@ -32,8 +32,8 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.numeric import slopes
 from ..engine import Node, Tensor, grad
+from ..engine.numeric import slopes
 from ..engine.raw import Host
 from ..engine.walk import inputs_first
 from ..lang.errors import ProgramError, Span

@@ -18,7 +18,7 @@ _HOMES = {
     ".function": "Function",
     ".grad_mode": "no_grad set_grad_enabled set_multithreading_enabled",
     ".variable": "Variable",
-    "..python.verify_function": "verify",
+    "..functions.verify_function": "verify",
 }
 _MODULES = ("function", "functional", "grad_mode", "graph")
 offer(__name__, homes=_HOMES, modules=_MODULES)

@@ -9,7 +9,7 @@ from ..engine.anomaly import set_detect_anomaly as set_detect_anomaly
 from ..engine.modes import enable_grad as enable_grad
 from ..engine.modes import inference_mode as inference_mode
 from ..engine.modes import is_grad_enabled as is_grad_enabled
-from ..python.verify_function import verify as verify
+from ..functions.verify_function import verify as verify
 from .checks import GradcheckError as GradcheckError
 from .checks import gradcheck as gradcheck
 from .checks import gradgradcheck as gradgradcheck

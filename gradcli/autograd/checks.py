@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy
 
+from ..engine.absent import naming
 from ..engine.backward import grad
 from ..engine.devices import NUMPY
 from ..engine.errors import GradError
 from ..engine.modes import enable_grad
+from ..engine.numeric import SlopeJump, by_scales, evaluate, host, kinks_among, slopes
 from ..engine.raw import Host, Run
 from ..engine.tensor import Tensor, ones_for, zeros_for
 from ..large.blocks import blocks_of, filled, pull
-from .entry import naming
-from .numeric import SlopeJump, by_scales, evaluate, host, kinks_among, slopes
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 

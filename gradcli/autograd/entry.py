@@ -9,10 +9,8 @@ number comes from `gradcli.engine.backward`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import wraps
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias
 
-from ..engine.absent import instead
 from ..engine.backward import backward as _backward
 from ..engine.backward import grad as _grad
 from ..engine.errors import NO_GRAD_FN, GradError
@@ -27,24 +25,6 @@ UNUSED = (
     "Set allow_unused=True if this is the desired behavior."
 )
 EMPTY_INPUTS = "`inputs` argument to `{}()` cannot be empty."
-
-Function = TypeVar("Function", bound=Any)
-
-
-def naming(function: Function) -> Function:
-    """Return a function whose error for an unknown keyword names those that it has."""
-    code = function.__code__
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-
-    @wraps(function)
-    def run(*args: object, **kwargs: object) -> object:
-        for name in kwargs:
-            if name not in names:
-                said = f"{function.__name__}() got an unexpected keyword argument"
-                raise TypeError(f"{said} {name!r}: {instead(name, names)}")
-        return function(*args, **kwargs)
-
-    return cast(Function, run)
 
 
 def backward(

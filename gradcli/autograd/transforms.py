@@ -19,6 +19,7 @@ from contextlib import ExitStack
 from functools import wraps
 from typing import Any
 
+from ..engine.absent import naming
 from ..engine.changes import DERIVATIVE, SAMPLES, separate_from
 from ..engine.draws import SampledDraws
 from ..engine.errors import EngineError, GradError
@@ -30,7 +31,6 @@ from ..engine.record import call
 from ..engine.tensor import Tensor, note_sharer, ones_for, with_edge, zeros_for
 from ..engine.walk import reaches, reaches_leaf
 from ..large.blocks import blocks_of, filled, fresh_alias, pull
-from .entry import naming
 from .nested import Shape, flatten
 
 Func = Callable[..., Any]

@@ -6,10 +6,8 @@ kinds: scalar terms (`gradcli.check.terms`) and, for large programs, columns of 
 
 Invariant: a value is computed once for each precision, and only if a caller needs it.
 
-    evaluation = Evaluation(graph)
-    evaluation.value(step, 128)                         # a ball
-    evaluation.gradient([output], [1.0], [entry])       # [ball]
-    derivative_of_order(graph, output, entry, 3)        # a ball
+    Evaluation(graph).gradient([output], [1.0], [entry])       # [ball]
+    derivative_of_order(graph, output, entry, 3)               # a ball
 
 On plain balls ``y*(1 - y)`` takes its factors for independent, so a loop's balls grow
 even where the loop contracts. In a `LinearForm` a step is ``slope*d + rest``, where

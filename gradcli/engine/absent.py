@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from functools import wraps
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from .raw import Params
+
+Function = TypeVar("Function", bound=Any)
 
 CLOSE_ENOUGH = 0.7
 """Least likeness of two names, from 0 to 1, at which one is proposed for another."""
@@ -116,3 +119,19 @@ class Path(ModuleType):
             if hasattr(file, name):
                 return getattr(file, name)
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+
+
+def naming(function: Function) -> Function:
+    """Return a function whose error for an unknown keyword names those that it has."""
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+    @wraps(function)
+    def run(*args: object, **kwargs: object) -> object:
+        for name in kwargs:
+            if name not in names:
+                said = f"{function.__name__}() got an unexpected keyword argument"
+                raise TypeError(f"{said} {name!r}: {instead(name, names)}")
+        return function(*args, **kwargs)
+
+    return cast(Function, run)

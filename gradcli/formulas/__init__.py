@@ -1,5 +1,5 @@
 """Expression trees: a number system whose numbers remember how they were made.
 
-Invariant: the only text that is written here is the formulas of local gradients;
-`gradcli.render.code` turns trees into programs.
+The trees of a derivative become programs in gradcli's own language, for NumPy and
+PyTorch, in C and as LaTeX (`programs.py`, `dialect.py`).
 """

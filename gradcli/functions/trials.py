@@ -24,9 +24,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ..autograd.numeric import SCALES, by_scales, kinks_among
 from ..check.process.budget import Budget, OutOfTime
 from ..check.process.job import REFUTED, SAMPLED, UNKNOWN
+from ..engine.numeric import SCALES, by_scales, kinks_among
 from ..engine.raw import Host
 from ..engine.tensor import Tensor
 from .function_call import (

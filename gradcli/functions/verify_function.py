@@ -13,10 +13,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..autograd.checks import GradcheckError
-from ..autograd.entry import naming
 from ..check.process.budget import Budget, OutOfTime
 from ..check.process.job import REFUTED, STRENGTH, UNKNOWN
 from ..check.system import NoMeaning
+from ..engine.absent import naming
 from .backward_mistakes import diagnosed
 from .checker import CheckedCall, CheckExtent, slow
 from .function_call import FunctionCall

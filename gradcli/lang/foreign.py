@@ -69,7 +69,7 @@ class Meaning(NamedTuple):
 
         if self.rest or re.search(r"[@\[]|\.[A-Za-z]", self.text):
             return False
-        called = {*re.findall(r"(\w+)\(", self.text)} - {"int"}
+        called = {*re.findall(r"\b(\w+)\(", self.text)} - {"int"}
         rows = [ops.FUNCTIONS.get(ops.ALIASES.get(name, name)) for name in called]
         return all(row and not {"dim", "dims"} & {*parameters(row)} for row in rows)
 

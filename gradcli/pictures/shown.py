@@ -25,8 +25,8 @@ from ..answers.names import NameCollector
 from ..answers.picture import Picture, picture_of, values
 from ..answers.textbook_rules import Rules
 from ..answers.theme import Theme
-from ..autograd.entry import naming
 from ..engine import Tensor
+from ..engine.absent import naming
 from ..engine.errors import EngineError, GradError
 from ..lang.filesystem import replacing
 

@@ -1,39 +1,46 @@
-"""Each room keeps to its budget of lines, and the package to its budget of files.
+"""The core, the rest of the package and the tests keep to their budgets of lines.
 
-The budgets stand in the table of `gradcli/README.md`; whoever needs more raises one
-there, and says what a user gets for it.
+The budgets stand in a table of `gradcli/README.md`. A test fails three percent above
+one, so that an honest change edits no budget.
 """
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from test_rooms import MODULES, PACKAGE, room
 
-TOP = "top level"
+CORE = {"ops", "engine", "lang", "check", "formulas", "answers", "cli"}
+
+SLACK = 1.03
+"""Number of lines or files that there may be, for each one of a budget."""
 
 
 def budgets() -> dict[str, int]:
-    """The last number of each row of the table, by the row's name."""
-    section = (PACKAGE / "README.md").read_text().partition("## Budgets\n")[2]
-    table = section.partition("\n## ")[0]
+    """The number of each row of the table, by the row's name."""
+    table = (PACKAGE / "README.md").read_text().partition("## Budgets\n")[2]
     rows = re.findall(r"^\| ([\w ]+) \| ([\d,]+) \|$", table, re.M)
     return {name: int(budget.replace(",", "")) for name, budget in rows}
 
 
-OWN = {"tests": [*(PACKAGE.parent / "tests").rglob("*.py")]} | {
-    name: [path for path in MODULES if (room(path) or TOP) == name]
-    for name in sorted({room(path) or TOP for path in MODULES})
-}
+def lines_of(paths: list[Path]) -> int:
+    return sum(len(path.read_text().splitlines()) for path in paths)
 
 
-def test_every_room_has_a_budget_and_the_package_keeps_to_its_files() -> None:
-    assert budgets().keys() == {*OWN, "files"}
-    assert len(MODULES) <= budgets()["files"]
+def counts() -> dict[str, int]:
+    """The numbers of lines, and of files, by the name of their budget."""
+    return {
+        "core": lines_of([path for path in MODULES if room(path) in CORE]),
+        "the rest": lines_of([path for path in MODULES if room(path) not in CORE]),
+        "files": len(MODULES),
+        "tests": lines_of([*(PACKAGE.parent / "tests").rglob("*.py")]),
+    }
 
 
-@pytest.mark.parametrize("name", OWN)
-def test_a_room_keeps_to_its_lines(name: str) -> None:
-    lines = sum(len(path.read_text().splitlines()) for path in OWN[name])
-    assert lines <= budgets()[name]
+@pytest.mark.parametrize("name", counts())
+def test_a_budget_is_kept(name: str) -> None:
+    count, budget = counts()[name], budgets()[name]
+    print(f"{name}: {count:,} of {budget:,}, {budget - count:,} left")
+    assert count <= SLACK * budget

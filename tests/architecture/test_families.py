@@ -72,7 +72,7 @@ def test_no_family_enters_a_step_of_graphs() -> None:
     assert {"total", "number"} <= families._none <= {*STEPS, *LEAVES}
     assert not families._none & {*OPS, *FUNCTIONS, *ALIASES}
     code = (
-        "from gradcli.numbers import balls; from gradcli.ops import families;"
+        "from gradcli.check import balls; from gradcli.ops import families;"
         "before = len(families._waiting);"
         "print('total' in FUNCTIONS, before - len(families._waiting), before > 20)"
     )

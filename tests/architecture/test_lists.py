@@ -19,14 +19,14 @@ from tests.grouped import by_row
 NAMES = {*OPS, *FUNCTIONS, *ALIASES, *(op.base for op in OPS.values())}
 
 ALLOWED = {
-    "diagnosis/claim_text.py": "kinds of mistakes, some called as functions",
+    "answers/claim_text.py": "kinds of mistakes, some called as functions",
     "engine/operators.py": "Python's operators and attributes of tensors",
     "lang/plain.py": "Python's own functions of plain numbers",
     "nn/init.py": "PyTorch's table of gains by the nonlinearity's name",
     "nn/modules/__init__.py": "names of PyTorch's modules",
-    "numbers/balls.py": "linear steps, known apart from the rules that they check",
-    "render/code/latex.py": "Greek letters, some of which call functions",
-    "numbers/decided.py": "a number system defines the functions of the basis",
+    "check/balls.py": "linear steps, known apart from the rules that they check",
+    "formulas/latex.py": "Greek letters, some of which call functions",
+    "check/decided.py": "a number system defines the functions of the basis",
 }
 """Files and rooms in which such a list stands, and what it is."""
 

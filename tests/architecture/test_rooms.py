@@ -17,47 +17,43 @@ from tests.grouped import by_row
 PACKAGE = Path(__file__).parents[2] / "gradcli"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-_TABLE = {"engine", "ops"}
-_ENGINE = {"autograd", "traces", *_TABLE}
-_NUMBERS = {"lang", *_ENGINE}
-_VERIFY = {"numbers", *_NUMBERS}
-_VIEWS = {"verify", *_VERIFY}
-_DIAGNOSIS = {"views", *_VIEWS}
-_PYTHON = {"diagnosis", *_DIAGNOSIS}
-_ANSWERS = {"python", *_PYTHON}
-# A room may import itself and these.
-MAY_KNOW = {
-    "ops": set(),
-    "engine": {"ops"},
-    "autograd": {"traces", *_TABLE},
-    "nn": _ENGINE,
-    "distributions": _TABLE,
-    "optim": {"nn", *_ENGINE},
-    "utils": _ENGINE,
-    "traces": _TABLE,
-    "lang": _ENGINE,
-    "numbers": _NUMBERS,
-    "verify": _VERIFY,
-    "views": _VIEWS,
-    "diagnosis": _DIAGNOSIS,
-    "python": {"nn", *_PYTHON},
-    "answers": {"optim", *_ANSWERS},
-    "render": {"answers", *_ANSWERS},
-    "cli": {"render", "answers", "traces", "optim", *_ANSWERS},
+CALCULATOR = (
+    "ops", "engine", "large", "lang", "check", "formulas", "answers", "pictures", "cli",
+)  # fmt: skip
+"""Rooms of the calculator; each may import those before it."""
+
+_SHARED = {"ops", "engine", "large"}
+FACE = {
+    "autograd": _SHARED,
+    "nn": {"autograd", *_SHARED},
+    "distributions": _SHARED,
+    "optim": _SHARED,
+    "utils": _SHARED,
+    "functions": {"autograd", "nn", "lang", "check", "answers", *_SHARED},
 }
+"""Rooms of PyTorch's face, and of people's Python; each may import those named."""
+
+MAY_KNOW = {name: {*CALCULATOR[:nr]} for nr, name in enumerate(CALCULATOR)} | FACE
+MAY_KNOW["cli"] |= {"functions", "optim"}
+DOORS = {
+    "functions": {"cli/commands/verify.py", "cli/commands/run.py"},
+    "optim": {"cli/downhill.py"},
+}
+"""Rooms of the face that the command line imports, and the files that do."""
+
 # Each heavy library, and where it may be imported.
 HOME = {
     "numpy": {*MAY_KNOW} - {"ops", "distributions"},
     "scipy": {"engine"},
     "cupy": {"engine/devices.py"},
     "cupyx": {"engine/devices.py"},
-    "sympy": {"numbers", "verify"},
-    "flint": {"numbers", "verify"},
+    "sympy": {"check"},
+    "flint": {"check"},
     "mpmath": set(),
-    "rich": {"render"},
+    "rich": {"answers", "pictures"},
     "typer": {"cli"},
-    "resvg_py": {"render/graphs/pixels.py"},
-    "contourpy": {"render/graphs/plot.py"},
+    "resvg_py": {"pictures/pixels.py"},
+    "contourpy": {"pictures/plot.py"},
     "click": set(),
     "torch": set(),
     "safetensors": {"utils"},

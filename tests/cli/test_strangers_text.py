@@ -228,10 +228,10 @@ WRITERS = {
     "cli/commands/run.py": "lines, which are escaped where they are made",
     "cli/workspace.py": "flushes alone",
     "lang/process.py": "nothing: it asks whether there is a stream",
-    "render/remarks.py": "no stream but the one that is given",
-    "render/terminal.py": "lines, which are escaped where they are made",
-    "verify/process/client.py": "pipes of the checking process",
-    "verify/process/worker.py": "a pipe to the process that asks",
+    "answers/remarks.py": "no stream but the one that is given",
+    "answers/terminal.py": "lines, which are escaped where they are made",
+    "check/process/client.py": "pipes of the checking process",
+    "check/process/worker.py": "a pipe to the process that asks",
 }
 """Files that name a stream of the process or print, each with what it writes."""
 

@@ -1,7 +1,7 @@
 """JSON Schemas of answers, made from the dataclasses of the answers.
 
-A field's type gives its schema, its metadata its key (`views/fields.py`), and the line
-of the class's docstring that begins with its name the description.
+A field's type gives its schema, and its metadata its key (`answers/fields.py`). The line
+of the class's docstring that begins with the field's name gives the description.
 
     schema_of(Value)["properties"]["program"]
     # {"type": "string", "description": "The program's text."}
@@ -60,7 +60,7 @@ SIMPLE: Final[Mapping[object, Schema]] = {
 
 UNIONS: Final = (Union, UnionType)
 
-FOLDER: Final = Path(__file__).parents[1] / "documents" / "schemas"
+FOLDER: Final = Path(__file__).parents[2] / "gradcli" / "documents" / "schemas"
 
 
 def answers_of_commands() -> dict[str, list[type]]:

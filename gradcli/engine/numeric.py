@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy
 
-from ..engine import devices
-from ..engine.raw import Host
-from ..engine.tensor import Tensor
+from . import devices
+from .raw import Host
+from .tensor import Tensor
 
 Values = list[Any]
 """Values of the outputs, as arrays in the host's memory."""
