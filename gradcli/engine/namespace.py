@@ -3,7 +3,7 @@
 A *namespace* gives the names that a rule calls as ``xp.name``: the table's own public
 names with the table's own parameters (``xp.sum(x, dim, keepdim)``). Each number system
 has one: arrays (`gradcli.engine.arrays`), recording tensors (`gradcli.engine.record`),
-SymPy expressions and balls (`gradcli.numbers`).
+SymPy expressions and balls (`gradcli.check`).
 
 Invariant: a namespace implements a small basis itself; any other name resolves to the
 row of that name, run in this same namespace.

@@ -24,7 +24,7 @@ from gradcli.cli.commands import COMMANDS
 
 LOADED = (
     "numpy", "gradcli.cli.group", "gradcli.answers.question", "gradcli.check.whole",
-    "gradcli.check.verify", "gradcli.views", "gradcli.answers.jsons",
+    "gradcli.check.verify", "gradcli.answers.jsons",
     *(f"gradcli.cli.commands.{name}" for name in COMMANDS),
 )  # fmt: skip
 """What commands and checks import; not what reads the environment when imported."""

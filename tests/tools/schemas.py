@@ -1,7 +1,7 @@
 """JSON Schemas of answers, made from the dataclasses of the answers.
 
-A field's type gives its schema, and its metadata its key (`answers/fields.py`). The line
-of the class's docstring that begins with the field's name gives the description.
+A field's type gives its schema, and its metadata its key (`answers/fields.py`). The
+line of the class's docstring that begins with the field's name gives the description.
 
     schema_of(Value)["properties"]["program"]
     # {"type": "string", "description": "The program's text."}
