@@ -212,7 +212,7 @@ def _job(
     step = _fresh(STEP, run.source)
     along = {name: _fresh(f"along_{name}", run.source) for name in vectors}
     moved = [f"{name} = {name} + {step}*{along[name]}\n" for name in vectors]
-    claims: Mapping[str, NumberBlock] = field(default_factory=dict)
+    claims: Mapping[str, NumberBlock] = {}
     own = NumberBlock((1,), b"", b"")
     if command == "hessian":
         claims = {n: _first_row(found, n, numbers) for n in found}

@@ -41,7 +41,7 @@ from ..lang.errors import ProgramError
 from ..lang.rows import Ways
 from ..lang.run import no_gradient
 from ..lang.text_tables import BadRow, Points, RowBlock
-from .limits import rows
+from .limits import printing, rows
 from .problems import wrong
 from .required import Required
 
@@ -338,7 +338,7 @@ def _client(address: str) -> Iterator[Any]:
 
         # A lost result is computed again, so users need no message about it.
         getLogger("distributed.client").setLevel(ERROR)
-        with ExitStack() as ended:
+        with printing(), ExitStack() as ended:
             if number is not None:
                 settings = {"dashboard_address": None, "silence_logs": CRITICAL}
                 # Ctrl-C in a terminal reaches all processes, and this one ends them.

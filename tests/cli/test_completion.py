@@ -16,7 +16,7 @@ import pexpect
 import pytest
 
 from gradcli.cli.completion import (
-    SCRIPTS,
+    SHELLS,
     answer,
     begun,
     continued,
@@ -162,7 +162,7 @@ def in_shell(
     )
     command.chmod(0o755)
     (tmp_path / "data.csv").write_text("1\n")
-    for shell in SCRIPTS:
+    for shell in SHELLS:
         script = print_script(shell)
         (tmp_path / shell).write_text(script)
     shells: list[Shell] = []
