@@ -208,9 +208,9 @@ class Request:
             metavar="SECONDS",
             min=0,
             max=MAX_SETTABLE_SECONDS,
-            help="Stop after so much processor time, not counting printing and the "
-            "check; of a descent, in each step; of many points, at each row that "
-            "is computed for itself.",
+            help="CPU-time limit for the computation (not for verification). In a "
+            "descent it applies per step, in a table per row. Rows on a cluster are "
+            "not limited one by one.",
         ),
     ] = MAX_SECONDS
     max_memory: Annotated[

@@ -240,9 +240,10 @@ ROWS_THAT_FAIL = {
 
 
 @pytest.mark.parametrize(
-    "cluster", [[], ["--cluster", "local:1"]], ids=["here", "pool"]
+    ("what", "cluster"),
+    [("time", []), ("memory", []), ("memory", ["--cluster", "local:1"])],
+    ids=["time", "memory", "memory-cluster"],
 )
-@pytest.mark.parametrize("what", ROWS_THAT_FAIL)
 def test_a_row_that_takes_too_much_is_one_bad_row(
     gradcli: Run, what: str, cluster: list[str]
 ) -> None:
