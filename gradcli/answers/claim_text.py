@@ -137,7 +137,7 @@ def _factor_of(evidence: Evidence, term: Subterm) -> Fraction | None:
     without, twice = (term.written(_scaled(n, term)) for n in ("0", "2"))
     pairs, rests = [], []
     for sample in evidence.samples:
-        a, b = (evidence.said(text, sample) for text in (without, twice))
+        a, b = (evidence.claimed(text, sample) for text in (without, twice))
         if a is None or b is None or a.shape != sample.true.shape:
             return None
         size = max(largest(sample.claimed), largest(b))
@@ -218,7 +218,7 @@ def _addable(evidence: Evidence) -> Iterator[tuple[str, Sequence[Array]]]:
         for source in (evidence.text, evidence.task.source):
             texts |= {subterm.factor: None for subterm in subterms(source)}
     for text in texts:
-        said = [evidence.said(text, sample) for sample in evidence.samples]
+        said = [evidence.claimed(text, sample) for sample in evidence.samples]
         values = [value for value in said if value is not None]
         if len(values) == len(said):
             yield text, values

@@ -228,14 +228,14 @@ class Evidence:
         in the text to other names whose values they take."""
         for sample in self.samples:
             exchanged = {a: sample.named[b] for a, b in names.items()}
-            found = self.said(
+            found = self.claimed(
                 text, replace(sample, named={**sample.named, **exchanged})
             )
             if found is None or not same(found, sample.true):
                 return False
         return True
 
-    def said(self, text: str, sample: PointEvidence) -> Array | None:
+    def claimed(self, text: str, sample: PointEvidence) -> Array | None:
         """Return the numbers of a claim that reads ``text``; None if it has none."""
         self.check()
         try:

@@ -216,7 +216,7 @@ class _StepRecorder:
         held = None if leaf.grad is None else leaf.grad.raw
         after = self._shown(came if held is None else held + came)
         before = None if held is None else self._shown(held)
-        self._tell(leaf, (self._shown(came),), (), before, after)
+        self._note(leaf, (self._shown(came),), (), before, after)
 
     def _over(self, node: Node | AccumulateGrad) -> Iterator[Any]:
         """Register hooks on one node, and yield their handles."""
@@ -231,7 +231,7 @@ class _StepRecorder:
 
     def _leaf(self, leaf: AccumulateGrad, arriving: Tensor) -> None:
         after = None if leaf.grad is None else self._shown(leaf.grad.raw)
-        self._tell(leaf, (self._shown(arriving.raw),), (), self._before, after)
+        self._note(leaf, (self._shown(arriving.raw),), (), self._before, after)
 
     def _node(
         self, node: Node, sent: tuple[Tensor | None, ...], given: tuple[Any, ...]
@@ -244,7 +244,7 @@ class _StepRecorder:
             if edge is not None and g is not None
         ]
         incoming = tuple(None if g is None else self._shown(g.raw) for g in given)
-        self._tell(node, incoming, tuple(sends))
+        self._note(node, incoming, tuple(sends))
 
     def _send(
         self,
@@ -273,7 +273,7 @@ class _StepRecorder:
             total=self._shown(total),
         )
 
-    def _tell(
+    def _note(
         self,
         node: Node | AccumulateGrad,
         incoming: tuple[Plain | None, ...],

@@ -5,7 +5,7 @@ given while the program ran. `sole` tells whether that name meant nothing else a
 time, so that a formula may use it.
 
     names = Names()
-    run = execute(prepared, trace=names.heard)
+    run = execute(prepared, trace=names.record_statement)
     names.settle(run.inputs, run.variables, prepared.code.assigned)
     names.of(run.output.edge)                # "L"
 """
@@ -29,7 +29,7 @@ class NameCollector:
         self._times: Counter[str] = Counter()
         self._assigned: frozenset[str] = frozenset()
 
-    def heard(self, span: object, name: str | None, value: object) -> None:
+    def record_statement(self, span: object, name: str | None, value: object) -> None:
         """Record a statement that ran; the run takes this method as its trace."""
         if name is not None:
             self._times[name] += 1

@@ -100,7 +100,7 @@ class Question:
         derivatives are going to be asked for.
         """
         prepared = self._settled(self._prepared())
-        return self._told(self._executed(prepared, trace, library), differentiate)
+        return self._noted(self._executed(prepared, trace, library), differentiate)
 
     def refuse_decisions(self, run: Run) -> None:
         """Refuse a program in which an input without a value decides what is recorded.
@@ -127,7 +127,7 @@ class Question:
             from ..lang.in_parts import run_in_parts
 
             run = run_in_parts(program, fusion)
-        return self._told(run or self._executed(program))
+        return self._noted(run or self._executed(program))
 
     def run_with_names(
         self, library: Callable[[Factory], TensorLibrary] | None = None
@@ -136,7 +136,7 @@ class Question:
         from .names import NameCollector
 
         names = NameCollector()
-        run = self.run(names.heard, library)
+        run = self.run(names.record_statement, library)
         names.settle(run.inputs, run.variables, run.prepared.code.assigned)
         return run, names
 
@@ -231,7 +231,7 @@ class Question:
         own = None if library is None else library(program.factory)
         return execute(program, of=self.of, max_steps=maxsize, trace=trace, library=own)
 
-    def _told(self, run: Run, differentiate: bool = True) -> Run:
+    def _noted(self, run: Run, differentiate: bool = True) -> Run:
         """Tell the remarks on a run, and return the run."""
         if differentiate:
             for text in notes_on_data([i.name for i in run.inputs if i.data]):

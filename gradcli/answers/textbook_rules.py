@@ -346,9 +346,9 @@ def _put(tree: Tree, args: list[Any], xp: TreeNamespace) -> Tree:
         return _times(a, b, xp)
     if tree.head == "div" and not tree.params and args[0].head == "div":
         over, under = args[0].args
-        return xp.made("div", (over, _times(under, args[1], xp)), {}, tree.value)
+        return xp.build("div", (over, _times(under, args[1], xp)), {}, tree.value)
     if any(new is not old for new, old in zip(args, tree.args, strict=True)):
-        return xp.made(tree.head, tuple(args), tree.params, tree.value)
+        return xp.build(tree.head, tuple(args), tree.params, tree.value)
     return tree
 
 
@@ -358,8 +358,8 @@ def _times(a: Tree, b: Tree, xp: TreeNamespace) -> Tree:
     if a.head == "pow" and a.args[1].head == NUMBER:
         base, power = a.args[0], a.args[1].args[0]
     if base is b and b.head != NUMBER:
-        return xp.made("pow", (b, xp.number(power + 1)), {}, a.value * b.value)
-    return xp.made("mul", (a, b), {}, a.value * b.value)
+        return xp.build("pow", (b, xp.number(power + 1)), {}, a.value * b.value)
+    return xp.build("mul", (a, b), {}, a.value * b.value)
 
 
 def _in_words(tree: Tree) -> str:

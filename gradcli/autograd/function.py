@@ -36,7 +36,7 @@ from ..engine.devices import NUMPY
 from ..engine.errors import FREED as FREED_MESSAGE
 from ..engine.errors import GradError
 from ..engine.forward import demand_fit
-from ..engine.modes import MODE, enable_grad, is_grad_enabled, no_grad
+from ..engine.modes import MODE, RecordingOff, enable_grad, is_grad_enabled
 from ..engine.node import FREED, AccumulateGrad, Edge, Node, Port, output_at
 from ..engine.raw import Run
 from ..engine.record import RECORDING
@@ -371,7 +371,7 @@ def once_differentiable(backward: Run) -> Run:
 
     @wraps(backward)
     def wrapped(ctx: object, *cotangents: Tensor | None) -> object:
-        with no_grad():
+        with RecordingOff():
             returned = backward(ctx, *cotangents)
         live = [t for t in cotangents if t is not None and t.edge is not None]
         if not is_grad_enabled() or not live:
@@ -525,7 +525,7 @@ class Function:
         if MODE.enabled and any(x.edge is not None for x in tensors):
             node = cls.node_class(ctx, args)
         xp = next((x.xp for x in tensors if x.xp.symbolic), NUMPY)
-        with no_grad(), xp.followed():
+        with RecordingOff(), xp.followed():
             if has_setup:
                 output = cls.forward(*args, **kwargs)
                 cls.setup_context(ctx, args, output)

@@ -21,7 +21,7 @@ __all__ = [
 __dir__ = __all__.copy
 
 
-class no_grad(modes.no_grad):
+class no_grad(modes.RecordingOff):
     """A block in which no node is recorded for gradients; also a decorator."""
 
     def enter(self) -> None:
@@ -29,7 +29,7 @@ class no_grad(modes.no_grad):
         MODE.allow(False)
 
 
-class set_grad_enabled(modes.set_grad_enabled):
+class set_grad_enabled(modes.RecordingMode):
     """Record, or do not, inside a ``with`` block; also a decorator.
 
     As a plain call it takes effect at once, as in PyTorch.

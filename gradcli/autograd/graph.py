@@ -13,12 +13,13 @@ __all__ = ["Node", "increment_version"]
 __dir__ = __all__.copy
 
 
-class Node(ABC):  # noqa: B024 (a name for `isinstance`)
+class NodeType(ABC):  # noqa: B024 (a name for `isinstance`)
     """Class of which every node of a graph is an instance."""
 
 
-Node.register(nodes.Node)
-Node.register(nodes.AccumulateGrad)
+NodeType.register(nodes.Node)
+NodeType.register(nodes.AccumulateGrad)
+Node = NodeType
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:

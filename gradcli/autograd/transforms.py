@@ -538,7 +538,7 @@ def jacobian(
     if strict:
         _demand_dependence([[y] for y in trace.outputs], trace, create_graph)
     shape = trace.output_shape
-    return _given(
+    return _detach_unless_recorded(
         trace.blocks(trace.outputs, shape, create_graph, forward), create_graph
     )
 
@@ -559,7 +559,7 @@ def hessian_at(
     gradient = _gradient(trace, "hessian")
     if strict:
         _demand_dependence([[g] for g in gradient], trace, create_graph)
-    return _given(
+    return _detach_unless_recorded(
         trace.blocks(gradient, trace.shape, create_graph, forward), create_graph
     )
 
@@ -588,7 +588,9 @@ def _product(name: str, what: str, second: bool, forward: bool) -> Func:
             found = push(*given) if forward else filled(pull(*given), trace.inputs)
         shape = trace.output_shape if forward and not second else trace.shape
         value = trace.output_shape.fill(trace.outputs)
-        return _given(value, create_graph), _given(shape.fill(found), create_graph)
+        return _detach_unless_recorded(value, create_graph), _detach_unless_recorded(
+            shape.fill(found), create_graph
+        )
 
     doc = f"""Return the outputs, and {what}.
 
@@ -628,7 +630,7 @@ def _at(
     return trace
 
 
-def _given(value: object, create_graph: bool) -> Any:
+def _detach_unless_recorded(value: object, create_graph: bool) -> Any:
     """Return a nested result, outside the graph unless it is to be recorded."""
     if create_graph:
         return value

@@ -138,7 +138,7 @@ def ranges(
     # The bounds that were found before the time ran out hold.
     with suppress(OutOfTime), budget.slice(budget.left):
         search.work()
-    return search.found()
+    return search.ranges()
 
 
 class _BoxSearch:
@@ -412,7 +412,7 @@ class _BoxSearch:
         elif number < 0:
             self.negative.setdefault(k, point)
 
-    def found(self) -> Ranges:
+    def ranges(self) -> Ranges:
         ranges = [self._range(k) for k in range(len(self.least))]
         rest = iter(ranges[self.outputs :])
         gradients = {

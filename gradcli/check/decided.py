@@ -123,7 +123,7 @@ def order(system: System[Element], row: list[Element], descending: bool) -> list
     the largest."""
 
     @cache
-    def kept(a: int, b: int) -> bool:
+    def is_unchanged(a: int, b: int) -> bool:
         return system.compare(relation, row[a], row[b])
 
     def key(i: int) -> Ball:
@@ -137,8 +137,10 @@ def order(system: System[Element], row: list[Element], descending: bool) -> list
     positions = sorted(set(range(len(row))) - set(absent), key=key)
     relation = ">=" if descending else "<="
     ordered: list[int] = absent if descending else []
-    for run in _runs(positions, lambda a, b: not kept(a, b) or key(a) == key(b)):
-        same = all(kept(a, b) for a, b in pairwise(run))
+    for run in _runs(
+        positions, lambda a, b: not is_unchanged(a, b) or key(a) == key(b)
+    ):
+        same = all(is_unchanged(a, b) for a, b in pairwise(run))
         ordered += run if same else [*run[1:], run[0]]
     return ordered if descending else ordered + absent
 

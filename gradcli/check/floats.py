@@ -192,7 +192,7 @@ class Gaps:
         differ: Host = far[self.relative[far] > 0]
         return differ
 
-    def tell(self, report: InputReport, seen: Host) -> None:
+    def report(self, report: InputReport, seen: Host) -> None:
         """Set a report's note on the pass, or refute an entry that differs from it;
         ``seen`` are entries that were compared with true numbers instead."""
         rest = np.ones(len(self.numbers), dtype=bool)

@@ -396,7 +396,7 @@ class ObjectNamespace(NumberSystem):
     def array_itself(self, x: Given) -> Given:
         return x
 
-    def apart(self, x: object) -> Any:
+    def with_separate_version(self, x: object) -> Any:
         """Return another array on the same memory."""
         return self._shaped(x, lambda a: a.view())
 

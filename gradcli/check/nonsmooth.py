@@ -10,7 +10,7 @@ Invariant: this module only gives reasons against a verdict, never one for it.
 
     points = NonSmooth(subject, again)
     points.under(cotangent, entries)            # ({step: (what, steps)}, {})
-    points.beside(entry, 2)                     # (what, steps), or a run
+    points.obstacle(entry, 2)                     # (what, steps), or a run
 """
 
 from __future__ import annotations
@@ -65,13 +65,13 @@ class NonSmooth:
         steps = [int(step) for own in self._subject.entries.values() for step in own]
         if len(steps) > 1:
             return self.any()
-        found = self.beside(steps[0], 2)
+        found = self.obstacle(steps[0], 2)
         if not isinstance(found, Subject):
             return found
         pair = (_coefficients(run, steps[0], 2) for run in (found, self._subject))
         return None if all(map(self._same, *pair)) else self.any()
 
-    def beside(self, entry: int, order: int) -> Kinked | Subject:
+    def obstacle(self, entry: int, order: int) -> Kinked | Subject:
         """Return the kink or tie that keeps a single output from having a derivative of
         this order by an entry; if there is none, a run with the derivatives that it has
         there: at a tie, one a little further on."""

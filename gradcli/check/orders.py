@@ -54,7 +54,7 @@ def verified(job: Job, order: int, found: Mapping[str, float]) -> Verification:
             points = NonSmooth(subject, run)
             verdicts = []
             for name, number in found.items():
-                met = points.beside(subject.entries[name][0], order)
+                met = points.obstacle(subject.entries[name][0], order)
                 if isinstance(met, OnTerms):
                     verdict = _judged(met, name, order, number, budget)
                     if met is subject or verdict.verdict == CERTIFIED:

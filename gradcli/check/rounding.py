@@ -180,7 +180,7 @@ class Roundings:
         # A sum's roundings are measured by its addends, whatever their order.
         parts = [part * self.unit for part in self._parts(step, bits)]
         drifts, draw = [0.0] * SIGN_TRIALS, self._draw
-        for error in (self._own(step, bits), *parts):
+        for error in (self._unit_error(step, bits), *parts):
             # No two random numbers near 1 or -1 always cancel.
             drifts = [d + error * (draw.choice((-1, 1)) * draw.uniform(0.75, 1.25))
                       for d in drifts]  # fmt: skip
@@ -200,7 +200,7 @@ class Roundings:
         values = self.evaluation.values(graph.args(step), bits)
         return [abs(part) for part in parts([to_float(v) for v in values])]
 
-    def _own(self, step: int, bits: int) -> float:
+    def _unit_error(self, step: int, bits: int) -> float:
         graph = self.evaluation.graph
         name = graph.name(step)
         value = abs(to_float(self.evaluation.value(step, bits)))

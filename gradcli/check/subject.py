@@ -83,7 +83,7 @@ class Subject:
         """Return the numbers of the steps that are a tensor's entries, in C order."""
         return [int(e) for e in self.namespace.elements(tensor.raw).flat]
 
-    def is_lone(self, step: int) -> bool:
+    def is_single(self, step: int) -> bool:
         """Tell whether no step below a rule's step is infinite, and every step of the
         program below it is finite."""
         steps = self.evaluation.below([step])
@@ -317,29 +317,29 @@ def on_terms(
     that differ by no more than rounding as tied; raise `NoMeaning` for other values."""
     basis = ObjectNamespace(Terms(0, job.dtype)) if namespace is None else namespace
 
-    def made(given: JobInput, asked: bool) -> Tensor:
+    def build(given: JobInput, asked: bool) -> Tensor:
         values = given.value.values()
         return symbols(given.name, given.value.shape, values, basis, asked)
 
-    return OnTerms(job, basis, *_ran(job, evaluate, basis, made))
+    return OnTerms(job, basis, *_ran(job, evaluate, basis, build))
 
 
 def on_tape(job: Job, evaluate: Evaluate, namespace: TapeNamespace) -> OnTape:
     """Return the run of a program on a tape; raise `NoMeaning` as `on_terms` does."""
 
-    def made(given: JobInput, asked: bool) -> Tensor:
+    def build(given: JobInput, asked: bool) -> Tensor:
         values = np.array(given.value.values())
         raw = namespace.symbols(values, given.value.shape, asked)
         return Tensor(raw, namespace, asked)
 
-    return OnTape(job, namespace, *_ran(job, evaluate, namespace, made))
+    return OnTape(job, namespace, *_ran(job, evaluate, namespace, build))
 
 
 def _ran(
     job: Job, evaluate: Evaluate, namespace: ObjectNamespace,
-    made: Callable[[JobInput, bool], Tensor],
+    build: Callable[[JobInput, bool], Tensor],
 ) -> tuple[Tensor, dict[str, Tensor]]:  # fmt: skip
-    """Return a program's output and its inputs, of which ``made`` makes those that are
+    """Return a program's output and its inputs, of which ``build`` makes those that are
     no integers, told whether a derivative is asked by them."""
     tensors = {}
     for given in job.inputs:
@@ -347,7 +347,7 @@ def _ran(
             values = np.array(given.value.values()).astype(np.int64)
             tensors[given.name] = Tensor(values.reshape(given.value.shape), NUMPY)
         else:
-            tensors[given.name] = made(given, given.claim is not None)
+            tensors[given.name] = build(given, given.claim is not None)
     with namespace.watched(), working(START_BITS):
         output = of_elements(evaluate(dict(tensors)), namespace)
     if output.shape != job.output.shape:

@@ -487,7 +487,7 @@ class Check:
         for entry, rule, step, by in zip(row.entries, rules, steps, moved, strict=True):
             true, more = entry.true, (False, 0.0)
             if is_nan(rule) or not (rule - true).contains(0):
-                more = is_nan(rule) and subject.is_lone(step), subject.growth(step)
+                more = is_nan(rule) and subject.is_single(step), subject.growth(step)
             found.append(Reference(true, rule, step, *more, by))
         return found
 
@@ -527,18 +527,18 @@ class Check:
         if self.is_large:
             asked = [k for k in asked if not isfinite(numbers[k])]
             if not asked or _is_large(subject, asked):
-                return {k: self._said(k, known=False) for k in asked}
+                return {k: self._describe(k, known=False) for k in asked}
         steps = [subject.outputs[k] for k in asked]
         true, outside = subject.evaluation.settled(steps), subject.outside()
         below = subject.evaluation.below
         return {
-            k: self._said(k)
+            k: self._describe(k)
             for k, step, b in zip(asked, steps, true, strict=True)
             if is_nan(b) or is_infinite(b)
             or (outside and not outside.isdisjoint(below([step])))
         }  # fmt: skip
 
-    def _said(self, k: int, known: bool = True) -> str:
+    def _describe(self, k: int, known: bool = True) -> str:
         where = f" of entry {k}" if self.job.output.count > 1 else ""
         number, subject = self.job.output.values()[k], self.subject
         said = f"{self.called}{where} is {number!r} at this point"
@@ -633,7 +633,7 @@ class Check:
         finally:
             for name, gap in gaps.items():
                 seen = self._seen.get(name, _NONE)
-                gap.tell(
+                gap.report(
                     self.reports[name], np.searchsorted(self.claims[name].places, seen)
                 )
         self._tell(self._now())

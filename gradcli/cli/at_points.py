@@ -170,7 +170,7 @@ class _Work:
                     file.write(done.rows)
                     file.file.flush()
                     before = self.count
-                    self._tell(done)
+                    self._report(done)
                     moved(done.size)
                     if isinstance(done.error, NanRow):
                         raise done.error.at(before)
@@ -287,7 +287,7 @@ class _Work:
             raise wrong("E506", f"no value for {enumerated(self.free)}", hint)
         return _grid(self.swept)
 
-    def _tell(self, done: Done) -> None:
+    def _report(self, done: Done) -> None:
         told = [
             text if nr is None else f"row {self.count + nr}: {text}"
             for nr, text in done.bad

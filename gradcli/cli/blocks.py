@@ -100,7 +100,7 @@ def answer(
     what, finish = "blocks", check.finish
     more = lambda found: forms.lines(view, found, layout)
     shown = labels
-    if forms.alone:
+    if forms.code_only:
         numbers, shown = map(unbroken, code or ()), {}
     elif symbols is None:
         numbers = draw.plain_blocks(view) if form.quiet else draw.blocks(view, layout)

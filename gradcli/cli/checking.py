@@ -80,7 +80,7 @@ class CheckProcess:
     def __init__(self, question: Question, needed: bool = False) -> None:
         self.question = question
         self._checker: Any = None
-        if needed or (question.verified and not form.bare):
+        if needed or (question.verified and not form.numbers_only):
             self.require()
         self._job: Job | None = None
         self._refusal: str | None = None

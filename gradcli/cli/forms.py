@@ -70,7 +70,7 @@ class Forms:
         return not typed(**numbers) and (asked or form.read)
 
     @property
-    def alone(self) -> bool:
+    def code_only(self) -> bool:
         """Whether only code or formulas are printed, without numbers."""
         if form.json:
             return False
@@ -122,12 +122,14 @@ class Forms:
 
         views, conditions = formulas_of(view, found.inputs), found.side_conditions
         known = any(text for view in views for text in view.texts)
-        if self.alone and conditions and known:
+        if self.code_only and conditions and known:
             note(f"note: what is shown holds where {', '.join(conditions)}")
         if self.symbolic:
-            yield from plain_formulas(views) if self.alone else formulas(views, layout)
+            yield from (
+                plain_formulas(views) if self.code_only else formulas(views, layout)
+            )
         if self.latex:
-            yield from () if self.alone else (BLANK,)
+            yield from () if self.code_only else (BLANK,)
             yield from latex_lines(views)
 
     def written(

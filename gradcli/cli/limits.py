@@ -147,7 +147,7 @@ class _LimitWatch:
         self.allow(MAX_LOADING_SECONDS)
 
     @contextmanager
-    def kept(self, limits: Limits) -> Iterator[None]:
+    def enforced(self, limits: Limits) -> Iterator[None]:
         """Limit what is done inside, if the process runs this one command, and does no
         other things, as in tests."""
         self._watch_over(limits)
@@ -288,7 +288,7 @@ class _LimitWatch:
         self._by_rows = True
         signal.setitimer(signal.ITIMER_PROF, SLEEP_SECONDS, SLEEP_SECONDS)
         try:
-            with on_unraisable(ProgramError, self._not_told):
+            with on_unraisable(ProgramError, self._reset_report):
                 yield self
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
@@ -300,7 +300,7 @@ class _LimitWatch:
     def __enter__(self) -> None:
         """Begin a row; the block is entered again for the next."""
         self.renew()
-        self._not_told()
+        self._reset_report()
         self._in_row = True
 
     def __exit__(self, *problem: object) -> None:
@@ -310,7 +310,7 @@ class _LimitWatch:
             # A signal may have interrupted the line above.
             self._in_row = False
 
-    def _not_told(self) -> None:
+    def _reset_report(self) -> None:
         self._told = -CLEARING_SECONDS
 
     def _look_at_row(self, number: int, frame: FrameType | None) -> None:
@@ -342,7 +342,7 @@ def _at(frame: FrameType | None, code: str, message: str, hint: str) -> ProgramE
 
 
 _watch: Final = _LimitWatch()
-kept, begin, renew = _watch.kept, _watch.begin, _watch.renew
+enforced, begin, renew = _watch.enforced, _watch.begin, _watch.renew
 rows, allow, printing = _watch.rows, _watch.allow, _watch.printing
 
 

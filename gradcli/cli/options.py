@@ -38,7 +38,7 @@ from .limits import (
     MAX_SETTABLE_SECONDS,
     Limits,
     bytes_of,
-    kept,
+    enforced,
 )
 from .output import form
 from .problems import wrong
@@ -351,7 +351,7 @@ def expand(function: _Main) -> Callable[..., int]:
         if "request" in groups:
             form.json, form.quiet = values["json"], values["quiet"]
             form.strict = values["strict"]
-            shortened = form.full or (form.bare and was_typed("precision"))
+            shortened = form.full or (form.numbers_only and was_typed("precision"))
             Layout.digits = values["precision"] if shortened else None
             _refuse(called, reasons, values)
         for name, group in groups.items():
@@ -360,7 +360,7 @@ def expand(function: _Main) -> Callable[..., int]:
         request = values.get("request")
         if request is None:
             return function(**values)
-        with kept(Limits(request.max_seconds, request.max_memory)):
+        with enforced(Limits(request.max_seconds, request.max_memory)):
             return function(**values)
 
     parameters = []

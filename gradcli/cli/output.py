@@ -42,7 +42,7 @@ class OutputForm:
     strict = False
 
     @property
-    def bare(self) -> bool:
+    def numbers_only(self) -> bool:
         """Whether only the numbers are printed, and no object."""
         return self.quiet and not self.json
 

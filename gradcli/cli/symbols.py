@@ -69,7 +69,7 @@ class SymbolicAnswer:
     ) -> Iterator[Line]:
         """Yield the formulas, then the verdicts on them unless they are beside them."""
         forms = self.forms
-        if found is None or not forms.formulas or forms.alone:
+        if found is None or not forms.formulas or forms.code_only:
             yield from forms.lines(view, found, layout)
             return
         from ..answers.formula_lines import latex_lines

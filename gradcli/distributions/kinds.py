@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from ..engine.creation import tensor
 from ..engine.draws import bernoulli, multinomial, normal, randn
 from ..engine.dtypes import Size
-from ..engine.modes import no_grad
+from ..engine.modes import RecordingOff
 from ..engine.queries import broadcast_shapes, finfo
 from ..engine.record import call
 from ..engine.tensor import Tensor
@@ -85,7 +85,7 @@ class Normal(Distribution):
     def sample(self, sample_shape: Any = ()) -> Any:
         """Return drawn numbers."""
         shape = self._shape(sample_shape)
-        with no_grad():
+        with RecordingOff():
             return normal(self.loc.expand(shape), self.scale.expand(shape))
 
     def rsample(self, sample_shape: Any = ()) -> Any:
@@ -152,7 +152,7 @@ class Bernoulli(_ByChance):
 
     def sample(self, sample_shape: Any = ()) -> Any:
         """Return drawn numbers 0 and 1."""
-        with no_grad():
+        with RecordingOff():
             return bernoulli(self.probs.expand(self._shape(sample_shape)))
 
     def log_prob(self, value: Any) -> Any:
@@ -181,7 +181,7 @@ class Categorical(_ByChance):
 
     def sample(self, sample_shape: Any = ()) -> Any:
         """Return drawn indices."""
-        with no_grad():
+        with RecordingOff():
             rows = self.probs.reshape(-1, self.probs.shape[-1])
             drawn = multinomial(rows, math.prod(map(int, sample_shape)), True).T
             return drawn.reshape(self._shape(sample_shape))

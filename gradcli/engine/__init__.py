@@ -2,7 +2,7 @@
 
 from .backward import grad
 from .devices import NUMPY, resolve
-from .modes import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from .modes import RecordingMode, RecordingOff, enable_grad, is_grad_enabled
 from .node import AccumulateGrad, Node, Port
 from .operators import install
 from .record import call, function
@@ -15,6 +15,8 @@ __all__ = [
     "AccumulateGrad",
     "Node",
     "Port",
+    "RecordingMode",
+    "RecordingOff",
     "Tensor",
     "call",
     "constant",
@@ -22,7 +24,5 @@ __all__ = [
     "function",
     "grad",
     "is_grad_enabled",
-    "no_grad",
     "resolve",
-    "set_grad_enabled",
 ]

@@ -21,7 +21,7 @@ from .namespace import NumberSystem
 from .parts import MIN_WORK_SPLIT, chosen, on_threads, over_parts, product
 from .raw import MAX_NUMBER_OF_ALL_TYPES, Library, Raw, Run, kinds_of
 from .special_functions import SpecialFunctions
-from .versions import lend, owner, with_own_version
+from .versions import lend, owner, with_separate_version
 
 Dims = int | Sequence[int] | None
 
@@ -78,9 +78,9 @@ class ArrayNamespace(SpecialFunctions, MatrixFactors, NumberSystem):
         """Return a scalar of the array module as an array; an array stays itself."""
         return self.np.asarray(x)
 
-    def apart(self, x: Raw) -> Raw:
+    def with_separate_version(self, x: Raw) -> Raw:
         if hasattr(x, "__array_interface__"):
-            return with_own_version(x)
+            return with_separate_version(x)
         same = self.np.ndarray(x.shape, x.dtype, x.data, x.strides)  # CuPy's
         return lend(x, same, apart=True)
 

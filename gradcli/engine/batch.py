@@ -173,7 +173,7 @@ class Batch(WrappedArray):
         """Return the entries times, or divided by, those of an array, broadcast."""
         if type(factor) in (int, float):
             factor = self.np.asarray(factor, self.dtype)  # infinite here if too large
-        wide, each = self._beside(factor)
+        wide, each = self._broadcast_with(factor)
         matrix = wide.matrix
         if wide.sparse:
             run = operator.truediv if divide else operator.mul
@@ -200,19 +200,21 @@ class Batch(WrappedArray):
 
     def where(self, mask: Any) -> Batch:
         """Return the batch with zeros where a mask is False."""
-        wide, each = self._beside(mask)
+        wide, each = self._broadcast_with(mask)
         matrix = wide.matrix
         if not wide.sparse:
             return self.like(self.np.where(each, matrix, 0), wide.shape)
         if isinstance(each, np.ndarray):
-            return self.like(matrix.kept(lambda part: each[part.columns]), wide.shape)
+            return self.like(
+                matrix.selected(lambda part: each[part.columns]), wide.shape
+            )
         call, at = matrix.xp.calling, matrix.at
         made = matrix.valued(
             lambda part: call(np.where, at(each, part.columns), part.values, 0)
         )
         return self.like(made, wide.shape)
 
-    def _beside(self, other: Any) -> tuple[Batch, Any]:
+    def _broadcast_with(self, other: Any) -> tuple[Batch, Any]:
         """Return the batch, broadcast beside an array, and that array's entries."""
         shape, xp = _broadcast_shape(self, other), self.__gradcli_namespace__.base
         wide = (

@@ -255,7 +255,7 @@ def edge_of(
         return None
     raw = tuple([t.raw for t in operands])
     cls: type[Node] = recorder(OPS[name]).cls
-    node: Node = cls.made(edges, operands[0].xp, raw, raw[0], params)
+    node: Node = cls.create(edges, operands[0].xp, raw, raw[0], params)
     for look in MODE.on_node:
         look(node)
     return node

@@ -92,7 +92,7 @@ class SparseSum:
         values = self.at(part.values, which)
         return SparsePart(part.rows[which], part.columns[which], values)
 
-    def kept(self, keep: Callable[[SparsePart], Host]) -> SparseSum:
+    def selected(self, keep: Callable[[SparsePart], Host]) -> SparseSum:
         """Return the entries for which a function of their part is true."""
         found = [(part, keep(part)) for part in self.parts]
         return self.like([
@@ -106,7 +106,7 @@ class SparseSum:
         target = np.full(size, -1)
         target[flat] = _count(flat)
         if flat.size <= size and int((target >= 0).sum()) == flat.size:
-            there = self.kept(lambda part: target[part.columns] >= 0)
+            there = self.selected(lambda part: target[part.columns] >= 0)
             return there.put(target, flat.size)
         order = np.argsort(flat, kind="stable")
         counts = np.bincount(flat, minlength=size)

@@ -410,6 +410,6 @@ def of_several(
         edges = [None if value is None else value.edge for value in given]
         if edges.count(None) == len(edges):
             return with_edge(y, xp, None)
-        return with_edge(y, xp, cls.made(edges, xp, saved, y, params))
+        return with_edge(y, xp, cls.create(edges, xp, saved, y, params))
 
     return call

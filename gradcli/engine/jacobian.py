@@ -25,7 +25,7 @@ from .devices import host, scipy
 from .errors import EngineError
 from .forward import push, push_through
 from .hooks import HOOKS, is_hooked
-from .modes import no_grad
+from .modes import RecordingOff
 from .node import AccumulateGrad, Edge, Node, Port
 from .saved import demand_unchanged
 from .tensor import Tensor
@@ -188,7 +188,7 @@ def _in_halves(
     while waiting:
         some = waiting.pop()
         try:
-            with no_grad():
+            with RecordingOff():
                 done.append(run(some))
         except DenseTooLarge:
             middle = (some.start + some.stop) // 2

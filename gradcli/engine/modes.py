@@ -204,7 +204,7 @@ class _DecoratorMode(_Block):
         return super().__new__(cls) if function is None else cls()(function)
 
 
-class no_grad(_DecoratorMode):
+class RecordingOff(_DecoratorMode):
     """A ``with`` block in which nothing is recorded; also a decorator."""
 
     def enter(self) -> None:
@@ -212,13 +212,13 @@ class no_grad(_DecoratorMode):
 
 
 class enable_grad(_DecoratorMode):
-    """A ``with`` block that records, even within `no_grad`; also a decorator."""
+    """A ``with`` block that records, even within `RecordingOff`; also a decorator."""
 
     def enter(self) -> None:
         MODE.allow(True)
 
 
-class set_grad_enabled(_Block):
+class RecordingMode(_Block):
     """A ``with`` block that records or not, by its argument; also a decorator.
 
     As a plain call it takes effect at once, as in PyTorch.

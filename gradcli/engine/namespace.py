@@ -173,7 +173,7 @@ class NumberSystem:
         """Return the entries at a size and strides, as a view where there is memory."""
         return cast("Raw", strided(cast("Vocabulary", self), x, size, stride, start))
 
-    def apart(self, x: Raw) -> Raw:
+    def with_separate_version(self, x: Raw) -> Raw:
         """Return an array on the same memory whose changes are counted separately."""
         return x
 

@@ -135,7 +135,7 @@ class Node(Inspectable):
             self.y = y
 
     @classmethod
-    def made(
+    def create(
         cls,
         edges: Sequence[Edge],
         xp: NumberSystem,

@@ -240,7 +240,7 @@ class Recorder:
         edges = [visible_edge(t) if isinstance(t, Tensor) else None for t in chosen]
         if edges.count(None) == len(edges):
             return None
-        node = self.cls.made(edges, xp, raw, y, params)
+        node = self.cls.create(edges, xp, raw, y, params)
         refuse_inference_tensors(node, inputs)
         return node
 
@@ -414,7 +414,7 @@ def function(name: str) -> Run:
     """Return the public function ``name`` on tensors; KeyError if there is none."""
     found = FUNCTIONS_ON_TENSORS.get(name)
     if found is None:
-        found = FUNCTIONS_ON_TENSORS[name] = _made(name)
+        found = FUNCTIONS_ON_TENSORS[name] = _as_public(name)
     return found
 
 
@@ -424,7 +424,7 @@ def replace(name: str, wrapped: Callable[[Run], object]) -> None:
     FUNCTIONS_ON_TENSORS[name] = named(run, name, function(name).__doc__ or "")
 
 
-def _made(name: str) -> Run:
+def _as_public(name: str) -> Run:
     """Return a public function on tensors."""
     entry = FUNCTIONS[name]
     run = _composite(entry) if isinstance(entry, Composite) else _row(entry)

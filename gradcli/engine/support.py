@@ -24,7 +24,7 @@ from .batch import NotLinear
 from .beside import WrappedArray, WrapperNamespace
 from .custom import CustomNode
 from .forward import push, push_through
-from .modes import no_grad
+from .modes import RecordingOff
 from .node import Edge, Node
 from .raw import Params, Run
 from .tensor import Tensor
@@ -257,7 +257,7 @@ def row_of(output: Tensor, inputs: Sequence[Tensor], nr: int) -> list[Any]:
     def send(edge: Edge, g: Any) -> Iterator[tuple[Edge, Any]]:
         return sent_below(edge, g, needed, partial(_pulled, xp))
 
-    with no_grad():
+    with RecordingOff():
         seeds = {output.edge: _unit(xp, output, nr)}
         arrived = accumulate(order, seeds, send, added, keep=ends)
     found = [arrived.get(x.edge) for x in inputs]
@@ -269,7 +269,7 @@ def column_of(outputs: Sequence[Tensor], x: Tensor, nr: int) -> list[Any]:
     xp = Supports(x.xp)
     known: dict[Any, Any] = {x.edge: _unit(xp, x, nr)}
     roots = [y.edge for y in outputs if y.edge is not None]
-    with no_grad():
+    with RecordingOff():
         push_through(roots, known, lambda node, ts: _pushed(xp, node, ts))
     found = [known.get(y.edge) if y.edge is not None else None for y in outputs]
     return [None if t is None else t.value for t in found]

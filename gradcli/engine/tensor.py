@@ -293,7 +293,7 @@ class Tensor(Methods):
         """Return a tensor on the same memory outside the graph, with its own
         version."""
         out = self.detach()
-        out.raw = self.xp.apart(out.raw)
+        out.raw = self.xp.with_separate_version(out.raw)
         return out
 
     @data.setter
@@ -305,7 +305,7 @@ class Tensor(Methods):
                 "or complex dtype"
             )
         changes, before = self._version, self.raw
-        self.raw, self.xp = value.xp.apart(value._shareable()), value.xp
+        self.raw, self.xp = value.xp.with_separate_version(value._shareable()), value.xp
         self.__dict__["_changes_before"] = changes
         if isinstance(self.edge, AccumulateGrad):
             self.edge.raw, self.edge.xp = self.raw, self.xp

@@ -1,10 +1,10 @@
 """Counts and times of the in-place changes of arrays.
 
 Invariant: one clock counts changes; 0 means that nothing was ever changed. A change is
-noted for the array that owns the memory, so that all views of it share their history;
-what `with_own_version` gives, and its views, have a history of their own on the same
-memory. A node remembers the time at which it was made: what it saved is unchanged if no
-change of that memory is younger.
+noted for the array that owns the memory, so that all views of it share their history.
+An array of `with_separate_version`, and its views, have a history of their own on the
+same memory. A node remembers the time at which it was made. What it saved is unchanged
+if no change of that memory is younger.
 
     touch(x.raw)
     version(x.raw)              # 1
@@ -59,7 +59,7 @@ class MemoryLink:
         self.__array_interface__ = raw.__array_interface__
 
 
-def with_own_version(raw: Raw) -> Raw:
+def with_separate_version(raw: Raw) -> Raw:
     """Return another array on the same memory, whose changes are counted separately."""
     import numpy
 

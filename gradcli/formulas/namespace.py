@@ -130,7 +130,7 @@ class TreeNamespace(NumberSystem):
 
     # making trees
 
-    def made(
+    def build(
         self,
         head: str,
         args: tuple[object, ...],
@@ -168,18 +168,18 @@ class TreeNamespace(NumberSystem):
 
     def named(self, name: str, value: object) -> Tree:
         """Return the tree of an input."""
-        return self.made(NAME, (name,), {}, np.asarray(value))
+        return self.build(NAME, (name,), {}, np.asarray(value))
 
     def number(self, value: object) -> Tree:
         plain = value.item() if hasattr(value, "item") else value
-        return self.made(NUMBER, (plain,), {}, np.asarray(plain))
+        return self.build(NUMBER, (plain,), {}, np.asarray(plain))
 
     def filled(self, shape: Sequence[int], value: object) -> Tree:
         """Return the tree of an array of one number everywhere."""
         if not shape:
             return self.number(value)
         plain = value.item() if hasattr(value, "item") else value
-        return self.made(FILLED, (plain,), {"shape": tuple(shape)},
+        return self.build(FILLED, (plain,), {"shape": tuple(shape)},
                          np.full(tuple(shape), plain))  # fmt: skip
 
     def array(self, values: object) -> Tree:
@@ -192,7 +192,7 @@ class TreeNamespace(NumberSystem):
         lone = _uniform_entry(values)
         if lone is not None:
             return self.filled(values.shape, lone)
-        return self.made(LITERAL, (values,), {}, values)
+        return self.build(LITERAL, (values,), {}, values)
 
     def constructed(
         self, name: str, args: tuple[object, ...], params: Params, value: object
@@ -206,7 +206,7 @@ class TreeNamespace(NumberSystem):
         plain = self.array(value)
         if constant(plain) or random:
             return plain
-        return self.made(name, args, params, value)
+        return self.build(name, args, params, value)
 
     def decide(self, tree: Tree) -> bool:
         """Return the tree's truth value at the point, and keep it as a condition."""
@@ -330,12 +330,12 @@ class TreeNamespace(NumberSystem):
         args, params = call
         if name in ARITHMETIC:
             # The head says that it is no operator: div(x, y, rounding_mode="floor").
-            return self.made(f"{name}{CALLED}", args, params, np.asarray(value))
+            return self.build(f"{name}{CALLED}", args, params, np.asarray(value))
         if not isinstance(value, tuple):
             return simplified(self, name, args, np.asarray(value), params)
-        several = self.made(name, args, params, value)
+        several = self.build(name, args, params, value)
         return tuple([
-            self.made("part", (several, i), {}, np.asarray(v))
+            self.build("part", (several, i), {}, np.asarray(v))
             for i, v in enumerate(value)
         ])  # fmt: skip
 
@@ -399,7 +399,7 @@ class TreeNamespace(NumberSystem):
     def word(self, name: str, *args: object, **params: object) -> Tree:
         """Return the tree of a public function's call."""
         value = NUMPY.call(name, *valued(args), **valued(params))
-        return self.made(name, args, params, np.asarray(value))
+        return self.build(name, args, params, np.asarray(value))
 
     def _is_short(self, tree: object, given: Call) -> bool:
         """Tell whether a result is at most one function of the given trees."""
@@ -429,13 +429,13 @@ class TreeNamespace(NumberSystem):
         if kind == tree.value.dtype.kind:
             return tree
         word = "as_numbers" if kind == "f" else "as_index"
-        return self.made(word, (tree,), {}, tree.value.astype(dtype))
+        return self.build(word, (tree,), {}, tree.value.astype(dtype))
 
     def as_type_of(self, x: object, like: object) -> Tree:
         tree = self.array(x)
         if tree.value.dtype.kind == "f":
             return tree
-        return self.made("as_numbers", (tree,), {}, tree.value.astype(np.float64))
+        return self.build("as_numbers", (tree,), {}, tree.value.astype(np.float64))
 
     def as_index(self, index: object) -> Tree:
         if not isinstance(index, Tree):
@@ -443,7 +443,7 @@ class TreeNamespace(NumberSystem):
         value = NUMPY.as_index(index.value)
         if value.dtype.kind == index.value.dtype.kind:
             return index
-        found = self._indices[id(index)] = self.made("as_index", (index,), {}, value)
+        found = self._indices[id(index)] = self.build("as_index", (index,), {}, value)
         return found
 
     def new_full(self, x: object, shape: Sequence[int], value: object) -> Tree:
@@ -456,7 +456,7 @@ class TreeNamespace(NumberSystem):
         return self.filled(x.shape, 1.0)
 
     def eye(self, n: int, like: object) -> Tree:
-        return self.made("eye", (n,), {}, np.eye(n))
+        return self.build("eye", (n,), {}, np.eye(n))
 
     def read_in_triangle(self, a: Tree, upper: bool = False) -> Any:
         return self.transpose(a, -2, -1) if upper else a
@@ -499,7 +499,7 @@ class TreeNamespace(NumberSystem):
                 # How many entries a mask selects decides shapes.
                 self.read(self.sum(part))
         value = np.asarray(tree.value[valued(index)])
-        return self.made("getitem", (tree, index), {}, value)
+        return self.build("getitem", (tree, index), {}, value)
 
     def put_add(self, shape: Sequence[int], index: object, g: object) -> object:
         return self._written_at("put_add", tuple(shape), index, g, accumulate=True)

@@ -104,7 +104,7 @@ def simplified(
         simpler = rule(xp, value, *args, **(params or {}))
         if simpler is not None:
             return simpler
-    return xp.made(name, args, params or {}, value)
+    return xp.build(name, args, params or {}, value)
 
 
 def _is(tree: object, number: float) -> bool:
@@ -364,7 +364,7 @@ def _transposed(
     p = _vector(x)
     if p is not None:
         return xp.unsqueeze(p, 1 if x.shape[0] == 1 else 0)
-    return xp.made("T" if x.ndim == 2 else "mT", (x,), {}, value)
+    return xp.build("T" if x.ndim == 2 else "mT", (x,), {}, value)
 
 
 @_rule("t")

@@ -74,7 +74,7 @@ def diagnosed(checked: CheckedCall, proof: FunctionProof) -> Diagnosis | None:
         # It differs by less than the hypotheses tell apart, or it is right for the
         # cotangent 1 of a single number and wrong for others.
         far = any((each.max_error or 0) > CLOSE for each in proof.inputs)
-        return IGNORED.told(case) if far and checked.count == 1 else None
+        return IGNORED.diagnosis(case) if far and checked.count == 1 else None
     with np.errstate(all="ignore"):
         return next(filter(None, (test(case) for test in HYPOTHESES)), None)
 
@@ -141,9 +141,9 @@ class Seen:
 
     def __call__(self, case: RefutedFunction) -> Diagnosis | None:
         parts = case.each() if self.alone else [case]
-        return next((self.told(c) for c in parts if self.holds(c.pairs)), None)
+        return next((self.diagnosis(c) for c in parts if self.holds(c.pairs)), None)
 
-    def told(self, case: RefutedFunction) -> Diagnosis:
+    def diagnosis(self, case: RefutedFunction) -> Diagnosis:
         names = " and ".join(case.names)
         text, repair = (
             part.format(by=case.by, names=names) for part in (self.text, self.repair)

@@ -213,7 +213,7 @@ def _scaled(run: FunctionRun, cotangents: Arrays, eps: float) -> Iterator[PassTr
         others = [np.array(draws.normal(size=g.shape), g.dtype) for g in cotangents]
         both = [a + b for a, b in zip(cotangents, others, strict=True)]
 
-        def apart(others: Arrays = others) -> Arrays:
+        def separately(others: Arrays = others) -> Arrays:
             pairs = zip(times(1.0, cotangents), times(1.0, others), strict=True)
             return [a + b for a, b in pairs]
 
@@ -229,7 +229,8 @@ def _scaled(run: FunctionRun, cotangents: Arrays, eps: float) -> Iterator[PassTr
         yield PassTrial(
             LINEAR, "for a sum of two cotangents, backward",
             "gives another gradient than the sum of both, so it is not linear in them",
-            apart, partial(times, 1.0, both), 1.0, units * lost + FEW_UNITS * noise,
+            separately, partial(times, 1.0, both), 1.0,
+            units * lost + FEW_UNITS * noise,
         )  # fmt: skip
 
 
@@ -369,7 +370,9 @@ def confirm_by_differences(
         with Budget(seconds).slice(seconds), np.errstate(all="ignore"):
             quotients = _Quotients(call, seed)
             for k, proof in enumerate(proofs):
-                held = quotients.held(k, proof) if proof.verdict == UNKNOWN else proof
+                held = (
+                    quotients.confirmed(k, proof) if proof.verdict == UNKNOWN else proof
+                )
                 # Balls may meet a kink in a comparison alone, as in a loop's condition.
                 if proof.witness is None or held.verdict == SAMPLED:
                     found[k] = held
@@ -424,7 +427,7 @@ class _Quotients:
         found = by_scales(at, self._joined(self.values), x, place, step)
         return [per_scale[0] for per_scale in found]
 
-    def held(self, nr: int, proof: InputProof) -> InputProof:
+    def confirmed(self, nr: int, proof: InputProof) -> InputProof:
         slot, own = self.call.varied[nr], self.given[nr]
         count = own.shape[1]
         places = np.arange(count)
@@ -441,7 +444,7 @@ class _Quotients:
         some = f", for {len(places)} of {count} entries," if len(places) < count else ""
         steps = f"steps {SCALES[0] * STEP:g} and {SCALES[1] * STEP:g}{some}"
 
-        def said(
+        def state(
             verdict: str, text: str, wrong: WrongEntry | None = None
         ) -> InputProof:
             return replace(
@@ -452,18 +455,18 @@ class _Quotients:
         allowed = lambda steepest: TOLERANCE * size + 0 * steepest
         for by_scale in by_place:
             for kink in kinks_among([[each] for each in by_scale], allowed):
-                return said(UNKNOWN, str(kink))
+                return state(UNKNOWN, str(kink))
         # If nothing moves at all, all quotients are 0, and so is the noise.
         moves = size + np.abs(wide).max(initial=0.0)
         if moves and not (spread <= TOLERANCE * size).all():
             worst = float(np.nan_to_num(spread / size, nan=np.inf).max())
-            return said(
+            return state(
                 UNKNOWN, f"difference quotients with {steps} in float64 are "
                 f"{worst if size else 0.0:.2g} from each other",
             )  # fmt: skip
         worst = float((gap / size).max()) if size else 0.0
         if worst <= TOLERANCE:
-            return said(
+            return state(
                 SAMPLED, f"agrees to {worst:.2g} with difference quotients in float64, "
                 f"with {steps}, tolerance {TOLERANCE:g}",
             )  # fmt: skip
@@ -473,7 +476,7 @@ class _Quotients:
             gap[row, column] > CLEARLY * size
             and gap[row, column] > FAR * spread[row, column]
         ):
-            return said(
+            return state(
                 UNKNOWN, f"backward gives {given:.9g} where difference quotients in "
                 f"float64 with {steps} give {true:.9g}",
             )  # fmt: skip
@@ -482,4 +485,4 @@ class _Quotients:
         shapes = [v.shape for v in self.values]
         alone = self.weights is None
         output = entry_of(row, self.run.picked, shapes) if alone else None
-        return said(REFUTED, "no error bounds", WrongEntry(output, entry, given, true))
+        return state(REFUTED, "no error bounds", WrongEntry(output, entry, given, true))

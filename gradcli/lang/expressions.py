@@ -238,7 +238,7 @@ class ExpressionParser(PrefixReader):
         if self.token.kind in PREFIX_FLOOR:
             left = yield self._prefixed(floor)
         else:
-            left = self._lone_operand() or (yield self._postfixed())
+            left = self._single_operand() or (yield self._postfixed())
         before = ""
         while True:
             sign = self.token.kind
@@ -259,7 +259,7 @@ class ExpressionParser(PrefixReader):
             if sign in _QUOTIENTS:
                 self._note_quotient(left, start, op_span)
             inner = power if sign == "**" else power + 1
-            right = self._lone_operand(inner) or (yield self._operation(inner))
+            right = self._single_operand(inner) or (yield self._operation(inner))
             left = syntax.Binary(self.span_from(start), sign, left, right, op_span)
             before = sign
 
@@ -371,7 +371,7 @@ class ExpressionParser(PrefixReader):
         kinds = tuple(sign.kind for sign in signs)
         return syntax.Compare(span, tuple(operands), op_spans, kinds)
 
-    def _lone_operand(self, floor: int = POWER + 1) -> syntax.Expression | None:
+    def _single_operand(self, floor: int = POWER + 1) -> syntax.Expression | None:
         """Return a number or name that is an operand by itself; None if the operand has
         more tokens. It is a fast path that needs no generator."""
         token, follower = self.token, self.kind_after()
@@ -561,7 +561,7 @@ class ExpressionParser(PrefixReader):
         return syntax.Sequence(self.span_from(start), list, items)
 
     def _list_item(self) -> syntax.Expression | Steps[syntax.Expression]:
-        lone = self._lone_operand() if self.kind_after() in (",", "]") else None
+        lone = self._single_operand() if self.kind_after() in (",", "]") else None
         return lone or self.expression()
 
     def _items(

@@ -180,7 +180,7 @@ class FactorReader(StatementWords):
         return self.group() if self.kind == "{" else self.factor()
 
     def _letter(self) -> str:
-        name = self._argument().held
+        name = self._argument().unbracketed
         if not name.isidentifier():
             raise self.doubt()
         return name
@@ -291,7 +291,7 @@ class FactorReader(StatementWords):
             if base in CONSTANTS and not name:
                 return NotationPiece(base, ATOM, 0)
             return NotationPiece(
-                name or self.own(base), ATOM, self.ranks.get(name or "")
+                name or self.spelling(base), ATOM, self.ranks.get(name or "")
             )
         joined = self.bound(f"{base}_{below}") or self.bound(base + below)
         if joined and self.ranks[joined] and below in self.over:
@@ -304,7 +304,7 @@ class FactorReader(StatementWords):
         if len(parts) == 1 and below.isalpha() and {*below} <= self.over.keys():
             parts = list(below)
         if any(re.match(r"\w", p) and p[0] in self.over for p in parts):
-            return self.entry(name or self.own(base), *parts)
+            return self.entry(name or self.spelling(base), *parts)
         rank = self.ranks.get(name) if name else None
         numbers = all(_INDEX.fullmatch(part) for part in parts)
         if numbers and ((name and rank) or not base.isidentifier()):
@@ -317,12 +317,12 @@ class FactorReader(StatementWords):
             return NotationPiece(f"{name or base}[{where}]", ATOM, rank)
         if name and rank == 1 and len(below) == 1:
             return NotationPiece(name, ATOM, rank, each=True)
-        own = f"{self.own(base)}_{below}"
+        own = f"{self.spelling(base)}_{below}"
         if not own.isidentifier():
             raise self.doubt()
         return NotationPiece(own)
 
-    def own(self, word: str) -> str:
+    def spelling(self, word: str) -> str:
         """Return a name without a value as the language spells it."""
         own = self.bound(word) or ("lam" if word == "lambda" else word)
         if own not in self.ranks and len(own) > 1 and not greek(own):
@@ -395,12 +395,14 @@ class FactorReader(StatementWords):
             if self.kind == "*" and re.fullmatch(r"[\d.]+", given[0].text):
                 self.guessed(f"it is not said where the argument of {name} ends")
         if base is not None and name == "log":
-            own = f"{name}{base.held}"
+            own = f"{name}{base.unbracketed}"
             whole = self.meant(own) == own
             made = call(own if whole else name, given if whole else [*given, base])
         elif base is not None and name in ("polygamma", "li"):
             made = call(name.replace("li", "polylog"), [base, *given])
-        elif base is not None and not (len(base.held) == 1 and base.held.isalpha()):
+        elif base is not None and not (
+            len(base.unbracketed) == 1 and base.unbracketed.isalpha()
+        ):
             raise self.doubt()
         else:
             made = call(name, given)

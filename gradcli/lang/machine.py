@@ -161,7 +161,7 @@ class Machine:
         code, position, steps = self._code, 0, self._code.steps
         registers, end = list(self._start), len(steps)
         if code.changes:
-            registers = [self.library.own(value) for value in registers]
+            registers = [self.library.copied(value) for value in registers]
         self.steps = 0
         self.notes: dict[Note, None] = {}
         self.last: tuple[object, str | None, Span | None] = (None, None, None)

@@ -155,18 +155,18 @@ class _StatementReader(FactorReader):
             return ""
         begun = _TITLE.match(left)
         inputs = f"({left[begun.end() :].strip()}" if begun else "()"
-        if "." in left or NotationPiece(inputs).held == inputs:
+        if "." in left or NotationPiece(inputs).unbracketed == inputs:
             raise Doubt("", Span(0, len(left)))  # an equation, and no definition
         try:
             self.put(left[: begun.end(1)] if begun else left)
-            name = self._name_alone().text
+            name = self._single_name().text
             self.expect("end")
             if begun is None:
                 return name
-            self.put(NotationPiece(inputs).held)
-            names = [self._name_alone()]
+            self.put(NotationPiece(inputs).unbracketed)
+            names = [self._single_name()]
             while self.take_if(","):
-                names.append(self._name_alone())
+                names.append(self._single_name())
             self.expect("end")
             listed = ", ".join(piece.text for piece in names)
             return "" if any(piece.each for piece in names) else f"{name}({listed})"
@@ -175,9 +175,9 @@ class _StatementReader(FactorReader):
                 raise
             return ""
 
-    def _name_alone(self) -> NotationPiece:
+    def _single_name(self) -> NotationPiece:
         if self.kind == "word" and self.after.kind in ("end", ","):
-            return NotationPiece(self.own(self.take().text))
+            return NotationPiece(self.spelling(self.take().text))
         piece = self.factor()
         if not piece.text.isidentifier() or piece.text in KEYWORDS:
             raise self.doubt()
@@ -325,7 +325,9 @@ class _StatementReader(FactorReader):
                 piece = self._to_power(piece)
             elif token.kind == "!" and self.after.kind != "!":
                 self.take()
-                piece = NotationPiece(f"factorial({piece.held})", ATOM, piece.rank)
+                piece = NotationPiece(
+                    f"factorial({piece.unbracketed})", ATOM, piece.rank
+                )
             elif token.kind == "°":
                 self.take()
                 piece = NotationPiece(
@@ -358,7 +360,7 @@ class _StatementReader(FactorReader):
     def _raised(self, base: NotationPiece, exponent: NotationPiece) -> NotationPiece:
         """Return a power: of a matrix as such in LaTeX, and where products are."""
         if base.rank == 2 and exponent.text == "-1":
-            return NotationPiece(f"inverse({base.held})", ATOM, 2)
+            return NotationPiece(f"inverse({base.unbracketed})", ATOM, 2)
         if 2 not in (base.rank, exponent.rank) or base.each:
             return raised(base, exponent)
         self.powers = True
@@ -366,7 +368,9 @@ class _StatementReader(FactorReader):
             return raised(base, exponent)
         if base.rank != 2 or not re.fullmatch(r"-?\d+", exponent.text):
             raise self.doubt()
-        return NotationPiece(f"matrix_power({base.held}, {exponent.text})", ATOM, 2)
+        return NotationPiece(
+            f"matrix_power({base.unbracketed}, {exponent.text})", ATOM, 2
+        )
 
     def _glued(self, base: NotationPiece) -> NotationPiece:
         """Return an exponent without brackets: with its sign, and with all names that

@@ -57,7 +57,7 @@ class NotationPiece(NamedTuple):
         return self.text if self.level >= level else f"({self.text})"
 
     @property
-    def held(self) -> str:
+    def unbracketed(self) -> str:
         """The text without brackets around all of it."""
         inner = self.text[1:-1]
         around = self.text.startswith("(") and self.text.endswith(")")
@@ -348,10 +348,10 @@ def multiplied(left: NotationPiece, right: NotationPiece, sign: str) -> Notation
     and else entry by entry; an empty ``sign`` means that none was written."""
     a, b = left.rank, right.rank
     if right.row and a == 1:
-        return NotationPiece(f"outer({left.held}, {right.held})", ATOM, 2)
+        return NotationPiece(f"outer({left.unbracketed}, {right.unbracketed})", ATOM, 2)
     whole = bool(a and b) and not (left.each or right.each)
     if whole and sign in _CROSSES and a == b == 1:
-        return NotationPiece(f"cross({left.held}, {right.held})", ATOM, 1)
+        return NotationPiece(f"cross({left.unbracketed}, {right.unbracketed})", ATOM, 1)
     inner = sign in _DOTS or left.row or (not sign and (a, b) != (1, 1))
     if not (whole and inner):
         made = joined(left, "*", right)
@@ -375,7 +375,10 @@ def chosen(
 
 def call(name: str, given: list[NotationPiece]) -> NotationPiece:
     """Return the call of a function; one that asks for a dimension gets the last."""
-    shown, rank = [piece.held for piece in given], rank_of(*given) if given else None
+    shown, rank = (
+        [piece.unbracketed for piece in given],
+        rank_of(*given) if given else None,
+    )
     entry = FUNCTIONS.get(name)
     names = parameters(entry) if entry else ()
     if "keepdim" in names and len(given) == 1:

@@ -119,7 +119,9 @@ class PrefixReader:
         made = read(text)
         if conditions:
             test = read(
-                " and ".join(self._held(c, values) for c in conditions.split(" and "))
+                " and ".join(
+                    self._test_of(c, values) for c in conditions.split(" and ")
+                )
             )
             refused = syntax.Refusal(span, *otherwise)
             made = syntax.Conditional(span, made, test, refused, span)
@@ -129,7 +131,7 @@ class PrefixReader:
         return syntax.Apply(span, tuple(values.values()), targets, (), made)
 
     @staticmethod
-    def _held(condition: str, names: Iterable[str]) -> str:
+    def _test_of(condition: str, names: Iterable[str]) -> str:
         """Return the test that a condition holds of all entries, or has a NaN there."""
         read = sorted({*_NAME.findall(condition)}.intersection(names))
         if not read or re.search(r"\.\D|not |== floor", condition):

@@ -123,7 +123,7 @@ class Rows:
             while waiting:
                 parts = (np.array_split(g, -(-len(g) // self._most)) for g in waiting)
                 groups = [*chain(*parts)]
-                found, waiting = self._beside(groups), []
+                found, waiting = self._run_groups(groups), []
                 for nr, rows in enumerate(groups):
                     waiting += self._run(rows, found.get(nr))
         if self._raised and self._failed:
@@ -134,7 +134,7 @@ class Rows:
         value, *grads = (Tensor(each, factory.xp) for each in self._results)
         return value, [*grads]
 
-    def _beside(self, groups: Sequence[Host]) -> dict[int, Found | Exception]:
+    def _run_groups(self, groups: Sequence[Host]) -> dict[int, Found | Exception]:
         """Return what large groups give, run on all cores, by number."""
         found: dict[int, Found | Exception] = {}
         large = [n for n, rows in enumerate(groups) if len(rows) >= MIN_ROWS_OF_THREADS]
@@ -144,7 +144,7 @@ class Rows:
 
         def work(nr: int) -> None:
             try:
-                found[nr] = self._found(groups[nr], True, MAX_STEPS_IN_THREADS)
+                found[nr] = self._results_of(groups[nr], True, MAX_STEPS_IN_THREADS)
             except Exception as error:
                 if _diverged_error(error):
                     found[nr] = error
@@ -162,7 +162,7 @@ class Rows:
             return self._one_by_one(rows)
         try:
             with self._each:
-                found = found or self._found(rows, True)
+                found = found or self._results_of(rows, True)
         except Exception as error:
             found = error
         if isinstance(found, Exception):
@@ -187,7 +187,7 @@ class Rows:
         elif not isinstance(error, ProgramError) or error.exit_status != LIMIT_REACHED:
             middle = len(rows) // 2
             with suppress(Exception), self._each:
-                self._found(rows[0])
+                self._results_of(rows[0])
                 return rows[:middle], rows[middle:]
         return self._one_by_one(rows)
 
@@ -198,7 +198,7 @@ class Rows:
             self.ways = self.ways._replace(alone=self.ways.alone + 1)
             try:
                 with self._each:
-                    self._keep(row, self._found(row))
+                    self._keep(row, self._results_of(row))
             except Exception as error:
                 told = error if self._raised else _without_values(error)
                 if told is None:
@@ -210,7 +210,7 @@ class Rows:
                     collect()  # frees the values of the failed run, in a cycle
         return ()
 
-    def _found(
+    def _results_of(
         self, rows: Any, together: bool = False, max_steps: int = MAX_STEPS
     ) -> Found:
         """Return the value and the gradients at several rows, run ``together`` on

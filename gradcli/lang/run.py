@@ -152,11 +152,11 @@ class Session:
         self, prepared: Prepared, raws: Sequence[Any], names: Sequence[str]
     ) -> Callable[[Sequence[Any]], tuple[Any, list[Any]]]:
         """Return a function that replays this run and its reverse pass on arrays."""
-        from ..large.recording import RecordingNamespace, Replay
+        from ..large.recording import CallRecorder, Replay
         from ..large.tracing import Trace
 
         trace = Trace()
-        xp: Any = RecordingNamespace(NUMPY, trace)
+        xp: Any = CallRecorder(NUMPY, trace)
         given = dict(zip(prepared.environment, map(xp.input, raws), strict=True))
         leaves = prepared.leaves(xp, given)
         on_leaves = prepared.on(leaves, prepared.factory.on(xp))

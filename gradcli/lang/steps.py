@@ -89,7 +89,7 @@ def call(
         machine.on_result(result, span)
         registers[out] = result
 
-    def found(registers: Registers, machine: Machine) -> None:
+    def run_step(registers: Registers, machine: Machine) -> None:
         assert find is not None
         result = find(machine, registers[first])(*gather(registers))
         machine.on_result(result, span)
@@ -104,7 +104,7 @@ def call(
 
     if names:
         return named
-    return step if find is None else found
+    return step if find is None else run_step
 
 
 def _gather(reads: Sequence[int]) -> Callable[[Registers], tuple[object, ...]]:
@@ -244,7 +244,7 @@ def unary(sign: str) -> Operation:
 def method(name: str) -> Callable[[Machine, object], Callable[..., object]]:
     """Return a function that gives the method `name` of a value."""
 
-    def found(machine: Machine, value: object) -> Callable[..., object]:
+    def look_up(machine: Machine, value: object) -> Callable[..., object]:
         library = machine.library
         if isinstance(value, list):
             value = machine.as_vector(value)
@@ -264,7 +264,7 @@ def method(name: str) -> Callable[[Machine, object], Callable[..., object]]:
         message = f"{described(value)} has no method '{name}'"
         raise ProgramError("E103", message, hint=hint)
 
-    return found
+    return look_up
 
 
 def attribute(name: str) -> Operation:

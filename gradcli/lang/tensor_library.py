@@ -14,7 +14,7 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from ..engine import AccumulateGrad, Node, Port, Tensor, function, set_grad_enabled
+from ..engine import AccumulateGrad, Node, Port, RecordingMode, Tensor, function
 from ..engine.beside import holds
 from ..engine.call import NamedResult
 from ..engine.modes import renewing
@@ -291,10 +291,10 @@ class TensorLibrary:
             return (*_ATTRIBUTES, *_OWN_METHODS, *_CASTS, *functions)
         return value.fields if isinstance(value, NamedResult) else ()
 
-    grad_mode = staticmethod(set_grad_enabled)
+    grad_mode = staticmethod(RecordingMode)
     changing = staticmethod(renewing)
 
-    def own(self, value: object) -> object:
+    def copied(self, value: object) -> object:
         """Return a copy that may be changed in place; or the value if none can be."""
         if not isinstance(value, Tensor) or value.requires_grad:
             return value

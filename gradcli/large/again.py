@@ -31,7 +31,7 @@ from ..engine.tensor import Tensor, with_edge
 from ..engine.versions import CLOCK
 from ..engine.walk import between
 from ..ops.locks import forkable
-from .recording import Departed, RecordingNamespace, Replay
+from .recording import CallRecorder, Departed, Replay
 from .tracing import Trace
 
 Outputs = Callable[[Tensor, Sequence[Tensor]], list[Tensor]]
@@ -82,7 +82,7 @@ class _Reading:
         self._met: dict[int, int] = {}
         numbers: dict[Edge, int] = {edge: nr for nr, edge in enumerate(self.order)}
         told: list[Hashable] = [
-            (numbers.get(x.edge), self.told(x.raw)) for x in (output, *inputs)
+            (numbers.get(x.edge), self.structure_of(x.raw)) for x in (output, *inputs)
         ]
         for edge in self.order:
             if isinstance(edge, Node):
@@ -97,11 +97,13 @@ class _Reading:
             raise _Unplanned
         if CLOCK.now and node.born != CLOCK.now:
             demand_unchanged(node)
-        params = tuple([(name, self.told(v)) for name, v in node.params.items()])
-        saved = self.told(node.saved), self.told(node.y)
+        params = tuple(
+            [(name, self.structure_of(v)) for name, v in node.params.items()]
+        )
+        saved = self.structure_of(node.saved), self.structure_of(node.y)
         return type(node), node.shapes, params, saved
 
-    def told(self, value: Any) -> Hashable:
+    def structure_of(self, value: Any) -> Hashable:
         """Return what belongs to the structure of a value that a node keeps; note its
         floats."""
         kind = type(value)
@@ -120,7 +122,7 @@ class _Reading:
         if kind is float:
             return kind, value.hex()
         if kind is tuple or kind is list:
-            return kind, tuple([self.told(part) for part in value])
+            return kind, tuple([self.structure_of(part) for part in value])
         if kind is Shaped:
             return kind, value.shape
         if kind is slice:
@@ -129,7 +131,7 @@ class _Reading:
             return value
         raise _Unplanned
 
-    def recorded(self, xp: RecordingNamespace) -> tuple[Tensor, list[Tensor]]:
+    def recorded(self, xp: CallRecorder) -> tuple[Tensor, list[Tensor]]:
         """Return the output and the inputs of a graph like this one, in which the
         floats are inputs of a recording."""
         known = {id(raw): xp.input(raw) for raw in self.raws}
@@ -167,7 +169,7 @@ class _Plan:
         self, reading: _Reading, outputs: Outputs, most: int | None, forward: bool
     ) -> None:
         trace = Trace()
-        xp = RecordingNamespace(NUMPY, trace)
+        xp = CallRecorder(NUMPY, trace)
         y, inputs = reading.recorded(xp)
         values: list[Any] = []
         self.rows: list[tuple[list[SparsePlaces | None], Tensor]] = []

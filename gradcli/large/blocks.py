@@ -30,7 +30,7 @@ from ..engine.jacobian import (
     nobody_looks,
     rows_of,
 )
-from ..engine.modes import no_grad
+from ..engine.modes import RecordingOff
 from ..engine.record import call
 from ..engine.support import column_of, has_nan, row_of
 from ..engine.tensor import Tensor, ones_for, zeros_for
@@ -62,7 +62,7 @@ def jacobian(output: Tensor, inputs: Sequence[Tensor], mode: Mode = "auto") -> J
     """
     rows, columns = output.numel(), sum(x.numel() for x in inputs)
     forward = mode == "fwd" or (mode == "auto" and _is_high(output, inputs))
-    with no_grad():
+    with RecordingOff():
         (blocks,) = without_lost([output], inputs, forward, MAX_ENTRIES)
     return Jacobian(
         tuple(blocks), "fwd" if forward else "rev", columns if forward else rows
@@ -96,7 +96,7 @@ def hessian_product(
         GradError: the output has more than one entry.
     """
     first = gradient(output, inputs)
-    with no_grad():
+    with RecordingOff():
         return filled(pull(first, inputs, vectors), inputs)
 
 
@@ -137,7 +137,7 @@ def by_passes(
 ) -> list[list[Tensor]]:
     """Return the blocks of `structured` as tensors, which may be columns, from a pass
     for each row or each column; what no path leads to is zero in them, too."""
-    with no_grad():
+    with RecordingOff():
         if not forward:
             return [_rows(y, inputs, False, row_of) for y in outputs]
         per_input = [_columns(outputs, x, False, column_of) for x in inputs]

@@ -254,7 +254,7 @@ class Columns(WrapperNamespace, of=Column):
 
     # -- copies, conversions and queries -----------------------------------------------
 
-    def apart(self, x: Any) -> Any:
+    def with_separate_version(self, x: Any) -> Any:
         return x
 
     def extremes(self, at: Any) -> tuple[Raw, Raw]:

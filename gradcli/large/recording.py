@@ -52,7 +52,7 @@ class RecordedArray(Readable):
 
     __slots__ = ("data", "value")
 
-    def __init__(self, data: Any, xp: RecordingNamespace, value: TraceValue) -> None:
+    def __init__(self, data: Any, xp: CallRecorder, value: TraceValue) -> None:
         self.data = data
         self.value = value
         self.__gradcli_namespace__ = xp
@@ -112,13 +112,13 @@ class RecordedArray(Readable):
     __setitem__ = __array__
 
     def _call(self, function: Function, *args: object) -> Any:
-        return self.__gradcli_namespace__.made(function, (self, *args), {})
+        return self.__gradcli_namespace__.record(function, (self, *args), {})
 
 
 give_operators(RecordedArray)
 
 
-class RecordingNamespace(WrapperNamespace, of=RecordedArray):
+class CallRecorder(WrapperNamespace, of=RecordedArray):
     """The namespace of arrays whose calls are recorded, over that of ``base``.
 
     ``careful``: calls are made again even if no result needs them, as long as they may
@@ -140,7 +140,7 @@ class RecordingNamespace(WrapperNamespace, of=RecordedArray):
         return RecordedArray(raw, self, TraceValue(nr))
 
     def other(self, name: str, args: tuple[Any, ...], kwargs: Params) -> Any:
-        found = self.made(self.of_base(name), args, kwargs)
+        found = self.record(self.of_base(name), args, kwargs)
         if is_elementwise(name):
             return found
         if self.careful:
@@ -155,12 +155,12 @@ class RecordingNamespace(WrapperNamespace, of=RecordedArray):
     def calling(self, function: Function, *args: Any) -> Any:
         """Return what a function of arrays gives; it is a step if one is recorded."""
         return (
-            self.made(function, args, {})
+            self.record(function, args, {})
             if holds(RecordedArray, args)
             else function(*args)
         )
 
-    def made(self, function: Function, args: tuple[Any, ...], kwargs: Params) -> Any:
+    def record(self, function: Function, args: tuple[Any, ...], kwargs: Params) -> Any:
         """Return what a function gives, as arrays of the recording."""
         call, flat = laid_out(function, args, kwargs)
         if any(
@@ -201,13 +201,13 @@ class RecordingNamespace(WrapperNamespace, of=RecordedArray):
     @whole
     def new_full(self, x: Any, shape: Shape, value: Any) -> Any:
         if isinstance(value, RecordedArray):
-            return self.made(np.full, (tuple(shape), value, x.dtype), {})
+            return self.record(np.full, (tuple(shape), value, x.dtype), {})
         like = x.data if isinstance(x, RecordedArray) else x
         return self.base.new_full(like, shape, value)
 
 
 OWN = {
-    *vars(RecordingNamespace),
+    *vars(CallRecorder),
     "ones_like",
     "plus",
     "symbolic",
@@ -234,7 +234,7 @@ def _handed_on(name: str) -> Any:
 
 
 for _name in (BASIS & {*dir(WrapperNamespace)}) - MEMORY - OWN:
-    setattr(RecordingNamespace, _name, left_to_base(_name, _handed_on(_name)))
+    setattr(CallRecorder, _name, left_to_base(_name, _handed_on(_name)))
 
 
 @dataclass(frozen=True, slots=True)

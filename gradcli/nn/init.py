@@ -12,7 +12,7 @@ import math
 
 from ..engine.creation import empty_like
 from ..engine.draws import randperm
-from ..engine.modes import no_grad
+from ..engine.modes import RecordingOff
 from ..engine.record import call
 from ..engine.tensor import Tensor
 
@@ -57,7 +57,7 @@ def _demand_matrix(tensor: Tensor, most: float = math.inf) -> None:
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """Fill with one number."""
-    with no_grad():
+    with RecordingOff():
         return tensor.fill_(val)
 
 
@@ -74,7 +74,7 @@ def ones_(tensor: Tensor) -> Tensor:
 def eye_(tensor: Tensor) -> Tensor:
     """Fill a matrix with ones on its diagonal and zeros elsewhere."""
     _demand_matrix(tensor, 2)
-    with no_grad():
+    with RecordingOff():
         tensor.zero_()
         tensor.diagonal().fill_(1.0)
     return tensor
@@ -84,7 +84,7 @@ def uniform_(
     tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: object = None
 ) -> Tensor:
     """Draw evenly from ``[a, b)``."""
-    with no_grad():
+    with RecordingOff():
         return tensor.uniform_(a, b, generator=generator)
 
 
@@ -92,7 +92,7 @@ def normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: object = None
 ) -> Tensor:
     """Draw from the normal distribution."""
-    with no_grad():
+    with RecordingOff():
         return tensor.normal_(mean, std, generator=generator)
 
 
@@ -102,7 +102,7 @@ def trunc_normal_(
 ) -> Tensor:  # fmt: skip
     """Draw from the normal distribution, cut off outside of ``[a, b]``."""
     low, high = (math.erf((end - mean) / std / math.sqrt(2.0)) for end in (a, b))
-    with no_grad():
+    with RecordingOff():
         if high - low <= MIN_TWICE_PROBABILITY:
             tensor.uniform_(low, high, generator=generator)
             drawn = tensor.erfinv() * (std * math.sqrt(2.0)) + mean
@@ -172,7 +172,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: object = None) -> Te
     columns = tensor.numel() // max(rows, 1)
     if not rows or not columns:
         return tensor
-    with no_grad():
+    with RecordingOff():
         drawn = empty_like(tensor, memory_format="contiguous")
         drawn.normal_(0, 1, generator=generator)
         matrix = drawn.reshape(rows, columns)
@@ -190,7 +190,7 @@ def sparse_(
     _demand_matrix(tensor, 2)
     rows, columns = tensor.shape
     zeros = math.ceil(sparsity * rows)
-    with no_grad():
+    with RecordingOff():
         tensor.normal_(0, std, generator=generator)
         for column in range(columns):
             tensor[randperm(rows, generator=generator)[:zeros], column] = 0.0

@@ -24,7 +24,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 from ..engine import dtypes
 from ..engine.creation import empty_like
 from ..engine.hooks import RemovableHandle
-from ..engine.modes import no_grad
+from ..engine.modes import RecordingOff
 from ..engine.raw import Params, Run
 from ..engine.signatures import Parameters
 from ..engine.tensor import Tensor, clear_grad
@@ -296,7 +296,7 @@ class Module:
         if recurse:
             for child in self.children():
                 child._apply(fn)
-        with no_grad():
+        with RecordingOff():
             for parameter in self._parameters.values():
                 if parameter is not None:
                     gradient, parameter.grad = parameter.grad, None
@@ -371,14 +371,14 @@ class Module:
 
     # hooks
 
-    def _own_hooks(self) -> ModuleHooks:
+    def _module_hooks(self) -> ModuleHooks:
         if "_hooks" not in self.__dict__:
             self.__dict__["_hooks"] = ModuleHooks()
         return self.__dict__["_hooks"]  # type: ignore[no-any-return]
 
     @property
     def _forward_hooks(self) -> Shelf:
-        return self._own_hooks().forward
+        return self._module_hooks().forward
 
     def register_forward_pre_hook(
         self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
@@ -395,7 +395,7 @@ class Module:
             return (new if isinstance(new, tuple) else (new,)), kwargs
 
         run = hook if with_kwargs else of_args
-        return put(self._own_hooks().before_forward, run, prepend)
+        return put(self._module_hooks().before_forward, run, prepend)
 
     def register_forward_hook(
         self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
@@ -409,24 +409,24 @@ class Module:
             return hook(module, args, out)
 
         run = hook if with_kwargs else of_args
-        return put(self._own_hooks().forward, run, prepend)
+        return put(self._module_hooks().forward, run, prepend)
 
     def register_full_backward_pre_hook(
         self, hook: Hook, prepend: bool = False
     ) -> RemovableHandle:
         """Call ``hook(module, grad_output)`` before each backward pass through it."""
-        return put(self._own_hooks().before_backward, hook, prepend)
+        return put(self._module_hooks().before_backward, hook, prepend)
 
     def register_full_backward_hook(
         self, hook: Hook, prepend: bool = False
     ) -> RemovableHandle:
         """Call ``hook(module, grad_input, grad_output)`` after each."""
-        return put(self._own_hooks().backward, hook, prepend)
+        return put(self._module_hooks().backward, hook, prepend)
 
     def register_backward_hook(self, hook: Hook) -> RemovableHandle:
         """Call ``hook(module, grad_input, grad_output)`` with the gradients of the
         last node alone; `register_full_backward_hook` sees the whole module's."""
-        return put(self._own_hooks().at_last_node, hook)
+        return put(self._module_hooks().at_last_node, hook)
 
     # state
 
@@ -449,10 +449,10 @@ class Module:
         self, destination: Any, prefix: str, keep_vars: bool
     ) -> None:
         """Put the module's own entries into ``destination``, not its children's."""
-        for name, tensor in self._own_state().items():
+        for name, tensor in self._local_state().items():
             destination[prefix + name] = tensor if keep_vars else tensor.detach()
 
-    def _own_state(self) -> dict[str, Tensor]:
+    def _local_state(self) -> dict[str, Tensor]:
         buffers = {
             name: buffer
             for name, buffer in self._buffers.items()
@@ -502,7 +502,7 @@ class Module:
     ) -> None:  # fmt: skip
         """Take the module's own entries from ``state_dict``, not its children's."""
         assign = local_metadata.get("assign_to_params_buffers", False)
-        known = self._own_state()
+        known = self._local_state()
         for name, tensor in known.items():
             full = prefix + name
             if full in state_dict:
@@ -611,7 +611,7 @@ def _take(
             f"{tensor.shape!r}."
         )
     if not assign:
-        with no_grad():
+        with RecordingOff():
             tensor.copy_(given)
         return ""
     if isinstance(tensor, Parameter):

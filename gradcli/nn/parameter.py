@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.creation import empty
-from ..engine.modes import no_grad
+from ..engine.modes import RecordingOff
 from ..engine.tensor import Tensor
 
 _new = object.__new__
@@ -47,7 +47,7 @@ class Parameter(Tensor):
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         known: Parameter | None = memo.get(id(self))
         if known is None:
-            with no_grad():
+            with RecordingOff():
                 known = type(self)(self.detach().clone(), self.requires_grad)
             memo[id(self)] = known
         return known

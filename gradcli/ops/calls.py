@@ -43,7 +43,7 @@ def public(
         further: returns more arguments of the public function, by name.
     """
 
-    def said(*given: Any, **params: Any) -> Said:
+    def run(*given: Any, **params: Any) -> Said:
         names = parameters(OPS[row])
         own = dict(zip(names, given, strict=False)) | params
         values = {
@@ -60,7 +60,7 @@ def public(
         how = {key: values[key] for key in named if values[key] != usual[key]}
         return entry.name, operands, how
 
-    return said
+    return run
 
 
 def room(

@@ -525,11 +525,11 @@ def jointly(rule: Formula, count: int, fixed: int = 0) -> Rules:
     """Return the fields of a row whose rules for ``count`` inputs are ``together`` in
     ``rule``; ``fixed`` further inputs have none."""
 
-    def alone(slot: int) -> Formula:
+    def single(slot: int) -> Formula:
         wanted = [each == slot for each in range(count)]
         return lambda xp, *given, **params: rule(xp, wanted, *given, **params)[slot]
 
-    return {"together": rule, "vjp": (*map(alone, range(count)), *(None,) * fixed)}
+    return {"together": rule, "vjp": (*map(single, range(count)), *(None,) * fixed)}
 
 
 of_numbers = partial(row, refuses=TRUTHS)

@@ -86,9 +86,9 @@ class QuasiNewton(Optimizer):
             if state["n_iter"] == 1:
                 t *= min(1.0, 1.0 / abs(here.gradient).sum())
             before = here.loss
-            state["prev_flat_grad"] = self._kept(here.gradient.copy())
+            state["prev_flat_grad"] = self._as_state(here.gradient.copy())
             state["prev_loss"] = before
-            state["d"], state["t"] = self._kept(direction), t
+            state["d"], state["t"] = self._as_state(direction), t
             here = replace(here, t=0.0, slope=here.gradient.dot(direction))
             if here.slope > -group["tolerance_change"]:
                 break
@@ -112,7 +112,7 @@ class QuasiNewton(Optimizer):
         state["func_evals"] += calls
         return first
 
-    def _kept(self, raw: object) -> Tensor:
+    def _as_state(self, raw: object) -> Tensor:
         return Tensor(raw, self._params[0].xp)
 
     def _gradient(self) -> Any:
@@ -181,8 +181,8 @@ class QuasiNewton(Optimizer):
         if along <= MIN_CURVATURE:
             return
         for name, value in (
-            ("old_dirs", self._kept(change)),
-            ("old_stps", self._kept(step)),
+            ("old_dirs", self._as_state(change)),
+            ("old_stps", self._as_state(step)),
             ("ro", 1.0 / along),
         ):
             if len(state[name]) == self.param_groups[0]["history_size"]:

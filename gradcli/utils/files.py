@@ -230,7 +230,7 @@ def _disassemble(obj: object) -> tuple[Any, dict[str, Tensor]]:
     tensors: dict[str, Tensor] = {}
     names: dict[int, str] = {}
 
-    def apart(value: object, place: tuple[str, ...]) -> Any:
+    def disassemble(value: object, place: tuple[str, ...]) -> Any:
         if isinstance(value, Tensor):
             name = names.get(id(value)) or ".".join(place) or ALONE
             while tensors.get(name, value) is not value:
@@ -241,19 +241,24 @@ def _disassemble(obj: object) -> tuple[Any, dict[str, Tensor]]:
         if type(value) in PLAIN:
             return value
         if _has_state(value):
-            return apart(_state_of(value, ".".join(place)), place)
+            return disassemble(_state_of(value, ".".join(place)), place)
         for kind, series in SERIES.items():
             if isinstance(value, list | tuple) and type(value) is series:
-                return {kind: [apart(v, (*place, str(i))) for i, v in enumerate(value)]}
+                return {
+                    kind: [
+                        disassemble(v, (*place, str(i))) for i, v in enumerate(value)
+                    ]
+                }
         if isinstance(value, Mapping):
             kind = "ordered" if isinstance(value, OrderedDict) else "dict"
             pairs = [
-                (_key(k, place), apart(v, (*place, str(k)))) for k, v in value.items()
+                (_key(k, place), disassemble(v, (*place, str(k))))
+                for k, v in value.items()
             ]
             return {kind: pairs}
         raise TypeError(_refusal(".".join(place), value))
 
-    return apart(obj, ()), tensors
+    return disassemble(obj, ()), tensors
 
 
 def _put_together(shape: Any, tensors: Mapping[str, Tensor]) -> Any:

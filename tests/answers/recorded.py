@@ -32,7 +32,7 @@ class Named(NamedTuple):
 def ran(program: str, *bindings: str) -> Named:
     prepared = prepare(program, read_bindings(bindings))
     names = NameCollector()
-    run = execute(prepared, trace=names.heard)
+    run = execute(prepared, trace=names.record_statement)
     names.settle(run.inputs, run.variables, prepared.code.assigned)
     named = {i.name: i.tensor for i in run.inputs}
     view = graph_view(

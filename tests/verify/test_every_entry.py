@@ -78,7 +78,7 @@ def test_what_other_entries_agree_to_is_no_less_than_the_gap() -> None:
     gaps = Gaps.between(numbers, found, 8 * np.abs(found), 2.0**-53)
     assert gaps.farthest(2).tolist() == [1]
     report = InputReport("x", [], unseen=3)
-    gaps.tell(report, np.array([0]))
+    gaps.report(report, np.array([0]))
     assert report.more is not None
     assert "the other 2 agree" in report.more
     assert report.more.endswith("to 1.1e-09 of each")

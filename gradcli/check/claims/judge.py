@@ -214,12 +214,12 @@ class Judge:
         except KeyError:
             # Only another branch computes this variable; `_look` notes that.
             return visit
-        if any(not case.claim.by for case in self.cases) and self._alone(visit):
+        if any(not case.claim.by for case in self.cases) and self._lacks_value(visit):
             for case in self.cases:
                 case.beyond += not case.claim.by
         return None
 
-    def _alone(self, visit: Visit) -> bool:
+    def _lacks_value(self, visit: Visit) -> bool:
         """Tell whether the second program has a value where the first has none."""
         try:
             return not are_finite(values_of(visit.output)) and are_finite(
@@ -335,7 +335,7 @@ class Judge:
                         case.wrong_at = visit.point
                         break
                 else:
-                    here = [] if case.claim.by else self._beside(case.seen[0])
+                    here = [] if case.claim.by else self._neighbours(case.seen[0])
                     search = self._search(case)
                     case.wrong_at = next(filter(search.wrong_at, here), None)
                 digits = int(DEEP_BITS * LOG_2)
@@ -351,7 +351,7 @@ class Judge:
                 note="; ".join(dict.fromkeys([*notes, *self._notes(case), *case.why])),
             )
 
-    def _beside(self, visit: Visit) -> Iterator[Point]:
+    def _neighbours(self, visit: Visit) -> Iterator[Point]:
         """Yield the points nearest to a visit's where sides of its decisions meet."""
         load_sympy()
         from ..crossings import Crossing, Gap, meeting

@@ -137,7 +137,7 @@ def _at_one_point(
 
         symbols = SymbolicAnswer(forms, check)
     forms = symbols.forms if symbols is not None else forms
-    drawn = form.full and not forms.alone
+    drawn = form.full and not forms.code_only
     found = gradients(run, question.grad_output, with_graph=drawn)
     view = found.view
     if symbols is None:
@@ -163,11 +163,11 @@ def _at_one_point(
         nonlocal code, adjoint, extras
         if drawn and symbols is None:
             yield draw.answer(view, layout, files)
-        elif not (drawn or forms.alone or precise):
+        elif not (drawn or forms.code_only or precise):
             yield draw.plain_gradients(view, files)
         code = forms.code_of(run, "gradient", found.cotangent)
         adjoint = program_of_gradients(found) if forms.symbolic else None
-        if forms.alone:
+        if forms.code_only:
             yield map(unbroken, code or ())
         elif precise or beside.condition:
             from ...answers import extra_lines as further
@@ -256,7 +256,7 @@ def _of_order(question: Question, order: int, require: str | None) -> int:
     from ...lang.excerpt import printable
 
     found = orders(question, order)
-    checked = question.verified and (require is not None or not form.bare)
+    checked = question.verified and (require is not None or not form.numbers_only)
 
     def lines() -> Iterator[Line]:
         if not form.quiet:

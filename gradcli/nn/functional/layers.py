@@ -17,7 +17,7 @@ from ...engine.changes import change
 from ...engine.creation import empty_like
 from ...engine.draws import uniform, uniform_like
 from ...engine.dtypes import float16, float32
-from ...engine.modes import no_grad
+from ...engine.modes import RecordingOff
 from ...engine.queries import finfo
 from ...engine.record import call
 from ...engine.tensor import Tensor
@@ -96,7 +96,7 @@ def _demand_numbers(asked_by: str, sparse: bool, *given: Tensor | None) -> None:
 
 def _shorten(weight: Tensor, looked_up: Tensor, longest: float, p: float) -> None:
     rows = weight.detach()
-    with no_grad():
+    with RecordingOff():
         for at in sorted(set(looked_up.reshape(-1).tolist())):
             row = rows[at]
             length = float(run("norm", row, p))
@@ -146,7 +146,7 @@ def _follow(
 ) -> None:
     """Move running statistics towards a batch's mean and unbiased variance."""
     dims = tuple(d for d in range(batch.ndim) if d != 1)
-    with no_grad():
+    with RecordingOff():
         seen = batch.detach()
         if mean is not None:
             mean.mul_(1 - momentum).add_(seen.mean(dims), alpha=momentum)
@@ -181,7 +181,7 @@ def instance_norm(
     )
     if use_input_stats:
         _follow(mean, var, side_by_side, momentum)
-        with no_grad():
+        with RecordingOff():
             for running, seen in ((running_mean, mean), (running_var, var)):
                 if running is not None and seen is not None:
                     running.copy_(seen.view(items, channels).mean(0))
@@ -331,7 +331,7 @@ def gumbel_softmax(
         eps: taken for PyTorch's sake.
         dim: along which the categories lie.
     """
-    with no_grad():
+    with RecordingOff():
         noise = -empty_like(logits, memory_format="contiguous").exponential_().log()
     soft = run("softmax", (logits + noise) / tau, dim)
     if not hard:

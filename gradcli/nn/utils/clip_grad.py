@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable
 
 from ...engine.creation import tensor
-from ...engine.modes import no_grad
+from ...engine.modes import RecordingOff
 from ...engine.tensor import Tensor
 from ..functional.declare import run
 
@@ -35,7 +35,7 @@ def clip_grad_norm_(
         RuntimeError: it is no finite number, where that was asked for.
     """
     gradients, p = _gradients(parameters), float(norm_type)
-    with no_grad():
+    with RecordingOff():
         if not gradients:
             return tensor(0.0)
         lengths = [run("linalg.vector_norm", each, p) for each in gradients]
@@ -54,6 +54,6 @@ def clip_grad_value_(
 ) -> None:  # fmt: skip
     """Keep each entry of the gradients within ``clip_value`` of 0."""
     bound = float(clip_value)
-    with no_grad():
+    with RecordingOff():
         for gradient in _gradients(parameters):
             gradient.clamp_(-bound, bound)

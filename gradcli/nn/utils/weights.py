@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import ClassVar, TypeVar
 
-from ...engine.modes import no_grad
+from ...engine.modes import RecordingOff
 from ...engine.tensor import Tensor
 from .. import functional as F
 from ..convolution import _ConvTransposeNd
@@ -41,7 +41,7 @@ class _WeightHook:
         """Compute the weight, for a forward pass or as it is."""
         raise NotImplementedError
 
-    def held(self, module: Module) -> list[Tensor]:
+    def tensors(self, module: Module) -> list[Tensor]:
         """Return what the module holds for the hook, in the order of ``parts``."""
         return [getattr(module, f"{self.name}_{part}") for part in self.parts]
 
@@ -56,7 +56,7 @@ class WeightNorm(_WeightHook):
     parts = ("g", "v")
 
     def make(self, module: Module, passing: bool) -> Tensor:
-        g, v = self.held(module)
+        g, v = self.tensors(module)
         if self.dim in (0, v.ndim - 1):
             return run("weight_norm_interface.default", v, g, self.dim)
         return v * (g / _lengths(v, self.dim))
@@ -101,10 +101,10 @@ class SpectralNorm(_WeightHook):
     n_power_iterations: int
 
     def make(self, module: Module, passing: bool) -> Tensor:
-        u, v, weight = self.held(module)
+        u, v, weight = self.tensors(module)
         matrix = self.as_matrix(weight)
         if passing and module.training:
-            with no_grad():
+            with RecordingOff():
                 for _ in range(self.n_power_iterations):
                     v.copy_(self.unit(run("mv", matrix.t(), u)))
                     u.copy_(self.unit(run("mv", matrix, v)))
@@ -145,7 +145,7 @@ def spectral_norm(
     hook = SpectralNorm(module, name, int(transposed) if dim is None else dim)
     hook.eps, hook.n_power_iterations = eps, n_power_iterations
     weight = getattr(module, name)
-    with no_grad():
+    with RecordingOff():
         matrix = hook.as_matrix(weight)
         vectors = [hook.unit(matrix.new_empty(n).normal_(0, 1)) for n in matrix.size()]
     delattr(module, name)

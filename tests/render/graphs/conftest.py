@@ -27,7 +27,7 @@ Make = Callable[..., Picture]
 def picture(program: str, *words: str, folded: bool = True) -> Picture:
     prepared = prepare(program, read_bindings(words))
     names, library = NameCollector(), Listener(prepared.factory)
-    run = execute(prepared, trace=names.heard, library=library)
+    run = execute(prepared, trace=names.record_statement, library=library)
     names.settle(run.inputs, run.variables, run.prepared.code.assigned)
     view = graph_view(
         run.output,
