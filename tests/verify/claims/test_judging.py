@@ -162,9 +162,9 @@ def test_equal_values_at_a_kink_keep_their_proof(program: str, other: str) -> No
 def test_what_numbers_refute_is_refuted_without_sympy() -> None:
     code = (
         "import sys; from gradcli.check.claims.judge import judge; "
-        "from gradcli.check.claims.text import ClaimsTask, Given, read_claim; "
+        "from gradcli.check.claims.text import ClaimsTask, ClaimInput, read_claim; "
         "claim = read_claim('d/dx = 3*x'); "
-        "task = ClaimsTask('x**2', (Given('x', ()),), (claim,)); "
+        "task = ClaimsTask('x**2', (ClaimInput('x', ()),), (claim,)); "
         "print(judge(task).rulings[0].verdict, 'sympy' in sys.modules)"
     )
     done = subprocess.run(

@@ -32,7 +32,7 @@ def test_a_step_with_several_results_is_no_value_on_the_way() -> None:
     assert mistake("linalg.eigvalsh(A)[0] * 1", {"A": (3, 3)}, "d/dA = A") is None
 
 
-@pytest.mark.parametrize("function", ["derivative", "said_by"])
+@pytest.mark.parametrize("function", ["derivative", "claimed_numbers"])
 def test_a_mistake_of_gradcli_itself_is_not_taken_for_a_value_that_is_missing(
     function: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -51,11 +51,11 @@ def test_a_mistake_of_gradcli_itself_does_not_pass_for_a_repair_without_a_value(
     (claim,) = asked.claims
     samples = evidence.gather(asked, claim, 1, inf)
     found = evidence.Evidence(asked, claim, samples, inf)
-    assert found.said("tahn(x)", samples[0]) is None
+    assert found.claimed("tahn(x)", samples[0]) is None
 
     def broken(*args: object) -> None:
         raise AttributeError("a slip")
 
-    monkeypatch.setattr(evidence, "said_by", broken)
+    monkeypatch.setattr(evidence, "claimed_numbers", broken)
     with pytest.raises(AttributeError, match="a slip"):
-        found.said("x", samples[0])
+        found.claimed("x", samples[0])
