@@ -341,7 +341,9 @@ class FactorReader(StatementWords):
         shown = []
         for each in indices:
             found = re.fullmatch(r"([^\W\d]?)(?:([+-]?)(\d+))?", each)
-            if found is None or self.over.get(found[1], found[1] and "each") == "each":
+            if not each or found is None:
+                raise self.doubt()
+            if self.over.get(found[1], found[1] and "each") == "each":
                 raise self.doubt()
             name, sign, number = found[1], found[2], found[3] or ""
             if name:

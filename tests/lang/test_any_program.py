@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from gradcli.answers.graph_view import graph_view
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.errors import ProgramError
+from gradcli.lang.mathematics import rewritten
+from gradcli.lang.notation import Doubt
 from gradcli.lang.parser import parse
 from gradcli.lang.run import execute, input_names, prepare
 from gradcli.ops import FUNCTIONS
@@ -80,3 +82,10 @@ def test_a_formula_of_another_program_may_end_anywhere(text: str) -> None:
     for end in range(len(text)):
         with contextlib.suppress(ProgramError):
             parse(text[:end], GIVEN)
+
+
+@pytest.mark.parametrize("index", [",i", "i,", ",1", "i,,1", "1,"])
+def test_an_index_that_is_missing_is_an_error_of_the_formula(index: str) -> None:
+    text = rf"A0\sum_i A_{{{index}}} x"
+    with contextlib.suppress(ProgramError, Doubt):
+        rewritten(text, {"x": None, "A": 2})
