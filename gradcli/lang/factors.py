@@ -468,6 +468,8 @@ class FactorReader(StatementWords):
         self.listing = self.listing and self._behind_brackets() in ends
         pieces = self._listed()
         self.listing = outside
+        if not pieces:
+            raise self.doubt()
         if opened == "{" and len(pieces) == 1:
             return pieces[0]
         if len(pieces) > 1 and opened == "(" and beside:
@@ -476,8 +478,6 @@ class FactorReader(StatementWords):
             rank = pieces[0].rank
             text = f"[{', '.join(piece.text for piece in pieces)}]"
             return NotationPiece(text, ATOM, None if rank is None else rank + 1)
-        if not pieces:
-            raise self.doubt()
         (piece,) = pieces
         test = piece.level in (LOGIC, COMPARISON) or f"[{piece.text}]" in self.ranks
         if opened == "[" and test and self.latex:
