@@ -82,7 +82,7 @@ class PlainLibrary:
     def changing(self) -> Any:
         return nullcontext()
 
-    def own(self, value: Any) -> Any:
+    def copied(self, value: Any) -> Any:
         return value
 
     @contextmanager
