@@ -75,6 +75,16 @@ Times: TypeAlias = Annotated[
         "the vector for an input, of its shape; of inputs that are not named it is 0.",
     ),
 ]
+VerifySeconds: TypeAlias = Annotated[
+    float,
+    Option(
+        "--verify-seconds",
+        metavar="SECONDS",
+        min=0,
+        max=MAX_SETTABLE_SECONDS,
+        help="Limit of processor time for the check.",
+    ),
+]
 Json: TypeAlias = Annotated[bool, Option("--json", help="Print one JSON object.")]
 Debug: TypeAlias = Annotated[
     bool, Option("--debug", help="Show Python's traceback of an error.")
@@ -191,16 +201,7 @@ class Request:
         bool,
         Option("--no-verify/--verify", help="Do not verify the result."),
     ] = False
-    verify_seconds: Annotated[
-        float,
-        Option(
-            "--verify-seconds",
-            metavar="SECONDS",
-            min=0,
-            max=MAX_SETTABLE_SECONDS,
-            help="Limit of processor time for the check.",
-        ),
-    ] = 5.0
+    verify_seconds: VerifySeconds = 5.0
     max_seconds: Annotated[
         float,
         Option(

@@ -16,8 +16,7 @@ from typer.core import TyperCommand
 
 from .. import ending
 from ..group import HelpPage, stand_in
-from ..limits import MAX_SETTABLE_SECONDS
-from ..options import Debug
+from ..options import Debug, VerifySeconds
 from ..output import BREAKS, MORE_TIME, nobody_reads, note
 from ..problems import Exit, wrong
 
@@ -69,16 +68,7 @@ def main(
         bool,
         Option("--verify", help="Prove or refute the gradients of each backward()."),
     ] = False,
-    verify_seconds: Annotated[
-        float,
-        Option(
-            "--verify-seconds",
-            metavar="SECONDS",
-            min=0,
-            max=MAX_SETTABLE_SECONDS,
-            help="Limit of processor time for the check.",
-        ),
-    ] = VERIFY_SECONDS,
+    verify_seconds: VerifySeconds = VERIFY_SECONDS,
     debug: Debug = False,
 ) -> int:
     """Run a PyTorch script unchanged, with gradcli as torch.

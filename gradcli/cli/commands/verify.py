@@ -8,8 +8,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from .. import ending
-from ..limits import MAX_SETTABLE_SECONDS
-from ..options import Debug, Json, Requirement
+from ..options import Debug, Json, Requirement, VerifySeconds
 from ..output import MORE_TIME, Printer, note
 from ..problems import Exit, wrong
 from ..sources import listed
@@ -60,16 +59,7 @@ def main(
         ),
     ] = 1,
     require: Requirement = None,
-    verify_seconds: Annotated[
-        float,
-        Option(
-            "--verify-seconds",
-            metavar="SECONDS",
-            min=0,
-            max=MAX_SETTABLE_SECONDS,
-            help="Limit of processor time for the check.",
-        ),
-    ] = 30.0,
+    verify_seconds: VerifySeconds = 30.0,
     json: Json = False,
     quiet: Annotated[
         bool,
