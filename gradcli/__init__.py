@@ -27,23 +27,23 @@ _HOMES = {
     "engine.modes": "enable_grad is_grad_enabled inference_mode "
     "is_inference_mode_enabled",
     "autograd.grad_mode": "no_grad set_grad_enabled",
-    "engine.creation": "tensor as_tensor asarray zeros ones full empty eye "
+    "torch.creation": "tensor as_tensor asarray zeros ones full empty eye "
     "arange linspace logspace range tril_indices triu_indices "
     "zeros_like ones_like full_like empty_like from_numpy from_dlpack "
     "FloatTensor DoubleTensor HalfTensor LongTensor IntTensor ShortTensor CharTensor "
     "ByteTensor BoolTensor",
-    "engine.draws": "Generator default_generator manual_seed seed initial_seed "
+    "torch.draws": "Generator default_generator manual_seed seed initial_seed "
     "get_rng_state set_rng_state rand randn randint randperm rand_like randn_like "
     "normal bernoulli multinomial",
-    "engine.queries": "is_tensor is_inference equal allclose numel is_floating_point "
+    "torch.queries": "is_tensor equal allclose numel is_floating_point "
     "promote_types result_type finfo iinfo "
     "broadcast_shapes where nonzero unique conj real imag is_complex isin "
-    "searchsorted bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift "
-    "bitwise_right_shift gcd lcm",
-    "utils.files": "save load",
+    "searchsorted",
+    "utils.saving": "save load",
     "autograd.transforms": "vmap",
     "lang.compiled": "compile",
     "pictures.shown": "graph",
+    "answers.results": "grad jacobian check",
     "functions.torch_names": "install_as_torch dropout GradScaler amp autocast "
     "bfloat16 is_autocast_enabled distributed fx jit "
     "multiprocessing "
@@ -85,21 +85,24 @@ def _find(name: str) -> object:
         return import_module(f"{__name__}.{name}")
     if name in _CONSTANTS:
         return _CONSTANTS[name]
+    import_module(f"{__name__}.torch")
     name = _SPELLINGS.get(name, name)
     if name == "bool":
         return import_module(f"{__name__}.engine.dtypes").bool_
     if name in _HOME:
-        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    public = import_module(f"{__name__}.engine.public")
+        home = import_module(f"{__name__}.{_HOME[name]}")
+        # A function that has the name of a room is the room, which can be called.
+        return globals().get(name) or getattr(home, name)
+    public = import_module(f"{__name__}.torch.public")
     if not (public.is_public(name) or public.changes_operand(name)):
-        raise import_module(f"{__name__}.engine.absent").absent(
+        raise import_module(f"{__name__}.torch.absent").absent(
             __name__, name, __dir__()
         )
     return public.public(name)
 
 
 def __dir__() -> list[str]:
-    from .engine.public import names
+    from .torch.public import names
 
     own = {"Tensor", "bool", *_HOME, *_SPELLINGS, *_CONSTANTS, *_MODULES}
     own.update(names())

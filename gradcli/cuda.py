@@ -6,9 +6,9 @@ CuPy computes on the GPU; no more than one GPU is used.
 from __future__ import annotations
 
 from .engine.devices import cuda, synchronised, why_no_cuda
-from .engine.draws import manual_seed
-from .engine.draws import manual_seed as manual_seed_all
 from .functions.torch_names import cuda_amp as amp
+from .torch.draws import manual_seed
+from .torch.draws import manual_seed as manual_seed_all
 
 __all__ = [
     "amp",

@@ -8,7 +8,7 @@ outer transform's input or another tensor that requires a gradient.
     vmap(grad(loss), in_dims=(None, 0))(weights, samples)
 """
 
-from .engine.absent import offer
+from .torch.absent import offer
 
 _HOMES = {
     ".autograd.transforms": "grad grad_and_value hessian jacfwd jacrev jvp linearize "

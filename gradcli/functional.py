@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .engine.absent import absent
-from .engine.public import is_public, names, public
-from .engine.queries import broadcast_shapes, unique
+from .torch.absent import absent
+from .torch.public import is_public, names, public
+from .torch.queries import broadcast_shapes, unique
 
 __all__ = ["broadcast_shapes", "unique"]
 

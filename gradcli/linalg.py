@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from .engine.public import Members, linalg
+from .torch.public import Members, linalg
 
 known = linalg()
 sys.modules[__name__].__class__ = Members

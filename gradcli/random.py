@@ -1,9 +1,9 @@
 """Functions that seed the random generator or keep its state, as in PyTorch."""
 
-from .engine.absent import offer
+from .torch.absent import offer
 
 _HOMES = {
-    ".engine.draws": "default_generator fork_rng get_rng_state initial_seed "
+    ".torch.draws": "default_generator fork_rng get_rng_state initial_seed "
     "manual_seed seed set_rng_state",
 }
 _MODULES = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from .engine.public import Members, special
+from .torch.public import Members, special
 
 known = special()
 sys.modules[__name__].__class__ = Members

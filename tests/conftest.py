@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -13,10 +14,14 @@ from typing import Any
 import hypothesis
 import pytest
 
+import gradcli.torch  # noqa: F401  # tests use the face of the engine's tensors
 from gradcli.cli.defaults import SETTINGS
 from gradcli.cli.ending import ENDING
 from tests.cupy_stand_in.standing import gpu
 from tests.processes import warm
+
+# Tests are many objects that are no garbage; a command collects as rarely as this.
+gc.set_threshold(100_000, 50, 100)
 
 # No result depends on the clock.
 hypothesis.settings.register_profile("gradcli", deadline=None)
@@ -26,6 +31,7 @@ hypothesis.settings.load_profile("gradcli")
 def pytest_collection_finish() -> None:
     if "torch" in sys.modules:
         in_one_thread(sys.modules["torch"])
+    gc.freeze()
 
 
 def in_one_thread(torch: Any) -> Any:
@@ -50,7 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # puts its own filters in place of that one.
     config.addinivalue_line(
         "filterwarnings",
-        r"ignore::RuntimeWarning:gradcli\.(ops|engine|nn|optim|numbers|verify)\b",
+        r"ignore::RuntimeWarning:gradcli\.(ops|engine|torch|nn|optim|numbers|verify)\b",
     )
 
 

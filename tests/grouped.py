@@ -1,7 +1,9 @@
-"""Laws of many small cases: one test runs a row's cases and names each that fails.
+"""Laws of many small cases: one test runs the cases of a few rows and names each that
+fails.
 
 A test costs pytest some milliseconds, more than most cases take. So a law is one test
-for each row of the table, whose cases run one after the other:
+for `TOGETHER` rows of the table, whose cases run one after the other; it is called
+after its rows, so that ``-k`` selects by the name of a row:
 
     @by_row("at", spots(), ident)
     def test_a_recorded_pass_gives_the_same_gradient(at): ...
@@ -17,7 +19,6 @@ import warnings
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from functools import wraps
-from itertools import chain
 from typing import Any
 
 import pytest
@@ -26,6 +27,9 @@ Test = Callable[..., None]
 
 PATCHES = "monkeypatch"
 """The fixture that each case is given anew."""
+
+TOGETHER = 8
+"""Number of rows whose cases one test runs."""
 
 SHARED_BY_CASES = {"capfd", "caplog", "capsys", "recwarn", "tmp_path"}
 """Fixtures that a case would find as the case before left them."""
@@ -71,7 +75,7 @@ def by_row(
     row: Callable[[str], str] = row_of,
     share: int = 1,
 ) -> Callable[[Test], Test]:
-    """A test of one case becomes a test of each row, which runs all of its cases.
+    """A test of one case becomes a test of each few rows, which runs all their cases.
 
     Args:
         names: the parameters that hold a case, as ``pytest.mark.parametrize`` takes
@@ -88,6 +92,9 @@ def by_row(
         rows.setdefault(row(ids(case)), []).append((ids(case), values))
     if not rows:
         raise ValueError("a law of no cases holds of nothing")
+    always = together([*rows][::share])
+    others = together([name for n, name in enumerate(rows) if n % share])
+    bundles = always | others
 
     def over_rows(test: Test) -> Test:
         asked = inspect.signature(test).parameters
@@ -99,7 +106,8 @@ def by_row(
         @wraps(test)
         def law(row: str, **given: Any) -> None:
             failures: dict[str, BaseException] = {}
-            for name, values in rows[row]:
+            every = [case for each in bundles[row] for case in rows[each]]
+            for name, values in every:
                 with ExitStack() as stack:
                     stack.enter_context(warnings.catch_warnings())
                     if PATCHES in asked:
@@ -114,16 +122,20 @@ def by_row(
                     except (Exception, pytest.fail.Exception) as error:
                         failures[name] = error
             if failures:
-                raise failed(failures, len(rows[row]))
+                raise failed(failures, len(every))
 
-        others = [p for n, p in asked.items() if n not in (*held, PATCHES)]
+        more = [p for n, p in asked.items() if n not in (*held, PATCHES)]
         first = inspect.Parameter("row", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        law.__signature__ = inspect.Signature([first, *others])  # type: ignore
-        every = [[name] if n % share == 0 else nightly([name])
-                 for n, name in enumerate(rows)]  # fmt: skip
-        return pytest.mark.parametrize("row", [*chain(*every)])(law)
+        law.__signature__ = inspect.Signature([first, *more])  # type: ignore
+        return pytest.mark.parametrize("row", [*always, *nightly(others)])(law)
 
     return over_rows
+
+
+def together(rows: list[str]) -> dict[str, list[str]]:
+    """The rows in bundles, each under its rows' names."""
+    bundles = [rows[n : n + TOGETHER] for n in range(0, len(rows), TOGETHER)]
+    return {" ".join(bundle): bundle for bundle in bundles}
 
 
 def failed(failures: dict[str, BaseException], count: int) -> BaseExceptionGroup[Any]:

@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import pytest
 
-from tests.grouped import by_row
+from tests.grouped import TOGETHER, by_row
 
 CASES = [("sin", 0), ("sin", 1), ("sin", 2), ("cos", 0)]
 
 
 def called(case: tuple[str, int]) -> str:
     return f"{case[0]}-{case[1]}"
-
-
-def groups_of(law: Any) -> list[str]:
-    (mark,) = law.pytestmark
-    return list(mark.args[1])
-
-
-def test_a_group_is_made_for_each_row() -> None:
-    @by_row("name, number", CASES, called)
-    def law(name: str, number: int) -> None: ...
-
-    assert groups_of(law) == ["sin", "cos"]
 
 
 def test_every_case_runs_and_each_that_fails_is_named() -> None:
@@ -39,11 +26,25 @@ def test_every_case_runs_and_each_that_fails_is_named() -> None:
         if number == 2:
             raise ValueError("the last")
 
-    with pytest.raises(BaseExceptionGroup, match="2 of 3 cases fail: sin-0, sin-2"):
-        law(row="sin")
-    with pytest.raises(BaseExceptionGroup, match="1 of 1 cases fail: cos-0"):
-        law(row="cos")
+    said = "3 of 4 cases fail: sin-0, sin-2, cos-0"
+    with pytest.raises(BaseExceptionGroup, match=said):
+        law(row="sin cos")
     assert ran == CASES
+
+
+def test_rows_are_run_a_few_together_and_some_at_night() -> None:
+    cases = [f"f{n}-0" for n in range(3 * TOGETHER)]
+
+    @by_row("case", cases, str, share=3)
+    def law(case: str) -> None:
+        """It holds."""
+
+    (mark,) = law.pytestmark  # type: ignore[attr-defined]
+    always, *others = mark.args[1]
+    assert always.split() == [f"f{n}" for n in range(0, 3 * TOGETHER, 3)]
+    assert [each.marks[0].name for each in others] == ["nightly"] * 2
+    run = {name for each in others for name in each.values[0].split()}
+    assert len(run) == 2 * TOGETHER
 
 
 def test_a_case_that_is_skipped_fails() -> None:

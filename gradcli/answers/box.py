@@ -147,7 +147,9 @@ def at_middles(question: Question, boxes: Sequence[Box]) -> Question:
 def note_middles(question: Question, boxes: Sequence[Box]) -> None:
     """Tell the user the point that everything but the ranges is shown for."""
     point = ", ".join(printable(box.middle().argument) for box in boxes)
-    question.tell(f"but for the ranges, shown at the middle of the box: {point}")
+    question.tell(
+        f"everything except the ranges is shown at the middle of the box: {point}"
+    )
 
 
 def spans_of(boxes: Sequence[Box]) -> Mapping[str, Interval]:

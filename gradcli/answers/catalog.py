@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 
 from ..formulas.texts import Text, filled, partial_text
-from ..lang.errors import ProgramError
-from ..lang.parser import parse
+from ..lang.parser import is_program_as_it_stands, parse
 from ..lang.syntax import Call, free_names, walk
 from ..lang.tensor_library import CONSTANTS, is_function
 from ..ops import ALIASES, FUNCTIONS, Op, defaults, offered, overloads, parameters
@@ -74,13 +74,13 @@ class FunctionView:
         return tuple(dict.fromkeys(row.node for row in self.rows if row.node))
 
 
+@cache
 def is_program(formula: str, names: tuple[str, ...]) -> bool:
     """Tell whether a formula can be typed as a program in these parameters. Formulas
     that cannot describe the operation in words, or entry by entry."""
-    try:
-        program = parse(formula, names)
-    except ProgramError:
+    if not is_program_as_it_stands(formula, names):
         return False
+    program = parse(formula, names)
     if program.source != formula:
         return False
     called = (node.function for node in walk(program) if isinstance(node, Call))
@@ -122,7 +122,7 @@ def _function(name: str) -> FunctionView:
         defaults=defaults(entry),
         aliases=tuple(alias for alias, meant in ALIASES.items() if meant == name),
         not_finite=entry.not_finite,
-        spellings=_spellings(name, names),
+        spellings=spellings_of(name),
         rows=tuple(_row(op) for op in overloads(name)),
     )
 
@@ -131,7 +131,9 @@ LANGUAGES = {"NumPy": "numpy", "PyTorch": "torch", "C": "c", "SymPy": "sympy"}
 """Libraries and languages whose spellings are shown, with their keys in `SPELLINGS`."""
 
 
-def _spellings(name: str, given: tuple[str, ...]) -> dict[str, str]:
+def spellings_of(name: str) -> dict[str, str]:
+    """Return how each library writes a function, by the library's name."""
+    given = parameters(FUNCTIONS[name])
     texts = [Text(each) for each in given]
     found = {}
     for language, at in LANGUAGES.items():

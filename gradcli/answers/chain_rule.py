@@ -19,30 +19,33 @@ with the fewest wrong paths is taken.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, combinations, starmap
-from typing import Any
+from itertools import chain, combinations, permutations, starmap
+from typing import Any, Final
 
 import numpy as np
 
 from ..engine import Node
 from ..engine.walk import accumulate, added, inputs_first
-from .claim_views import Diagnosis
-from .evidence import Evidence, PointEvidence, Texts
-from .graph_view import raw_partials
-from .hypotheses import (
+from .evidence import (
     CLOSE,
     Array,
+    Diagnosis,
+    Evidence,
     Pair,
+    PointEvidence,
+    Texts,
     alike,
     constant_factor,
     number_text,
     same,
     simple_number,
 )
+from .graph_view import raw_partials
 from .survey import Path, Survey, below, largest, met
 
 MAX_GRAPH_NODES = 200
@@ -174,6 +177,8 @@ def wrong_parts(
         return
     whole = np.concatenate([g.true.ravel() for g in graphs])
     given = np.concatenate([g.given.ravel() for g in graphs])
+    if given.shape != whole.shape:
+        return
     scale = TOLERANCE * max(largest(given), largest(whole))
     parts: dict[Way, Array] = {}
     for way in edges:
@@ -325,15 +330,25 @@ class Candidate:
     """A factor that may be missing: its text, and its value in each sample.
 
     source  the text that it is the derivative of; None: it is a value of the program
+    places  the node and the operand of each local gradient that it consists of
     """
 
     factor: str
     source: str | None
     values: tuple[Array, ...]
+    places: tuple[tuple[Node, int], ...] = ()
+
+    @property
+    def is_on_one_path(self) -> bool:
+        """Return whether the chain rule multiplies the local gradients."""
+        return len(self.places) < 2 or any(
+            b in inputs_first([a.edges[nr]])
+            for (a, nr), (b, _) in permutations(self.places, 2)
+        )
 
     @property
     def what(self) -> str:
-        if self.source is None:
+        if self.source is None or not self.is_on_one_path:
             return f"the factor {self.factor}"
         if self.factor in (UNSPOKEN, self.source):
             return f"the inner derivative of {self.source}"
@@ -346,7 +361,7 @@ def inner_derivative(evidence: Evidence) -> Diagnosis | None:
     turned = [(b, a) for a, b in sides]
     if not any(claimed.any() for _, claimed in sides):
         return None
-    known = list(candidates(evidence))
+    known = [c for c in candidates(evidence) if "where(" not in c.factor]
     for found in known:
         if alike(times(sides, found.values)):
             return _missing(found, 1.0)
@@ -366,11 +381,25 @@ def inner_derivative(evidence: Evidence) -> Diagnosis | None:
 
 
 def _missing(found: Candidate, c: float) -> Diagnosis:
-    text, repair = f"{found.what} is missing", f"multiply by {found.factor}"
+    cause = "inner" if found.is_on_one_path else "factor"
+    text, factor = f"{found.what} is missing", found.factor
     if abs(c - 1) > CLOSE:
         text += f", and the factor {number_text(c)}"
-        repair += f" and by {number_text(c)}"
-    return Diagnosis("inner", text, repair)
+        factor = _scaled(c, factor)
+    return Diagnosis(cause, text, f"multiply by {factor}")
+
+
+def _scaled(c: float, factor: str) -> str:
+    """Return a number times a factor, with one number in front."""
+    leading, rest = _LEADING.fullmatch(factor).groups()  # type: ignore[union-attr]
+    c *= float(leading or 1)
+    rest = f"({rest})" if " + " in rest or " - " in rest else rest
+    number = "-" if c == -1 else f"{number_text(c)} * "
+    return f"{number}{rest}" if c != 1 else rest
+
+
+_LEADING: Final = re.compile(r"(?:(-?\d+(?:\.\d+)?) \* )?(.*)", re.DOTALL)
+"""Pattern of a factor with a number in front."""
 
 
 def times(pairs: Sequence[Pair], factors: Sequence[Array]) -> list[Pair]:
@@ -397,6 +426,7 @@ def candidates(evidence: Evidence) -> Iterator[Candidate]:
                 UNSPOKEN if spelled is None else spelled.written,
                 texts.named(node),
                 tuple(graph[key][2] for graph in graphs),
+                ((node, edge),),
             )
     for name in samples[0].variables:
         if all(name in sample.variables for sample in samples):
@@ -438,7 +468,8 @@ def _product(a: Candidate, b: Candidate) -> Candidate:
             values.append(np.array(np.nan))
     factor = " * ".join(f"({c.factor})" if " " in c.factor else c.factor
                         for c in (a, b))  # fmt: skip
-    return Candidate(factor, f"{a.source} and of {b.source}", tuple(values))
+    source = f"{a.source} and of {b.source}"
+    return Candidate(factor, source, tuple(values), a.places + b.places)
 
 
 # paths with a wrong constant in front

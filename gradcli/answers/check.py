@@ -9,7 +9,8 @@ with a caret under them, before the checking process is started.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from sys import maxsize
@@ -17,25 +18,28 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from ..check.claims import text as ruled
-from ..check.claims.text import (
+from ..check import claims as ruled
+from ..check.claims import (
     Claim,
     ClaimInput,
     ClaimsTask,
     Judgement,
+    by_input,
     positions,
     read_claim,
+    unread_term,
 )
 from ..check.process.job import REFUTED, UNKNOWN, weakest
 from ..lang.errors import ProgramError, Span
+from ..lang.implicit import Equation, equation_of
 from ..lang.nested import nested
 from ..lang.parser import parse
 from ..lang.prepare import differentiated
-from ..lang.run import Input, Prepared, Run, evaluate, execute, input_names, prepare
+from ..lang.run import Input, Prepared, Run, Session, evaluate, input_names, prepare
 from ..lang.suggest import did_you_mean
-from .claim_views import FormulaPiece
+from .evidence import FormulaPiece
 from .fields import Verdict
-from .plain_numbers import Plain
+from .numbers import Plain
 from .question import Question, Shapes, refuse_shapes
 from .verdicts import Summary
 
@@ -44,6 +48,12 @@ TRANSPOSE_SECONDS: Final = 1.0
 
 DIAGNOSIS_SECONDS: Final = 3.0
 """Most time for finding the mistake in one claim, in seconds."""
+
+MAX_EQUATION_CHARACTERS: Final = 1_000
+"""Largest length of a text that is read as an equation of a claim, in characters."""
+
+_NAME: Final = re.compile(r"[^\W\d]\w*")
+_LETTER: Final = re.compile(r"[^\W\d_]")
 
 NO_CAUSE: Final = "no simple cause was found"
 
@@ -134,7 +144,8 @@ def _judged(task: ClaimsTask, claim: Claim, ruling: ruled.Ruling) -> Judged:
     slip, pieces = None, tuple[FormulaPiece, ...]()
     refuted = ruling.verdict == REFUTED
     if refuted:
-        from .claim_mistakes import diagnose, right_derivative
+        from .claim_mistakes import diagnose
+        from .right_derivative import right_derivative
 
         seconds = min(DIAGNOSIS_SECONDS, task.seconds)
         slip = diagnose(task, claim, seconds, ruling.counterexample)
@@ -174,6 +185,68 @@ def _counterexample(found: ruled.Counterexample) -> ClaimCounterexample:
     )
 
 
+_INPUTS: Final = re.compile(r"(?m)(?:^|;)[^\S\n]*\w+\s*\(([^()\n]*)\)\s*=(?!=)")
+"""Pattern of the inputs that a function is defined with."""
+
+
+def _coordinates(
+    question: Question, wrt: Sequence[str], ranks: Mapping[str, int | None]
+) -> list[str]:
+    """Return the numbers that a whole gradient is by, in the order in which a function
+    names them, or in that of the alphabet; none if an input is no number."""
+    if any(ranks[name] for name in wrt):
+        return []
+    made = _INPUTS.findall(question.program)
+    listed = [each.strip() for each in made[-1].split(",")] if made else []
+    return listed if {*listed} == {*wrt} else sorted(wrt)
+
+
+def equation_claimed(source: str, claim: str, values: Iterable[str]) -> Equation | None:
+    """Return the equation whose derivative a claim is about: of ``y`` in ``dy/dx`` and
+    in ``y'``, and in ``d/dx`` if the equation has no third name. Return None if the
+    text is a program, or the claim is about no name of it."""
+    if "=" not in source or len(source) > MAX_EQUATION_CHARACTERS:
+        return None
+    names = {*_NAME.findall(source), *_LETTER.findall(source)}
+    try:
+        # An apostrophe names no input. The mark stands for it.
+        claimed = read_claim(claim, names, names, ["?"])
+    except ProgramError:
+        return None
+    if claimed.output is not None:
+        return equation_of(source, claimed.output, values)
+    for name in sorted(names):
+        found = equation_of(source, name, values)
+        if found is not None and {*found.names} == {name, *claimed.by}:
+            return found
+    return None
+
+
+def _of_equation(
+    claims: Sequence[Claim], equation: Equation
+) -> tuple[str, list[Claim]]:
+    """Return the program for claims about an equation, and the claims. A second
+    derivative is the first of a line of the program.
+
+    Raises:
+        ProgramError: the derivative is above the second.
+    """
+    lines, written = [equation.program], list(claims)
+    for k, claim in enumerate(claims):
+        if len(claim.by) > 2:
+            message = "a derivative of an equation above the second is not checked"
+            span = Span(0, len(claim.text[: claim.offset - 1].rstrip(" =")))
+            hint = f"claim d2{equation.of}/d{claim.by[0]}2, then differentiate it"
+            raise ProgramError(
+                "E596", message, span, claim.text, hint=hint, exit_status=2
+            )
+        if len(claim.by) == 2:
+            by, line = claim.by[1], f"second_{k}"
+            lines.insert(0, f"{line} = detach({equation.second(*claim.by)})*{by}")
+            written[k] = replace(claim, output=line, by=(by,), shown=claim.label)
+    return "\n".join(lines), written
+
+
 def claims_task(
     question: Question, claims: Sequence[str], same: str | None, points: int
 ) -> ClaimsTask:
@@ -183,21 +256,34 @@ def claims_task(
     programs = [question.program] if same is None else [question.program, same]
     prepared = _prepared(programs, question)
     inputs = _inputs(prepared, question.shapes)
+    if not inputs and same is None:
+        derived = _read_by_claims(question, claims)
+        if derived is not None:
+            return claims_task(derived, claims, None, points)
     names = [given.name for given in inputs]
     computed = prepared[0].code.assigned
     ranks: dict[str, int | None] = {g.name: len(g.shape) for g in inputs}
+    if question.wrt is not None:
+        differentiated(question.wrt, names)
+    wrt = names if question.wrt is None else question.wrt
     equations = [
-        read_claim(text, names, computed).rewritten(
+        read_claim(text, names, computed, wrt).rewritten(
             ranks, question.tell, bool(computed)
         )
-        for text in claims
+        for claimed in claims
+        for text in by_input(claimed, _coordinates(question, wrt, ranks))
     ]
+    source, tied = question.program, question.tied
+    if tied is not None:
+        source, equations = _of_equation(equations, tied)
+        (prepared[0],) = _prepared([source], question)
     task = ClaimsTask(
-        source=question.program,
+        source=source,
         inputs=tuple(inputs),
         claims=tuple(equations),
         of=question.of,
         other=same,
+        tied=None if tied is None else tied.of,
         points=points,
         seed=question.seed,
         prove=question.verified,
@@ -209,10 +295,19 @@ def claims_task(
     if same is None:
         return task
     _run(prepared[1], inputs, None)
-    differentiated(question.wrt, names)
-    wrt = names if question.wrt is None else question.wrt
     compared = (Claim("value"), *(Claim(f"d/d{name}", by=(name,)) for name in wrt))
     return replace(task, claims=(*equations, *compared))
+
+
+def _read_by_claims(question: Question, claims: Sequence[str]) -> Question | None:
+    """Return a question about a constant, with the name that claims derive it by as an
+    input; None if there are several, or a comment ends the program."""
+    by = {name for text in claims for name in read_claim(text).by}
+    if len(by) != 1:
+        return None
+    program = f"{question.program.rstrip('; ')}{unread_term(min(by))}"
+    known = by <= {*input_names(parse(program, by), by)}
+    return replace(question, program=program) if known else None
 
 
 def _prepared(
@@ -268,11 +363,11 @@ def _run(prepared: Prepared, inputs: Sequence[ClaimInput], of: str | None) -> Ru
         Input(i.name, prepared.factory.leaf(values_of(i.name)), i.sampled, True)
         for i in prepared.inputs
     )
-    return execute(
+    return Session(
         Prepared(prepared.source, prepared.code, prepared.factory, tensors),
         of=of,
         max_steps=maxsize,
-    )
+    ).run()
 
 
 def _try(task: ClaimsTask, claim: Claim, run: Run) -> None:
@@ -312,7 +407,7 @@ def _try(task: ClaimsTask, claim: Claim, run: Run) -> None:
         if (error.hint or "").startswith("give it a value"):
             located.hint = f"the program has {', '.join(named)}"
         if error.code == "E303":
-            from .claim_text import fitting_transpose
+            from .claim_mistakes import fitting_transpose
 
             written = fitting_transpose(task, claim, TRANSPOSE_SECONDS)
             if written is not None:

@@ -15,21 +15,32 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 
+from ..check.process.job import STRENGTH, entry_name
 from ..engine.devices import host
-from ..engine.jacobian import JacobianBlock, TooManyEntries
+from ..engine.jacobian import JacobianBlock, TooManyEntries, joined
 from ..lang.errors import ProgramError
 from ..lang.excerpt import printable
 from ..lang.run import Run, all_finite
 from ..large.blocks import Mode, check_size
-from .dots import spy
+from .definiteness import Definiteness, definiteness_of
+from .definiteness import lines as lines_on_eigenvalues
 from .fields import FLAT, HIDDEN, IF_ANY, Device, DType, Shape
 from .gradients import OutputView, derivative_label, derived, output_of, size_of
 from .jobs import MAX_HANDED, claim, job_for
 from .line import BLANK, Layout, Line, dim
 from .line import plain as plain_line
-from .numbers import SHORTENED, array_lines, number, number_line, value_lines
-from .pattern import Pattern, colours_of, nothing_in, pattern_of
-from .plain_numbers import Shown, plain, shown, without_signs
+from .numbers import (
+    SHORTENED,
+    Shown,
+    array_lines,
+    number,
+    number_line,
+    plain,
+    shown,
+    value_lines,
+    without_signs,
+)
+from .pattern import Pattern, colours_of, nothing_in, pattern_of, spy
 from .products import Product
 from .verdicts import Checked, Formulas, Summary, by_name, checked, summary
 
@@ -77,6 +88,7 @@ class BlockView:
     file       With --out: the file that holds the numbers.
     colours    With --spy: the number of colours that its columns need.
     structure  The structure, such as diagonal, banded, dense or zero, of the numbers.
+    entries    With --stack: the entry of an input that each column belongs to.
     """
 
     input: str
@@ -89,6 +101,7 @@ class BlockView:
     file: str | None = field(metadata=IF_ANY)
     colours: int | None = field(metadata=IF_ANY)
     structure: str | None = field(metadata=IF_ANY)
+    entries: tuple[str, ...] | None = field(default=None, metadata=IF_ANY)
     checked: Checked = field(default=Checked(), metadata=FLAT)
     formulas: Formulas | None = field(default=None, metadata=FLAT)
 
@@ -120,6 +133,23 @@ class Blocks:
         parts = (b.matrix.data if b.sparse else b.matrix for b in there)
         finite = all(bool((abs(p) < float("inf")).all()) for p in parts)
         return finite and all_finite(self.run.output)
+
+    def stacked(self) -> Blocks:
+        """Return the blocks side by side as one matrix, with a row for each entry of
+        the output."""
+        blocks = [*self.by.values()]
+        if not any(block.sparse for block in blocks):
+            check_size(sum(b.output.numel() * b.x.numel() for b in blocks))
+        names = ", ".join(self.columns)
+        return replace(self, by={(f"({names})",): joined(blocks)})
+
+    def entries(self) -> tuple[str, ...]:
+        """Return the entries of the inputs, in the order of a matrix's columns."""
+        return tuple(
+            entry_name(name, index)
+            for name, (first, *_) in self.columns.items()
+            for index in np.ndindex(*first.x.shape)
+        )
 
     def job(self, seconds: float, formulas: bool) -> Job:
         """Return the job that checks the blocks; refuse ``formulas`` of too many
@@ -159,7 +189,13 @@ class Blocks:
                 block_view(by, block, form, file, spied)
                 for (by, block), file in zip(self.by.items(), places, strict=True)
             ),
+            definiteness=self._definiteness(),
         )
+
+    def _definiteness(self) -> Definiteness | None:
+        if self.command != "hessian" or not self.finite:
+            return None
+        return definiteness_of(self.by, [*self.columns], self.run.dtype)
 
 
 def jacobian(run: Run, mode: Mode) -> Blocks:
@@ -214,8 +250,14 @@ class Derivative:
     passes: int
     output: OutputView
     blocks: tuple[BlockView, ...]
+    definiteness: Definiteness | None = field(default=None, metadata=FLAT)
     code: str | None = field(default=None, metadata=IF_ANY)
     verification: Summary = field(default=Summary())
+
+    def with_entries(self, names: tuple[str, ...]) -> Derivative:
+        """Return the derivative, whose only block is a matrix with these columns."""
+        (block,) = self.blocks
+        return replace(self, blocks=(replace(block, entries=names),))
 
     def in_symbols(self) -> Derivative:
         """Return the derivative without the numbers that depend on drawn ones."""
@@ -223,7 +265,8 @@ class Derivative:
             replace(block, value=None, stored=None, structure=None)
             for block in self.blocks
         )
-        return replace(self, output=replace(self.output, value=None), blocks=blocks)
+        output = replace(self.output, value=None)
+        return replace(self, output=output, blocks=blocks, definiteness=None)
 
 
 def judged(
@@ -235,6 +278,9 @@ def judged(
     """Return the derivative with its verdicts, and with the formulas of each block and
     the code if they were asked for."""
     verdicts = by_name(verification)
+    if verification is not None and found.blocks and found.blocks[0].entries:
+        weakest = max(verification.inputs, key=lambda v: STRENGTH.index(v.verdict))
+        verdicts = {found.blocks[0].input: weakest}
     blocks = tuple(
         replace(
             block,
@@ -314,6 +360,8 @@ def blocks(view: Derivative, layout: Layout) -> Iterator[Line]:
             yield BLANK
         shape = f"  {size_of(block.shape)}  {block.structure}"
         yield Line((block_label(view, block), "name"), (shape, "dim"))
+        if block.entries is not None:
+            yield from _columns(block.entries, layout)
         if block.is_sparse:
             yield dim(f"  {_summary(block)}")
         if block.colours is not None:
@@ -325,6 +373,8 @@ def blocks(view: Derivative, layout: Layout) -> Iterator[Line]:
     if layout.cut:
         yield SHORTENED
     yield BLANK
+    if view.definiteness is not None:
+        yield from lines_on_eigenvalues(view.definiteness)
     kind = {"rev": "backward", "fwd": "forward"}[view.mode]
     if not any(block.is_sparse for block in view.blocks):
         passes = "pass" if view.passes == 1 else "passes"
@@ -333,6 +383,13 @@ def blocks(view: Derivative, layout: Layout) -> Iterator[Line]:
     lines = "rows" if view.mode == "rev" else "columns"
     count = view.passes - (view.command == "hessian")
     yield dim(f"one {kind} pass" + (f" for all {count:,} {lines}" if count > 1 else ""))
+
+
+def _columns(names: Sequence[str], layout: Layout) -> Iterator[Line]:
+    """Yield the names of a matrix's columns; a terminal shows the first ones."""
+    most = len(names) if layout.rows is None else MAX_TERMINAL_ENTRIES
+    more = ", ..." if len(names) > most else ""
+    yield dim(f"  columns {', '.join(map(printable, names[:most]))}{more}")
 
 
 def _summary(block: BlockView) -> str:
@@ -418,6 +475,10 @@ def products(view: Product, layout: Layout) -> Iterator[Line]:
     """Yield the product, and how it was computed; the verdicts come later."""
     called = product_labels(view)
     pad = max(map(len, called.values()))
+    if view.command == "jacobian":
+        output = view.output
+        pad = max(pad, len(printable(output.name)))
+        yield from value_lines(printable(output.name), output.value, layout, pad=pad)
     for part in view.products:
         yield from value_lines(called[part.name], part.value, layout, pad=pad)
     if layout.cut:

@@ -15,8 +15,7 @@ from ..lang.excerpt import printable
 from ..lang.run import Input
 from .fields import HIDDEN, Device, DType, Shape
 from .line import BLANK, Layout, Line
-from .numbers import ELLIPSIS, SHORTENED, inline, number
-from .plain_numbers import Plain, plain
+from .numbers import ELLIPSIS, SHORTENED, Plain, inline, number, plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +91,7 @@ OUTCOMES = {
     "steps": "after {} steps",
     "tolerance": "after {} steps, within the tolerance",
     "interrupted": "interrupted after {} steps",
-    "still": "it no longer moves after {} steps",
+    "still": "the inputs no longer change after {} steps",
     "diverged": "after {} steps, the last with finite values",
 }
 """Texts on how a descent ended, by what stopped it."""
@@ -113,7 +112,7 @@ def end(view: DescentView, layout: Layout) -> Iterator[Line]:
     """Yield the loss that was reached and the values to paste; in a terminal the curve,
     too."""
     if layout.rows is not None and len(view.losses) > 1:
-        from .dots import curve
+        from .curves import curve
 
         yield from curve(view.losses, printable(view.output), layout.width or 0)
         yield BLANK

@@ -1,6 +1,6 @@
 """The backward pass as it happened: a step per node, in the order of the engine.
 
-Invariants: the steps are what the engine passed to hooks while it ran, in its order;
+Invariants: the steps are what the engine showed an observer while it ran, in its order;
 the gradient that arrives at a node is the sum, in that order, of what earlier steps
 sent to it.
 
@@ -10,7 +10,7 @@ sent to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -18,19 +18,26 @@ from typing import Any, ClassVar
 from numpy import errstate
 
 from ..engine import AccumulateGrad, Node, Port, Tensor, grad
+from ..engine.backward import accumulate_gradients
+from ..engine.modes import WATCH, PassObserver
 from ..engine.walk import inputs_first
 from ..lang.excerpt import printable
 from ..ops.types import Array
-from .briefly import extent
 from .fields import HIDDEN, ROWS, named
 from .gradients import OutputView, derived, output_of
 from .graph import assignment_text, shape_text, size_text
-from .graph_view import GraphView, NodeView, Shape, graph_of, raw_partials
-from .line import BLANK, Layout, Line, Part, aligned
-from .names import NameCollector
-from .numbers import inline, six_digits
-from .plain_numbers import Plain, Shown, plain
+from .graph_view import (
+    GraphView,
+    NameCollector,
+    NodeView,
+    Shape,
+    graph_of,
+    raw_partials,
+)
+from .line import BLANK, Layout, Line, Part, aligned, dim
+from .numbers import Plain, Shown, extent, inline, plain, six_digits
 from .question import Question
+from .textbook_rules import COTANGENT, Rules, StatedRules, meanings
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,7 @@ class Send:
     name            The program's name for the value there, or its text.
     output_nr       The number of that node's output.
     local_gradient  the partial derivative on the edge, where it is elementwise
+    rule            the rule along the edge, unless the partial derivative is a number
     reduced         the shape that the product was summed to for a broadcast input
     held            The gradient that had arrived there before.
     total           The sum of all that has arrived there now.
@@ -54,6 +62,7 @@ class Send:
     name: str | None
     output_nr: int
     local_gradient: Plain | None = field(metadata=HIDDEN)
+    rule: str | None = field(metadata=HIDDEN)
     gradient: Plain
     reduced: Shape | None = field(metadata=HIDDEN)
     held: Plain | None
@@ -110,6 +119,8 @@ class Explanation:
     start    The gradient that the pass starts with.
     given    whether the user gave that gradient
     steps    The steps of the pass, in order.
+    letters  the letters in the rules, with their meanings
+    shapes   the shapes of the program's values, by name
     """
 
     command: ClassVar = "explain"
@@ -119,6 +130,8 @@ class Explanation:
     start: Plain = field(metadata=named("grad_output"))
     given: bool = field(metadata=HIDDEN)
     steps: tuple[StepView, ...] = field(metadata=ROWS)
+    letters: str = field(metadata=HIDDEN)
+    shapes: Mapping[str, Shape] = field(default_factory=dict, metadata=HIDDEN)
 
 
 def explanation(
@@ -133,9 +146,17 @@ def explanation(
     if look is not None:
         look(run.output, view)
     with run.explained():
-        steps = explain(run.output, start, names, view)
-    given = question.grad_output is not None
-    return Explanation(run.source, output_of(run), plain(start.raw), given, steps)
+        rules = Rules(names, view)
+        steps = explain(run.output, start, names, view, rule=rules)
+    return Explanation(
+        program=run.source,
+        output=output_of(run),
+        start=plain(start.raw),
+        given=question.grad_output is not None,
+        steps=steps,
+        letters=rule_letters(steps, rules.taken),
+        shapes=run.shapes(),
+    )
 
 
 @errstate(all="ignore")
@@ -146,17 +167,21 @@ def explain(
     view: GraphView,
     shown: Callable[[object], object] = plain,
     run: Callable[..., object] | None = None,
-    **options: object,
+    rule: Callable[[Node, int], str | None] = lambda node, nr: None,
 ) -> tuple[StepView, ...]:
     """Run the backward pass of ``output`` and return every step of it.
 
-    The pass is run by ``run``, by default `Tensor.backward`; leaves accumulate their
-    gradients, and saved values are freed, unless its ``options`` say otherwise. Numbers
-    and arrays are ``shown`` as plain numbers or in another form.
+    The pass is run by ``run``, a function of the cotangent; by default leaves
+    accumulate their gradients, and saved values are freed. Numbers and arrays are
+    ``shown`` as plain numbers or in another form; ``rule`` gives the rule along an edge
+    in the program's names.
     """
-    watch = _StepRecorder(output, cotangent, names, view, shown)
+    watch = _StepRecorder(output, cotangent, names, view, shown, rule)
     with watch.looking(output):
-        (run or output.backward)(cotangent, **options)
+        if run is None:
+            accumulate_gradients([output], [cotangent], False, False)
+        else:
+            run(cotangent)
     return tuple(watch.steps)
 
 
@@ -182,7 +207,7 @@ def rehearse(
     return tuple(watch.steps)
 
 
-class _StepRecorder:
+class _StepRecorder(PassObserver):
     """An observer that records the steps while the engine takes them."""
 
     def __init__(
@@ -192,9 +217,11 @@ class _StepRecorder:
         names: NameCollector,
         view: GraphView,
         shown: Callable[[Any], Any],
+        rule: Callable[[Node, int], str | None] = lambda node, nr: None,
     ) -> None:
         self.steps: list[StepView] = []
         self._shown = shown
+        self._rule = rule
         self._names = names
         self._nodes: Mapping[int, NodeView] = {n.address: n for n in view.nodes}
         self._arrived = {output.edge: cotangent.raw}
@@ -203,13 +230,8 @@ class _StepRecorder:
     @contextmanager
     def looking(self, output: Tensor) -> Iterator[list[Node | AccumulateGrad]]:
         """Watch the nodes below an output in a block; yield them, inputs first."""
-        below = [e for e in inputs_first([output.edge]) if not isinstance(e, Port)]
-        handles = [handle for node in below for handle in self._over(node)]
-        try:
-            yield below
-        finally:
-            for handle in handles:
-                handle.remove()
+        with WATCH.by(self):
+            yield [e for e in inputs_first([output.edge]) if not isinstance(e, Port)]
 
     def rehearsed(self, leaf: AccumulateGrad, came: Any) -> None:
         """Record a leaf's step for a pass that stopped before the leaf accumulated."""
@@ -218,36 +240,42 @@ class _StepRecorder:
         before = None if held is None else self._shown(held)
         self._note(leaf, (self._shown(came),), (), before, after)
 
-    def _over(self, node: Node | AccumulateGrad) -> Iterator[Any]:
-        """Register hooks on one node, and yield their handles."""
+    def before(self, node: Any, g: Any) -> Any:
+        """Note the gradient that a leaf has before a pass adds to it."""
         if isinstance(node, AccumulateGrad):
-            yield node.register_prehook(lambda arriving: self._see_leaf(node))
-            yield node.register_hook(lambda _, given: self._leaf(node, given[0]))
-        else:
-            yield node.register_hook(lambda sent, given: self._node(node, sent, given))
+            held = node.grad
+            self._before = None if held is None else self._shown(held.raw)
+        return super().before(node, g)
 
-    def _see_leaf(self, leaf: AccumulateGrad) -> None:
-        self._before = None if leaf.grad is None else self._shown(leaf.grad.raw)
-
-    def _leaf(self, leaf: AccumulateGrad, arriving: Tensor) -> None:
+    def finished(self, leaf: Any, g: Any) -> None:
+        """Record a leaf's step."""
+        super().finished(leaf, g)
         after = None if leaf.grad is None else self._shown(leaf.grad.raw)
-        self._note(leaf, (self._shown(arriving.raw),), (), self._before, after)
+        self._note(leaf, (self._shown(_raw(g)),), (), self._before, after)
 
-    def _node(
-        self, node: Node, sent: tuple[Tensor | None, ...], given: tuple[Any, ...]
+    def after(self, node: Any, pulled: Any, g: Any) -> Any:
+        """Record a node's step."""
+        pulled = super().after(node, pulled, g)
+        given = g if isinstance(g, tuple) else (g,)
+        self._record(node, tuple(map(_raw, pulled)), tuple(map(_raw, given)))
+        return pulled
+
+    def _record(
+        self, node: Node, sent: tuple[Any, ...], given: tuple[Any, ...]
     ) -> None:
         shape = next(tuple(g.shape) for g in given if g is not None)
         edges = zip(node.edges, sent, raw_partials(node), strict=True)
         sends = [
-            self._send(nr, edge, g.raw, partial, shape)
+            self._send(node, nr, edge, g, partial, shape)
             for nr, (edge, g, partial) in enumerate(edges)
             if edge is not None and g is not None
         ]
-        incoming = tuple(None if g is None else self._shown(g.raw) for g in given)
+        incoming = tuple(None if g is None else self._shown(g) for g in given)
         self._note(node, incoming, tuple(sends))
 
     def _send(
         self,
+        node: Node,
         nr: int,
         edge: Node | Port | AccumulateGrad,
         g: Array,
@@ -260,6 +288,7 @@ class _StepRecorder:
         several = isinstance(edge, Port)
         made = self._nodes[id(edge.node if isinstance(edge, Port) else edge)]
         reduced = partial is not None and g.shape != shape
+        single = partial is not None and getattr(partial, "shape", ()) == ()
         return Send(
             edge=nr,
             id=made.id,
@@ -267,6 +296,7 @@ class _StepRecorder:
             name=self._names.of(edge) or (None if several else made.source),
             output_nr=edge.nr if isinstance(edge, Port) else 0,
             local_gradient=None if partial is None else self._shown(partial),
+            rule=None if single else self._rule(node, nr),
             gradient=self._shown(g),
             reduced=tuple(g.shape) if reduced else None,
             held=None if before is None else self._shown(before),
@@ -301,6 +331,11 @@ class _StepRecorder:
         )
 
 
+def _raw(g: Any) -> Any:
+    """Return a cotangent's array; in a pass that is recorded it is a tensor."""
+    return g.raw if isinstance(g, Tensor) else g
+
+
 MAX_LABEL_COLUMNS = 16
 """Largest width that labels are padded to, in columns."""
 
@@ -309,11 +344,13 @@ MAX_VALUE_CHARACTERS = 40
 one it shows the shape and the range."""
 
 
-def lines(explanation: Explanation, layout: Layout) -> Iterator[Line]:
+def lines(
+    explanation: Explanation, layout: Layout, rules: StatedRules
+) -> Iterator[Line]:
     """Yield the whole explanation: the start of the pass, then every step."""
     yield from opening(explanation, layout)
     for each in explanation.steps:
-        yield from step(each, layout)
+        yield from step(each, layout, rules)
 
 
 def opening(explanation: Explanation, layout: Layout) -> Iterator[Line]:
@@ -326,10 +363,20 @@ def opening(explanation: Explanation, layout: Layout) -> Iterator[Line]:
     named = [(label, "name"), equals] if label else []
     start = _value(explanation.start, layout)
     yield Line(("the pass starts with ", "dim"), *named, (start, "number"))
+    if explanation.letters:
+        yield dim(explanation.letters)
 
 
-def step(view: StepView, layout: Layout) -> Iterator[Line]:
-    """Yield a blank line, the node, and what happened there."""
+def rule_letters(steps: Iterable[StepView], known: frozenset[str]) -> str:
+    """Return the letters in the rules of steps with their meanings, except the
+    ``known`` ones."""
+    rules = (send.rule for each in steps for send in each.sends)
+    return meanings([rule for rule in rules if rule is not None], known)
+
+
+def step(view: StepView, layout: Layout, rules: StatedRules) -> Iterator[Line]:
+    """Yield a blank line, the node, and its gradients with the ``rules`` that gave
+    them."""
     yield BLANK
     number = str(view.number)
     yield Line(
@@ -343,29 +390,33 @@ def step(view: StepView, layout: Layout) -> Iterator[Line]:
     margin = " " * (len(number) + 2)
     rows: list[list[Part]] = [
         [(margin + label, "dim"), (f"  {said}", "number"), (note, "dim")]
-        for label, said, note in _happened(view, layout)
+        for label, said, note in _happened(view, layout, rules)
     ]
     yield from aligned(rows, 1, margin + "  ", len(margin) + MAX_LABEL_COLUMNS)
 
 
-def _happened(view: StepView, layout: Layout) -> Iterator[tuple[str, str, str]]:
+def _happened(
+    view: StepView, layout: Layout, rules: StatedRules
+) -> Iterator[tuple[str, str, str]]:
     """Yield the label, the numbers and the note of each row of a step."""
     several = len(view.incoming) > 1
     for nr, g in enumerate(view.incoming):
         yield f"arrives{f' #{nr}' * several}", _value(g, layout), ""
     for send in view.sends:
         said, notes = _value(send.gradient, layout), []
-        both = factors(view, send)
-        if both:
-            said = " * ".join(_value(each, layout) for each in both) + f" = {said}"
-        if send.local_gradient is None:
-            notes.append("not elementwise: by the node's own rule")
+        made = product(view, send, " * ", lambda number: _factor(number, layout), str)
+        said = f"{made} = {said}" if made else said
+        stated = rules.get((view.id, send.edge))
+        if stated is not None:
+            notes.append(stated.named)
+        elif not made:
+            notes.append("by the node's own rule")
         if send.reduced is not None:
             notes.append(f"summed to the shape {shape_text(send.reduced) or '[]'}")
         if send.held is not None:
             held, total = _value(send.held, layout), _value(send.total, layout)
             notes.append(f"{held} had arrived: together {total}")
-        note = f"  ({', '.join(notes)})" if notes else ""
+        note = f"  ({'; '.join(notes)})" if notes else ""
         yield f"to {printable(target(send))}", said, note
     if view.is_leaf:
         label = f"{printable(view.name or 'leaf')}.grad"
@@ -382,6 +433,21 @@ def target(send: Send) -> str:
     return (send.name or send.to) + (f" #{send.output_nr}" if send.output_nr else "")
 
 
+def product(
+    view: StepView,
+    send: Send,
+    sign: str,
+    shown: Callable[[Plain], str],
+    code: Callable[[str], str],
+) -> str:
+    """Return how a step makes the gradient that it sends along an edge: two numbers
+    with a sign between them, or the rule as ``code``; an empty text where neither is
+    known."""
+    if send.rule is not None:
+        return code(send.rule)
+    return sign.join(map(shown, factors(view, send)))
+
+
 def factors(view: StepView, send: Send) -> tuple[Plain, ...]:
     """Return the two factors of the gradient that a step sends along an edge; nothing
     if it is no product."""
@@ -389,6 +455,12 @@ def factors(view: StepView, send: Send) -> tuple[Plain, ...]:
     if arrived is None or send.local_gradient is None:
         return ()
     return arrived, send.local_gradient
+
+
+def _factor(number: Plain, layout: Layout) -> str:
+    """Return a factor; the gradient that arrives is ``g`` if it is not written out."""
+    text = _value(number, layout)
+    return text if text == inline(number) else COTANGENT
 
 
 def _value(number: Shown | None, layout: Layout) -> str:

@@ -18,8 +18,7 @@ from ..engine.node import ConstantNode
 from ..engine.raw import Raw
 from ..formulas.texts import Nameless, Text, lift, partial_text
 from ..ops.spellings import ATOM, PRODUCT, SIGN, UNKNOWN
-from .graph_view import GraphView
-from .names import NameCollector
+from .graph_view import GraphView, NameCollector
 
 MAX_FORMULA_CHARACTERS = 120
 """Largest length of a formula that is shown, in characters."""
@@ -29,7 +28,7 @@ MAX_EXACT_INTEGER = 1e15
 
 _NAMELESS = Nameless()
 _WORD = re.compile(r"[^\W\d]\w*")
-SIMPLE_CALL = re.compile(r"[\w.]+(\([^()]*\))?")
+SIMPLE_CALL = re.compile(r"[\w.]+(\((?:[^()]++|\((?:[^()]++|\([^()]*+\))*+\))*+\))?")
 """Pattern of a text that needs no brackets wherever it stands."""
 
 

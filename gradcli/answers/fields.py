@@ -19,6 +19,9 @@ Metadata: TypeAlias = Mapping[str, str]
 HIDDEN: Final[Metadata] = {"json": "hidden"}
 """Metadata of a field that is not written."""
 
+ALWAYS: Final[Metadata] = {}
+"""Metadata of a field that is a key whatever its value."""
+
 IF_ANY: Final[Metadata] = {"json": "if any"}
 """Metadata of a field that is a key unless it is None."""
 

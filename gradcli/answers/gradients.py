@@ -14,13 +14,22 @@ from ..engine import Tensor
 from ..lang.errors import ProgramError
 from ..lang.excerpt import printable
 from ..lang.run import Run, all_finite
-from .fields import HIDDEN, Shape
+from ..ops.records import record
+from .fields import HIDDEN, IF_ANY, Shape
 from .graph import steps
 from .graph_view import GraphView, graph_of
 from .line import BLANK, Layout, Line, title
-from .numbers import SHORTENED, number, number_line, value_lines
-from .plain_numbers import LargeArray, Shown, shown
+from .numbers import (
+    SHORTENED,
+    LargeArray,
+    Shown,
+    number,
+    number_line,
+    shown,
+    value_lines,
+)
 from .question import Question
+from .verdicts import Texts
 
 if TYPE_CHECKING:
     from ..check.process.job import Job, Verification
@@ -200,13 +209,18 @@ def without(view: GradView, names: Container[str]) -> GradView:
 class ValueAnswer:
     """Answer of `gradcli value`: the output without a gradient.
 
-    program  The program's text.
+    program   The program's text.
+    symbolic  With --symbolic: the value as formulas, nested like it; null where there
+              is none.
+    where     With --symbolic: the conditions on which the formulas hold.
     """
 
     command: ClassVar = "value"
 
     program: str
     output: OutputView
+    symbolic: Texts = field(default=None, metadata=IF_ANY)
+    where: tuple[str, ...] | None = field(default=None, metadata=IF_ANY)
 
 
 def value(question: Question) -> ValueAnswer:
@@ -215,7 +229,38 @@ def value(question: Question) -> ValueAnswer:
     return ValueAnswer(run.source, output_of(run))
 
 
-@dataclass(frozen=True, slots=True)
+def value_in_symbols(question: Question) -> ValueAnswer:
+    """Run the program of a question and return its value as formulas.
+
+    Raises:
+        ProgramError: there is no formula.
+    """
+    from ..check.process.budget import load_sympy
+    from ..lang.nested import nested
+    from .jobs import job_for
+
+    run = question.run(differentiate=False)
+    load_sympy()
+    from ..check.value_formulas import MAX_VALUE_FORMULAS, value_formulas
+
+    count = run.output.numel()
+    if count > MAX_VALUE_FORMULAS:
+        message = f"{count:,} entries are too many to be shown as formulas"
+        raise ProgramError("E406", message, hint="choose some by an index")
+    found = value_formulas(job_for(run, question.seconds, "gradient", {}))
+    if found.missing is not None or None in found.texts:
+        why = f": {found.missing}" if found.missing else ""
+        message = f"the value has no short formula{why}"
+        hint = "give values, or choose a part of it by --of NAME or an index"
+        raise ProgramError("E406", message, hint=hint)
+    texts = nested(found.texts, tuple(run.output.shape))
+    output = output_of(run)
+    if run.prepared.missing:
+        output = replace(output, value=None)
+    return ValueAnswer(run.source, output, texts, found.conditions)
+
+
+@record
 class Orders:
     """The derivatives of one order by each input's name, with their labels, as
     ``d2y/dx2``; ``verified`` returns the verdicts of a check."""
@@ -285,6 +330,14 @@ def at_point(values: Mapping[str, float]) -> str:
 def size_of(shape: Sequence[int]) -> str:
     """Return a shape in round brackets: ``(2, 3)``."""
     return f"({', '.join(map(str, shape))})"
+
+
+def indices(shape: Sequence[int]) -> tuple[str, ...]:
+    """Return the index texts of a shape's entries in C order, as ``[0,1]``."""
+    found = [""]
+    for size in shape:
+        found = [f"{text},{i}" for text in found for i in range(size)]
+    return tuple(f"[{text[1:]}]" if text else "" for text in found)
 
 
 def answer(

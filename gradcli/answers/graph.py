@@ -15,14 +15,14 @@ from __future__ import annotations
 import re
 from array import array
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from math import inf, prod
 
 from ..lang.excerpt import printable
 from .graph_view import GraphView, NodeView
 from .line import BLANK, Layout, Line, Part, dim, plain
-from .numbers import ELLIPSIS, inline, number
-from .plain_numbers import LargeArray, Shown, sizes
+from .numbers import ELLIPSIS, LargeArray, Shown, inline, number, sizes
 
 MAX_TEXT_COLUMNS = 40
 """Largest width of the column of the program's text, in columns; a longer text moves
@@ -88,25 +88,43 @@ def shorten(text: str, room: int | None) -> str:
     return text[: max(0, room - 1)] + ELLIPSIS
 
 
-def _edges(node: NodeView) -> Iterator[tuple[int | None, str]]:
-    """Yield where each edge leads, and its label: the local gradient in brief, and the
-    number of an output that is not the first."""
-    pairs = zip(node.next_functions, node.local_gradients, strict=True)
-    for (child, nr), gradient in pairs:
-        yield child, _in_brief(gradient) + (f" #{nr}" if nr else "")
+Rule = Callable[[NodeView, int], str | None]
+"""Function that gives the rule along an edge of a node, in the program's names."""
 
 
-def _in_brief(value: Shown | None) -> str:
-    """Return a number, a small list, or the shape of a larger one."""
-    if value is None:
+def edge_text(
+    local: Shown | None,
+    rule: Callable[[], str | None],
+    text: Callable[[float], str] = number,
+) -> str:
+    """Return what an edge shows everywhere: the local derivative if it is one number,
+    else the rule that turns the incoming gradient into the outgoing one; where there is
+    no rule, a small array's entries or a larger one's shape."""
+    if local is not None and not isinstance(local, list | LargeArray):
+        return text(local)
+    found = rule()
+    if found is not None:
+        return printable(found)
+    if local is None:
         return ""
-    if not isinstance(value, list | LargeArray):
-        return number(value)
-    if not isinstance(value, LargeArray) and prod(sizes(value)) <= MAX_EDGE_ENTRIES:
-        text = inline(value)
-        if len(text) <= 4 * MAX_EDGE_ENTRIES:
-            return text
-    return size_text(value)
+    if not isinstance(local, LargeArray) and prod(sizes(local)) <= MAX_EDGE_ENTRIES:
+        entries = inline(local, text)
+        if len(entries) <= 4 * MAX_EDGE_ENTRIES:
+            return entries
+    return size_text(local)
+
+
+def no_rule(node: NodeView, nr: int) -> None:
+    """Return None: the rules are not known."""
+
+
+def _edges(node: NodeView, rule: Rule) -> Iterator[tuple[int | None, str]]:
+    """Yield where each edge leads, and its label, with the number of an output that is
+    not the first."""
+    pairs = zip(node.next_functions, node.local_gradients, strict=True)
+    for edge, ((child, nr), local) in enumerate(pairs):
+        label = "" if child is None else edge_text(local, partial(rule, node, edge))
+        yield child, label + (f" #{nr}" if nr else "")
 
 
 def steps(view: GraphView, layout: Layout) -> Iterator[Line]:
@@ -151,7 +169,7 @@ def _called(view: GraphView, child: int, number: int, nr: int) -> str:
     return f"{name}#{nr}" if nr else name
 
 
-def tree(view: GraphView, layout: Layout) -> Iterator[Line]:
+def tree(view: GraphView, layout: Layout, rule: Rule = no_rule) -> Iterator[Line]:
     """Yield the tree, line by line."""
     if view.root is None:
         yield dim("no graph: the output needs no gradient")
@@ -172,7 +190,7 @@ def tree(view: GraphView, layout: Layout) -> Iterator[Line]:
         shown.add(root)
         nr = view.output_nr if root == view.root else 0
         yield Line(*_described(nodes[root], root in tags, nr))
-        stack = _branches(nodes[root], "", 1)
+        stack = _branches(nodes[root], rule, "", 1)
         while stack:
             child, label, prefix, last, depth = stack.pop()
             below = prefix + ("   " if last else "│  ")
@@ -193,7 +211,7 @@ def tree(view: GraphView, layout: Layout) -> Iterator[Line]:
                 told = _referred(node, "continued below")
             else:
                 shown.add(child)
-                stack.extend(_branches(node, below, depth + 1))
+                stack.extend(_branches(node, rule, below, depth + 1))
             yield Line(*edge, *told, hang=below)
 
 
@@ -202,10 +220,10 @@ _Branch = tuple[int | None, str, str, bool, int]
 one, and its depth."""
 
 
-def _branches(node: NodeView, prefix: str, depth: int) -> list[_Branch]:
+def _branches(node: NodeView, rule: Rule, prefix: str, depth: int) -> list[_Branch]:
     """Return the node's edges in reverse, so that a stack gives the first one first."""
     count = len(node.next_functions)
-    edges = enumerate(_edges(node), 1)
+    edges = enumerate(_edges(node, rule), 1)
     found = [(child, label, prefix, nr == count, depth) for nr, (child, label) in edges]
     return found[::-1]
 
@@ -231,7 +249,7 @@ def _referred(node: NodeView, where: str) -> list[Part]:
     return [(node.name, "node"), (f" ({node.id})", "title"), (f"  {where}", "dim")]
 
 
-def dot(view: GraphView) -> Iterator[Line]:
+def dot(view: GraphView, rule: Rule = no_rule) -> Iterator[Line]:
     """Yield the graph in Graphviz's language; gradients flow downwards."""
     yield plain("digraph gradcli {")
     yield plain("  rankdir=TB;")
@@ -241,20 +259,20 @@ def dot(view: GraphView) -> Iterator[Line]:
         fill = "#fff3d6" if node.is_leaf else "#e8eefc"
         label = _label(node).translate(_DOT)
         yield plain(f'  n{node.id} [label="{label}", fillcolor="{fill}"];')
-    for start, end, text in _arrows(view):
+    for start, end, text in _arrows(view, rule):
         label = f' [label="{text.translate(_DOT)}"]' if text else ""
         yield plain(f"  n{start} -> n{end}{label};")
     yield plain("}")
 
 
-def mermaid(view: GraphView) -> Iterator[Line]:
+def mermaid(view: GraphView, rule: Rule = no_rule) -> Iterator[Line]:
     """Yield the graph in Mermaid's language; gradients flow downwards."""
     yield plain("flowchart TD")
     for node in view.nodes:
         opening, closing = ('(["', '"])') if node.is_leaf else ('["', '"]')
         label = _label(node).translate(_MERMAID)
         yield plain(f"  n{node.id}{opening}{label}{closing}")
-    for start, end, text in _arrows(view):
+    for start, end, text in _arrows(view, rule):
         label = f'|"{text.translate(_MERMAID)}"|' if text else ""
         yield plain(f"  n{start} -->{label} n{end}")
 
@@ -267,8 +285,8 @@ def _label(node: NodeView) -> str:
     return "\n".join(filter(None, (node.name, text, shape)))
 
 
-def _arrows(view: GraphView) -> Iterator[tuple[int, int, str]]:
+def _arrows(view: GraphView, rule: Rule) -> Iterator[tuple[int, int, str]]:
     for node in view.nodes:
-        for child, text in _edges(node):
+        for child, text in _edges(node, rule):
             if child is not None:
                 yield node.id, child, text

@@ -1,32 +1,143 @@
-"""A recorded graph as a list of nodes, which are numbered from the root.
+"""A recorded graph as a list of nodes, which are numbered from the root; the names that
+a program gave to their values, and the places of their texts.
 
 Invariants: ids count from 0 at the root in the order in which following
 `next_functions` from left to right discovers the nodes; the view is the graph, node
 for node and edge for edge, whatever its depth. It must be made before a backward pass
 frees what the nodes saved, because shapes and local gradients are read from there.
+Lines and columns count from 1, as in messages.
 
     view = graph_view(run.output, source=run.source, name="L", variables=run.variables)
     view.nodes[0].name                   # "RsubBackward1"
     view.nodes[0].next_functions         # ((1, 0),)
+    SpanFinder("y = sin(x)").find((4, 10))        # ("sin(x)", 1, 5)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from ..engine import AccumulateGrad, Node, Port, Tensor
 from ..engine.custom import CustomNode
-from ..engine.node import ConstantNode, Edge, UnaryNode
+from ..engine.node import ConstantNode, Edge
+from ..lang.excerpt import CUT, LINE_BREAK
+from ..lang.run import Input
 from ..ops.checks import KindError
+from ..ops.records import record
 from ..ops.types import Array
-from .fields import HIDDEN, ROWS, named
-from .places import Span, SpanFinder
-from .plain_numbers import Shown, shown
+from .fields import ALWAYS, HIDDEN, IF_ANY, ROWS, Metadata, named
+from .numbers import Shown, shown
 
 if TYPE_CHECKING:
     from ..lang.run import Run
+
+
+Span: TypeAlias = tuple[int, int]
+
+MAX_NOTE_CHARACTERS = 60
+"""Largest length of a text in a note or in a table, in characters."""
+
+
+class Where(NamedTuple):
+    """The text of a span and where it begins; all None for an unknown span."""
+
+    text: str | None = None
+    line: int | None = None
+    column: int | None = None
+
+
+class SpanFinder:
+    """A finder of spans in one program; it cuts texts to ``most`` characters."""
+
+    def __init__(self, source: str, most: int = MAX_NOTE_CHARACTERS) -> None:
+        self._source = source
+        self._most = most
+        self._lines = [0, *(found.end() for found in LINE_BREAK.finditer(source))]
+        self._found: dict[Span, Where] = {}
+
+    def find(self, span: Span | None) -> Where:
+        """Return the text, line and column of a span."""
+        if span is None:
+            return Where()
+        found = self._found.get(span)
+        if found is None:
+            start, end = span
+            line = bisect_right(self._lines, start)
+            text = " ".join(self._source[start : min(end, start + self._most)].split())
+            text += CUT if end - start > self._most else ""
+            found = Where(text, line, start - self._lines[line - 1] + 1)
+            self._found[span] = found
+        return found
+
+
+class NameCollector:
+    """A collector of the names that values get during a run.
+
+    A value is called by its input's name or else by the first name that it was given
+    while the program ran. `sole` tells whether that name meant nothing else at any
+    time, so that a formula may use it.
+    """
+
+    def __init__(self) -> None:
+        self._by_edge: dict[object, str] = {}
+        self._by_value: dict[int, str] = {}
+        self._held: list[object] = []
+        self._times: Counter[str] = Counter()
+        self._assigned: frozenset[str] = frozenset()
+
+    def record_statement(self, span: object, name: str | None, value: object) -> None:
+        """Record a statement that ran; the run takes this method as its trace."""
+        if name is not None:
+            self._times[name] += 1
+            if isinstance(value, Tensor) and value.edge is not None:
+                self._by_edge.setdefault(value.edge, name)
+
+    def settle(
+        self,
+        inputs: Iterable[Input],
+        variables: Mapping[str, object],
+        assigned: frozenset[str],
+    ) -> None:
+        """Record, after a run, its inputs, its variables and the names assigned."""
+        self._assigned = assigned
+        for name, value in variables.items():
+            if isinstance(value, Tensor):
+                self._by_edge.setdefault(value.edge, name)
+                self._call(value.raw, name)
+        for given in inputs:
+            self._times[given.name] += 1
+            self._by_edge[given.tensor.edge] = given.name
+            self._call(given.tensor.raw, given.name)
+
+    def _call(self, raw: object, name: str) -> None:
+        self._by_value[id(raw)] = name
+        # The value is kept, because another one could get its id once it is freed.
+        self._held.append(raw)
+
+    def of(self, edge: object) -> str | None:
+        """Return the name of the value that an edge leads to; None if it has none."""
+        return None if edge is None else self._by_edge.get(edge)
+
+    def of_constant(self, raw: object) -> str | None:
+        """Return the name of a raw value without a gradient; None if it has none."""
+        return self._by_value.get(id(raw))
+
+    def known(self) -> frozenset[str]:
+        """Return all names that values have."""
+        return frozenset(self._by_edge.values()).union(self._by_value.values())
+
+    def sole(self, name: str) -> bool:
+        """Return whether the name meant only one value during the whole run.
+
+        The names that a `for` assigns are not recorded, so they count as not.
+        """
+        heard = self._times[name]
+        return heard == 1 or (heard == 0 and name not in self._assigned)
+
 
 Shape: TypeAlias = tuple[int, ...]
 GraphNode: TypeAlias = Node | AccumulateGrad
@@ -43,6 +154,7 @@ class NodeView(NamedTuple):
     made; either may be None. ``next_functions`` holds an id (None: that input needs no
     gradient) and an output number per input, ``local_gradients`` the elementwise
     partial there, or None where there is none. ``line`` and ``column`` count from 1.
+    ``saved`` has texts of what a node of PyTorch saved, by name; None for other nodes.
     """
 
     id: int
@@ -57,11 +169,14 @@ class NodeView(NamedTuple):
     span: Span | None
     next_functions: tuple[tuple[int | None, int], ...]
     local_gradients: tuple[Shown | None, ...]
+    saved: Mapping[str, str] | None = None
 
     @classmethod
-    def json_keys(cls) -> list[str]:
-        """Return the fields that are keys of the node's object."""
-        return [name for name in cls.__match_args__ if name != "address"]
+    def json_keys(cls) -> dict[str, Metadata]:
+        """Return the fields that are keys of the node's object, with their metadata."""
+        keys = dict.fromkeys(cls.__match_args__, ALWAYS) | {"saved": IF_ANY}
+        del keys["address"]
+        return keys
 
     @property
     def is_leaf(self) -> bool:
@@ -98,6 +213,22 @@ class GraphView:
                 if child is not None:
                     counts[child] += 1
         return counts
+
+
+@record
+class GraphFile:
+    """Answer of `gradcli graph --out`: the file that was written.
+
+    program  The program's text.
+    file     The file that was written.
+    nodes    The number of nodes of the graph.
+    """
+
+    command: ClassVar = "graph"
+
+    program: str
+    file: str
+    nodes: int
 
 
 def graph_view(
@@ -142,7 +273,7 @@ def graph_of(run: Run, local_gradients: bool, at_once: bool = True) -> GraphView
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Nodes(Sequence[NodeView]):
     """The nodes of a graph, each made into a view when it is asked for."""
 
@@ -233,8 +364,6 @@ def input_shapes(node: Node, shape: Shape) -> list[Shape]:
     """Return the shapes of a node's inputs, one per edge; ``shape`` is its output's."""
     if isinstance(node, CustomNode):
         return node.input_shapes(shape)
-    if isinstance(node, UnaryNode):
-        return [tuple(node.saved.shape)]
     slots: Sequence[int] = node.slots or range(len(node.edges))
     if isinstance(node, ConstantNode):
         shapes = node.shapes

@@ -11,12 +11,21 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
-from .theme import Theme
+from ..lang.excerpt import printable
+from .line import Theme
+from .numbers import ELLIPSIS
 
 SCREEN = "screen and (prefers-color-scheme:dark)"
+
+MAX_TITLE = 60
+"""Largest length of a program in the title of a page or a picture, in characters."""
+
+COMMENT = re.compile(r"(?<!\S)#.*")
+"""Pattern of a comment that a title leaves out."""
 
 NOWHERE = "base-uri 'none'; form-action 'none'"
 
@@ -53,6 +62,23 @@ def text(name: str) -> str:
     return (files(__package__.rpartition(".")[0]) / "pictures" / name).read_text(
         encoding="utf-8"
     )
+
+
+def program_title(program: str, room: int = MAX_TITLE) -> str:
+    """Return a program on one line, without comments; the middle of a long one is
+    replaced by an ellipsis, because its end is its output."""
+    lines = (COMMENT.sub("", line).strip().rstrip(";") for line in program.splitlines())
+    text = " ".join("; ".join(filter(None, lines)).replace(":; ", ": ").split())
+    return squeezed(printable(text), room)
+
+
+def squeezed(text: str, room: int) -> str:
+    """Return the text, its middle replaced by an ellipsis if it is longer than
+    ``room``, because long names often differ only at their ends."""
+    if len(text) <= room:
+        return text
+    end = (room - 1) // 2
+    return text[: room - 1 - end] + ELLIPSIS + text[-end:]
 
 
 def begun(title: str, styles: str, script: str = "") -> Iterator[str]:

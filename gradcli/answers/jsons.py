@@ -19,10 +19,9 @@ from math import isfinite
 from typing import Any
 
 from .line import Line, LongLine, unbroken
-from .numbers import MAX_JSON_NUMBER, count_text
+from .numbers import MAX_JSON_NUMBER, LargeArray, count_text, plain
 from .numbers import listed as listed_pieces
-from .plain_numbers import LargeArray, plain
-from .remarks import taken
+from .writer import taken
 
 SCHEMA = "gradcli/1"
 
@@ -32,7 +31,9 @@ def entries(view: Any, *hidden: str) -> dict[str, Any]:
     ``hidden`` fields; `views/fields.py` explains the fields' metadata."""
     found: dict[str, Any] = {}
     if not is_dataclass(view):
-        return {key: getattr(view, key) for key in view.json_keys()}
+        keys = view.json_keys().items()
+        held = {key: getattr(view, key) for key, _ in keys}
+        return {key: held[key] for key, how in keys if not how or held[key] is not None}
     for each in fields(view):
         value, how = getattr(view, each.name), each.metadata.get("json")
         if each.name in hidden or how in ("hidden", "rows"):

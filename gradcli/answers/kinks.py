@@ -18,9 +18,9 @@ from ..check.process.budget import OutOfTime
 from ..check.system import NoMeaning
 from ..lang.errors import ProgramError
 from .gradients import Gradients, OutputView
-from .places import SpanFinder, Where
+from .graph_view import SpanFinder, Where
 
-OWN_COMPARISON = "a comparison of the program: it goes as it falls out"
+OWN_COMPARISON = "a comparison in the program: the derivative of the branch taken"
 BRANCH = "a branch"
 SMOOTH_ROW = "no rule: the derivative of the side that was taken"
 
@@ -57,7 +57,7 @@ class Kinks:
 
     program     The program's text.
     radius      The distance from the point that was searched.
-    left_out    The number of farther places that were not looked at.
+    left_out    The number of farther places that were not examined.
     unsearched  The number of conditions whose kinks could not be found.
     """
 

@@ -26,19 +26,21 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from ..engine import Node, Tensor, grad
+from ..engine.modes import WATCH, PassObserver
 from ..engine.numeric import slopes
 from ..engine.raw import Host
-from ..engine.walk import inputs_first
+from ..engine.tensor import lifted
 from ..lang.errors import ProgramError, Span
+from ..lang.excerpt import printable
 from ..lang.parser import parse
-from ..lang.run import Run, all_finite, evaluate, execute
+from ..lang.run import Run, Session, all_finite, evaluate
 from ..lang.syntax import (
     Assign,
     Binary,
@@ -56,9 +58,9 @@ from ..lang.syntax import (
 from ..ops import ALIASES, FUNCTIONS
 from ..ops.types import Array
 from .fields import IF_ANY
-from .graph_view import raw_partials
-from .places import SpanFinder
-from .plain_numbers import Plain, plain
+from .graph import shorten
+from .graph_view import MAX_NOTE_CHARACTERS, SpanFinder, raw_partials
+from .numbers import Plain, inline, number, plain
 
 MAX_REWRITINGS = 24
 """Largest number of rewritings of a program that are tried."""
@@ -180,7 +182,7 @@ def _watched(
 ) -> tuple[list[NonFiniteEdge], list[Span]]:
     """Return the first edge of a second reverse pass that is not finite, and the first
     that makes nan, with their places."""
-    again = execute(run.prepared, of=run.of)
+    again = Session(run.prepared, of=run.of).run()
     leaves = {i.tensor.edge: i.name for i in again.inputs}
     places = SpanFinder(run.source)
     found: list[NonFiniteEdge] = []
@@ -210,15 +212,25 @@ def _watched(
             return
 
     output = again.output
-    for node in inputs_first([output.edge]) if output.edge is not None else ():
-        if isinstance(node, Node):
-            node.register_hook(partial(look, node))
     if output.edge is not None:
         ones = Tensor(output.xp.ones_like(output.raw), output.xp)
         given = [i.tensor for i in again.inputs if i.requires_grad]
-        with np.errstate(all="ignore"):
+        with WATCH.by(_PulledObserver(look)), np.errstate(all="ignore"):
             grad([output], given, [ones if cotangent is None else cotangent])
     return found, spans
+
+
+class _PulledObserver(PassObserver):
+    """An observer that shows a function each node, what it gave and what arrived."""
+
+    def __init__(self, look: Callable[[Node, Any, Any], None]) -> None:
+        self.look = look
+
+    def after(self, node: Any, pulled: Any, g: Any) -> Any:
+        """Show the cotangents that a node gave."""
+        given = g if isinstance(g, tuple) else (g,)
+        self.look(node, *[[lifted(p, node.xp) for p in ps] for ps in (pulled, given)])
+        return super().after(node, pulled, g)
 
 
 def _product(
@@ -552,3 +564,34 @@ def _sound(run: Run, source: str, weights: Array, trial: RewriteTrial) -> bool:
         if known and not min(known) - room <= claimed <= max(known) + room:
             return False
     return True
+
+
+def trouble_notes(found: Trouble) -> Iterator[str]:
+    """Yield a sentence for each edge where a gradient stopped being finite, and the
+    repair."""
+    yield from map(_arose, found.edges)
+    way = found.rewriting
+    if way is not None:
+        gradients = way.gradients.items()
+        gives = [f"the value {_short(way.value)}"]
+        gives += [f"d/d{printable(name)} = {_short(g)}" for name, g in gradients]
+        text, instead = printable(way.text), printable(way.instead)
+        yield f"write {text} for {instead}: that gives {', '.join(gives)}"
+
+
+def _short(value: Plain | None) -> str:
+    return "None" if value is None else shorten(inline(value), MAX_NOTE_CHARACTERS)
+
+
+def _arose(edge: NonFiniteEdge) -> str:
+    text = printable(edge.source or edge.node)
+    place = "" if edge.line is None else f", line {edge.line}, column {edge.column}"
+    at = f", entry {list(edge.entry)}" if edge.entry else ""
+    head = f"the gradient becomes {number(edge.result)} at {text}"
+    if edge.incoming is None or edge.local_gradient is None:
+        return f"{head} ({edge.node} to {printable(edge.to)}{place}{at})"
+    needs = f", which needs {edge.needs}" if edge.needs else ""
+    return (
+        f"{head}: {number(edge.incoming)} * {number(edge.local_gradient)}, incoming "
+        f"times local gradient{needs} ({edge.node} to {printable(edge.to)}{place}{at})"
+    )

@@ -1,12 +1,14 @@
-"""Numbers and arrays as text, and a named value as lines.
+"""Arrays as plain Python numbers, numbers as text, and a named value as lines.
 
-Invariant: a number is written so that reading it back gives the same number, and an
-array as nested lists that the language reads. Only where a layout limits the room are
-digits dropped, then entries left out (marked `…`); the layout's ``cut`` is then true.
-The text of a large array is made piece by piece while it is written.
+Invariants: reading a number back in the dtype it was computed in gives the same number,
+and no other digits are shown: a float32 tenth is 0.1, not 0.10000000149011612. An array
+is written as nested lists that the language reads. Only where a layout limits the room
+are digits dropped, then entries left out (marked `…`); the layout's ``cut`` is then
+true. The text of a large array is made piece by piece while it is written.
 
-    number(3.0)                                  # "3.0"
+    plain(numpy.float32(0.1))                    # 0.1
     inline([[1.0, float("nan")], [0.0, 2.0]])    # "[[1.0, nan], [0.0, 2.0]]"
+    briefly(numpy.zeros(1000))                   # Extent((1000,), 0.0, 0.0, False)
     value_lines("dL/da", [[1.0, 2.0], [3.0, 4.0]], layout)
 
     dL/da = [[1.0, 2.0],
@@ -18,13 +20,119 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate, chain, zip_longest
-from math import prod
+from math import inf, isnan, nan, prod
 from operator import mul
-from typing import Any
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
+import numpy as np
+
+from ..engine.devices import host
 from ..engine.raw import Raw
 from .line import Layout, Line, LongLine, Part, dim
-from .plain_numbers import LargeArray, Plain, Shown, plain, sizes
+
+Plain: TypeAlias = Annotated[float | list[Any], "value"]
+"""A number, or lists of numbers nested as deep as the shape is long."""
+
+
+class LargeArray:
+    """A large array, whose entries become lists of numbers when they are shown."""
+
+    __slots__ = ("raw",)
+
+    def __init__(self, raw: Any) -> None:
+        self.raw = raw
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.raw.shape)
+
+    def listed(self) -> list[object]:
+        """Return all entries as nested lists."""
+        found = plain(self.raw)
+        assert isinstance(found, list)
+        return found
+
+    def around(self, most: Sequence[int]) -> list[object]:
+        """Return the entries at both ends of each dimension, one more than ``most``
+        allows, so that whoever shortens the lists to ``most`` still sees that entries
+        are left out."""
+        raw = self.raw
+        for axis, (size, room) in enumerate(zip(self.shape, most, strict=True)):
+            if size > room + 1:
+                first = (room + 1) // 2 + 1
+                kept = [*range(first), *range(size - (room + 1 - first), size)]
+                raw = raw.take(kept, axis)
+        return LargeArray(raw).listed()
+
+
+Shown: TypeAlias = Plain | LargeArray
+"""Numbers of an array as a view holds them."""
+
+
+def shown(raw: Raw) -> Shown:
+    """Return an array as nested lists; one above `MANY` entries as `LargeArray`."""
+    if getattr(raw, "size", 1) <= MANY:
+        return plain(raw)
+    return LargeArray(raw.get() if hasattr(raw, "get") else raw)
+
+
+def without_signs(value: Shown, rows: int, columns: int) -> Shown:
+    """Return the numbers of a matrix, of any shape, with 0 for -0 off its diagonal; of
+    a row or a column as they are."""
+    if min(rows, columns) < 2:
+        return value
+    raw = np.asarray(value.raw if isinstance(value, LargeArray) else value)
+    matrix = raw.reshape(rows, columns)
+    clean = np.where(np.eye(rows, columns, dtype=bool), matrix, matrix + 0.0)
+    return shown(clean.reshape(raw.shape))
+
+
+MANY = 1 << 16
+"""Largest number of entries that `shown` turns into lists at once; a larger array stays
+an array."""
+
+DOUBLE = 8
+"""Bytes of a Python float; shorter floats are read from their shortest decimals."""
+
+
+def plain(raw: Any) -> Plain:
+    """Return a number or nested lists from an array, an array's scalar or a number."""
+    if isinstance(raw, float) or not hasattr(raw, "dtype"):
+        return float(raw)
+    dtype = raw.dtype
+    if dtype.kind == "f" and dtype.itemsize >= DOUBLE:
+        listed: Plain = raw.tolist()
+        return listed
+    host = raw.get() if hasattr(raw, "get") else np.asarray(raw)
+    if host.dtype.kind == "f" and host.dtype.itemsize < DOUBLE:
+        texts = [float(str(entry)) for entry in host.ravel()]
+        host = np.array(texts, dtype=np.float64).reshape(host.shape)
+    widened: Plain = host.astype(np.float64).tolist()
+    return widened
+
+
+def flat(value: Shown) -> list[float]:
+    """Return all numbers in one list, in C order."""
+    if isinstance(value, LargeArray):
+        value = value.listed()
+    level: list[Any] = [value]
+    while level and isinstance(level[0], list):
+        level = [entry for row in level for entry in row]
+    return level
+
+
+def sizes(value: Shown) -> list[int]:
+    """Return the shape of nested lists, as far as their first entries tell it."""
+    if isinstance(value, LargeArray):
+        return list(value.shape)
+    found: list[int] = []
+    while isinstance(value, list):
+        found.append(len(value))
+        if not value:
+            break
+        value = value[0]
+    return found
+
 
 ELLIPSIS = "…"
 
@@ -46,10 +154,25 @@ Row = tuple[str, list[Any], str]
 """A row of an array between the brackets that stand before and after it."""
 
 
+MILLION: Final = 10**6
+"""Smallest size of a number whose rounded digits would look like exact ones."""
+
+
 def number(value: float) -> str:
-    """Return the shortest text that reads back as the same number, or as it is with
-    the digits that are wanted."""
-    return repr(float(f"{value:.{Layout.digits}g}" if Layout.digits else value))
+    """Return a number with the digits that the layout asks for, or with all of them.
+
+    A rounded number from a million on is written with an exponent, not with zeros.
+    """
+    if not Layout.digits:
+        return all_digits(value)
+    text = f"{value:.{Layout.digits}g}"
+    read = float(text)
+    return repr(read) if abs(value) < MILLION or read == value else text
+
+
+def all_digits(value: float) -> str:
+    """Return the shortest text that reads back as the same number."""
+    return repr(float(value))
 
 
 def six_digits(value: float) -> str:
@@ -224,3 +347,51 @@ def listed(raw: Raw, text: Callable[[list[Any]], str] = inline) -> Iterator[str]
             block: Any = plain(raw[start : start + rows])
             yield (", " if start else "") + text(block)[1:-1]
     yield "]"
+
+
+MAX_WHOLE_ENTRIES: Final = 64
+"""Largest number of entries of an array that is kept whole."""
+
+
+class Extent(NamedTuple):
+    """An array's shape, its smallest and largest entry, and whether NaN is among them.
+
+    If it holds no number but NaN, ``low`` is above ``high``.
+    """
+
+    shape: tuple[int, ...]
+    low: float
+    high: float
+    nan: bool
+
+
+Brief: TypeAlias = "Shown | Extent"
+
+
+def briefly(raw: Any) -> Plain | Extent:
+    """Return a small array or a number as numbers, a large array as its `Extent`."""
+    if not hasattr(raw, "dtype") or raw.size <= MAX_WHOLE_ENTRIES:
+        return plain(raw)
+    entries = np.asarray(host(raw))
+    strange = np.isnan(entries)
+    known = entries[~strange]
+    low, high = (known.min(), known.max()) if known.size else (inf, -inf)
+    return Extent(tuple(entries.shape), float(low), float(high), bool(strange.any()))
+
+
+def extent(value: Shown) -> Extent:
+    """Return the shape and the bounds of nested lists, and whether NaN occurs."""
+    entries = flat(value)
+    known = [entry for entry in entries if not isnan(entry)]
+    low, high = min(known, default=inf), max(known, default=-inf)
+    return Extent(tuple(sizes(value)), low, high, len(known) < len(entries))
+
+
+def magnitude(value: Brief | None) -> float | None:
+    """Return the largest absolute entry; NaN if any is NaN, None without entries."""
+    if value is None:
+        return None
+    found = value if isinstance(value, Extent) else extent(value)
+    if found.nan:
+        return nan
+    return max(abs(found.low), abs(found.high)) if found.low <= found.high else None

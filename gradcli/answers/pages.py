@@ -10,14 +10,16 @@ is the name that the section can be asked for by.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 ORDER = (
     "tutorial", "language", "verdicts", "precision", "conventions", "formulas",
-    "products", "pictures", "proofs", "settings", "errors", "json", "python", "pytorch",
-    "sympy",
+    "products", "pictures", "proofs", "settings", "gpu", "errors", "json", "python",
+    "pytorch", "sympy",
 )  # fmt: skip
 """The pages in the order in which they are listed."""
 
@@ -112,3 +114,31 @@ def schemas() -> list[str]:
 def schema(name: str) -> str:
     """Return the text of a JSON Schema file."""
     return (_FOLDER / "schemas" / name).read_text(encoding="utf-8")
+
+
+_COMMON = "common.json"
+"""Name of the file with the definitions that schemas share."""
+
+_REFERENCE = re.compile(r'"\$ref": "#/\$defs/(\w+)"')
+
+
+def whole_schema(name: str) -> str:
+    """Return a JSON Schema that needs no other file: the definitions that it refers to
+    stand in it, and its ``$id`` is an address of its own."""
+    import json
+
+    def read(file: str) -> Any:
+        return json.loads(schema(file).replace(f'"{_COMMON}#', '"#'))
+
+    whole, shared = read(name), read(_COMMON)["$defs"]
+    named, looked_at = [whole], dict[str, object]()
+    while named:
+        text = json.dumps(named.pop())
+        for each in _REFERENCE.findall(text):
+            if each not in looked_at:
+                looked_at[each] = shared[each]
+                named.append(shared[each])
+    if looked_at:
+        whole["$defs"] = {**looked_at, **whole.get("$defs", {})}
+    whole["$id"] = f"urn:gradcli:1:{name}"
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"

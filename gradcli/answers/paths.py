@@ -28,19 +28,20 @@ from ..lang.excerpt import printable
 from ..ops.types import Array, Namespace
 from .factors import FactorWriter
 from .fields import FLAT, HIDDEN, Count, named
-from .graph_view import GraphView, NodeView, graph_of, raw_partials
+from .graph_view import GraphView, NameCollector, NodeView, graph_of, raw_partials
 from .line import BLANK, Layout, Line, Part
-from .names import NameCollector
 from .numbers import (
     ELLIPSIS,
     SHORTENED,
+    Plain,
     array_lines,
     count_text,
     inline,
     number,
+    plain,
     value_lines,
 )
-from .plain_numbers import Plain, plain
+from .path_formulas import composed, gives
 from .question import Question
 from .survey import Path, PathStep, Survey, along, largest, met
 
@@ -74,6 +75,7 @@ class PathView:
     formula          The product of the local gradients as a formula, if short.
     share            The fraction of the sum over all paths; 1 is all.
     legs             The number of edges from each variable to the next.
+    composed         the rules of the nodes as one formula, in an answer without numbers
     """
 
     variables: tuple[str, ...]
@@ -85,6 +87,7 @@ class PathView:
     formula: str | None
     share: float | None
     legs: tuple[int, ...]
+    composed: str | None = field(default=None, metadata=HIDDEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +139,8 @@ class PathsAnswer:
     weighted  whether it is contracted with a cotangent that was given
     only      With only one end: the paths to it.
     targets   The paths to each end.
+    symbols   whether inputs have no values, so that no number is shown
+    shapes    the shapes of the program's values, by name
     """
 
     command: ClassVar = "paths"
@@ -146,6 +151,8 @@ class PathsAnswer:
     weighted: bool = field(metadata=HIDDEN)
     only: PathsView | None = field(metadata=FLAT)
     targets: tuple[PathsView, ...]
+    symbols: bool = field(default=False, metadata=HIDDEN)
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict, metadata=HIDDEN)
 
 
 def paths(
@@ -170,8 +177,13 @@ def paths(
         ends = {name: _value(name, "--to", values) for name in to}
     cotangent = run.first_cotangent(question.grad_output)
     view = graph_of(run, local_gradients=False)
+    question.refuse_decisions(run)
+    symbols = question.symbols and bool(run.prepared.missing)
     with run.explained():
-        found = Paths(run.output, cotangent, ends, names, view)
+        known = {**run.prepared.environment, **run.variables}
+        found = Paths(
+            run.output, cotangent, ends, names, view, known if symbols else None
+        )
         targets = tuple(found.to(name, most) for name in ends)
     return PathsAnswer(
         run.source,
@@ -180,6 +192,8 @@ def paths(
         question.grad_output is not None,
         targets[0] if len(targets) == 1 else None,
         targets,
+        symbols,
+        run.shapes(),
     )
 
 
@@ -202,7 +216,8 @@ def _value(name: str, option: str, values: Mapping[str, object]) -> Tensor:
 
 class Paths:
     """The facts that all paths from a tensor with a graph have in common, for its
-    cotangent, which is of its shape, and for ends by name."""
+    cotangent, which is of its shape, and for ends by name; with the ``values`` of the
+    program paths are composed as formulas."""
 
     @errstate(all="ignore")
     def __init__(
@@ -212,7 +227,15 @@ class Paths:
         ends: Mapping[str, Tensor],
         names: NameCollector,
         view: GraphView,
+        values: Mapping[str, Any] | None = None,
     ) -> None:
+        self._values = values or {}
+        self._rules, self._known = None, frozenset[str]()
+        if values is not None:
+            from .textbook_rules import Rules, taken
+
+            self._rules = Rules(names, view)
+            self._known = taken(view.program, view.nodes)
         self._root, self._g, self._ends = root.edge, cotangent.raw, ends
         self._start = view.name
         self._names = names
@@ -244,6 +267,9 @@ class Paths:
         tally = _Tally(tensor.xp)
         terms = ((path, along(self._root, self._g, path)) for path in paths)
         listed = nsmallest(most, tally.counting(terms), key=_heaviness)
+        if self._rules is not None:
+            # Numbers that were drawn put nothing in order.
+            listed.sort(key=lambda pair: [s.nr for s in met(self._root, pair[0])])
         total = tally.sum if tally.count == count else survey.totals[end]
         return PathsView(
             to=name,
@@ -269,6 +295,8 @@ class Paths:
         first = g.reshape(-1)[0] if g.size else 1.0
         start = float(first) if bool((g == first).all()) else "grad_output"
         pairs = [(step.node, step.nr) for step in steps]
+        rules = self._rules
+        texts = [] if rules is None else [rules(node, nr) for node, nr in pairs]
         return PathView(
             variables=(self._start, *stops.values(), to) if steps else (to,),
             nodes=(*map(_node_name, steps), *end),
@@ -279,7 +307,14 @@ class Paths:
             formula=self._factors.product(pairs, start),
             share=_share(term, total),
             legs=tuple(b - a for a, b in pairwise([0, *stops, len(steps)])),
+            composed=None if rules is None else self._composed(texts, term),
         )
+
+    def _composed(self, rules: Iterable[str | None], term: Any) -> str | None:
+        """Return the rules of a path as one formula; None if there is none that gives
+        the path's product."""
+        text = composed(rules, self._known)
+        return text if text and gives(text, self._values, term) else None
 
     def _stops(self, steps: list[PathStep], nodes: list[NodeView]) -> dict[int, str]:
         """Return the names on the way, by the number of the step that leaves them; if
@@ -381,7 +416,7 @@ MAX_COUNT_DIGITS = 24
 
 ARROW = " → "
 
-OUT_OF_RANGE = "beyond the range of numbers it matters in which order terms are added"
+OUT_OF_RANGE = "beyond the range of floats a sum depends on the order of its terms"
 
 LISTED = {"exact": "the heaviest", "estimated": "those that seem heaviest"}
 

@@ -1,7 +1,9 @@
-"""Patterns of matrices: where the entries lie that are not known to be zero.
+"""Patterns of matrices: where the entries lie that are not known to be zero, and a
+picture of that in dot characters.
 
-Invariant: every question about a pattern takes time in proportion to the stored
-entries, not to those that are zero.
+Invariants: every question about a pattern takes time in proportion to the stored
+entries, not to those that are zero. In the picture a dot stands for at least one stored
+entry, and every stored entry has one.
 
     pattern = pattern_of(matrix)                 # an array or a csr_array
     pattern.below, pattern.above                 # how far from the diagonal they lie
@@ -11,13 +13,17 @@ entries, not to those that are zero.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from ..engine.raw import Host
+from .curves import DOTS_ACROSS, DOTS_UP, MAX_COLUMNS, characters
+from .line import Layout, Line, dim
+from .writer import DEFAULT_TERMINAL_COLUMNS
 
 FEW = 4
 """Number of entries per stored one, from which on a matrix counts as sparse."""
@@ -191,3 +197,37 @@ def dots_of(pattern: Pattern, height: int, width: int) -> Host:
     found = np.zeros((height, width), dtype=bool)
     found[pattern.rows * height // rows, pattern.columns * width // columns] = True
     return found
+
+
+MAX_SPY_ROWS: Final = 24
+"""Largest number of lines of a picture of a matrix."""
+
+
+def spy(
+    pattern: Pattern, colours: int, layout: Layout, indent: str = ""
+) -> Iterator[Line]:
+    """Yield how many colours the columns of a matrix need, and its picture.
+
+    4 colours of columns
+    │⠳⣄  │
+    │ ⠈⠳⣄│
+    """
+    what = "1 colour" if colours == 1 else f"{colours:,} colours"
+    yield dim(f"{indent}{what} of columns")
+    room = (layout.width or DEFAULT_TERMINAL_COLUMNS) - len(indent) - len("││")
+    for row in matrix(pattern, min(MAX_COLUMNS, max(1, room)), MAX_SPY_ROWS):
+        yield Line((f"{indent}│", "dim"), (row, "number"), ("│", "dim"), hang="")
+
+
+def matrix(pattern: Pattern, columns: int, rows: int) -> list[str]:
+    """Return the lines of a picture of at most that many columns and rows, with the
+    proportions of the matrix as far as there is room."""
+    height, width = pattern.shape
+    if not height or not width:
+        return []
+    scale = min(1.0, columns * DOTS_ACROSS / width, rows * DOTS_UP / height)
+    up, across = (max(1, int(side * scale)) for side in (height, width))
+    down, along = -(-up // DOTS_UP), -(-across // DOTS_ACROSS)
+    dots: Any = np.zeros((down * DOTS_UP, along * DOTS_ACROSS), dtype=np.int64)
+    dots[:up, :across] = dots_of(pattern, up, across)
+    return ["".join(row) for row in characters(dots[::-1])]

@@ -35,7 +35,7 @@ from ..lang.suggest import did_you_mean
 from .fields import FLAT, HIDDEN, IF_ANY, Device, DType, Shape
 from .gradients import OutputView, output_of
 from .jobs import block_of, job_for, too_many
-from .plain_numbers import Shown, shown
+from .numbers import Shown, shown
 from .question import Question
 from .verdicts import Checked, Summary, by_name, checked, summary
 
@@ -254,7 +254,7 @@ def _of_part(verdict: InputVerdict, count: int) -> InputVerdict:
 
 _SHARE = re.compile(
     r"(; )?\b\d+ of \d+ entries, drawn with seed \d+"
-    r"(; max_error is of these \d+ alone)?"
+    r"(; max_error is for these \d+ only)?"
 )
 _ROW = re.compile(r"row \d+, (step_*: )?")
 

@@ -14,33 +14,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from sys import maxsize
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from ..engine.devices import MIN_ENTRIES_OF_A_GPU, host
 from ..lang.bindings import Binding
 from ..lang.errors import LIMIT_REACHED, ProgramError, Span
 from ..lang.excerpt import enumerated, printable, shortened
-from ..lang.fusion import MIN_ENTRIES
 from ..lang.machine import Trace
+from ..lang.maxima import MIN_ENTRIES_IN_PARTS
 from ..lang.parser import parse
 from ..lang.prepare import without_value
 from ..lang.run import (
     Prepared,
     Run,
+    Session,
     all_finite,
-    execute,
     first_not_finite,
     input_names,
     prepare,
 )
 from ..lang.syntax import Assign, Target, assigned_names, decides, walk
+from ..ops.records import record
 
 if TYPE_CHECKING:
     from ..lang.factory import Factory
-    from ..lang.fusion import Fusion
+    from ..lang.implicit import Equation
     from ..lang.tensor_library import TensorLibrary
-    from .names import NameCollector
+    from .graph_view import NameCollector
+    from .inferred_sizes import InferredSizes
 
 
 DOMAINS: Final = (1.0, 0.1, -0.3, 10.0, 300.0)
@@ -51,7 +54,7 @@ Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
 """Shapes by the name of the input."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Question:
     """Question to a program: the program, its values, and how it is to be run.
 
@@ -62,6 +65,8 @@ class Question:
     shapes       the shapes of inputs without a value
     seed         the seed of random values
     strict       whether an input without a value is an error
+    tied         the equation that the program stands for; None: it is a program
+    inferred     the shapes that were read from the program; None: none were
     symbols      whether an input without a value stays a symbol: the run has drawn
                  numbers for it, and no number that depends on these is shown
     dtype        the precision of all numbers
@@ -79,6 +84,8 @@ class Question:
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     seed: int = 0
     strict: bool = False
+    tied: Equation | None = None
+    inferred: InferredSizes | None = None
     symbols: bool = False
     dtype: str = "float64"
     device: str = "auto"
@@ -102,6 +109,10 @@ class Question:
         prepared = self._settled(self._prepared())
         return self._noted(self._executed(prepared, trace, library), differentiate)
 
+    def lacks_values(self) -> bool:
+        """Return whether an input has no value."""
+        return bool(self._prepared().missing)
+
     def refuse_decisions(self, run: Run) -> None:
         """Refuse a program in which an input without a value decides what is recorded.
 
@@ -114,26 +125,23 @@ class Question:
             why = ", and the way through the program depends on it"
             raise without_value(missing, run.prepared.code, why)
 
-    def run_in_parts(self, fusion: Fusion | None) -> Run:
+    def run_in_parts(self) -> Run:
         """Run the program for its value and gradients alone, in parts if its arrays are
-        large enough, and return the run; ``fusion`` records why it is not run in
-        parts."""
+        large enough, and return the run."""
         program = self._settled(self._prepared())
         run = None
-        large = any(i.tensor.numel() >= MIN_ENTRIES for i in program.inputs)
-        if self.of is not None and fusion is not None:
-            fusion.refused("--of asks for another value than the last")
-        elif self.of is None and (large or fusion is not None):
+        least = MIN_ENTRIES_IN_PARTS
+        if self.of is None and any(i.tensor.numel() >= least for i in program.inputs):
             from ..lang.in_parts import run_in_parts
 
-            run = run_in_parts(program, fusion)
+            run = run_in_parts(program)
         return self._noted(run or self._executed(program))
 
     def run_with_names(
         self, library: Callable[[Factory], TensorLibrary] | None = None
     ) -> tuple[Run, NameCollector]:
         """Run the program; return the run and the names of the values in its graph."""
-        from .names import NameCollector
+        from .graph_view import NameCollector
 
         names = NameCollector()
         run = self.run(names.record_statement, library)
@@ -150,7 +158,7 @@ class Question:
             others = {*assigned_names(program)} - {*input_names(program, bound)}
             midway = [name for name in self.wrt if name in others]
             if midway and len(self.wrt) > 1:
-                message = f"--wrt: '{midway[0]}' is a value on the way, and not alone"
+                message = f"--wrt: '{midway[0]}' is a variable, and not the only name"
                 hint = f"ask for it by itself: --wrt {midway[0]}"
                 raise ProgramError("E507", message, hint=hint)
         found = prepare(
@@ -175,7 +183,7 @@ class Question:
         start, end = _assignment(source, name, bound)
         blank = re.sub(r"[^\r\n]", " ", source[start + 1 : end])
         text = f"{source[:start]}0{blank}{source[end:]}"
-        value = execute(prepared, of=name).output
+        value = Session(prepared, of=name).run().output
         names = input_names(parse(text, {*bound, name}), {*bound, name})
         if name not in names:
             message = f"--wrt: nothing depends on '{name}'"
@@ -190,9 +198,9 @@ class Question:
         )
         given = {i.name: i.tensor.detach() for i in prepared.inputs if i.name in names}
         symbols = {*prepared.missing, *([name] if prepared.missing else ())}
-        leaf = prepared.factory.leaf(value.detach().cpu().raw)
+        leaf = prepared.factory.leaf(host(value.raw))
         said = shortened(source[start:end], 40)
-        note = f"{name} stands for its value: what made it, {said}, is left out"
+        note = f"{name} is used as its value: its computation, {said}, is left out"
         self.tell(printable(note))
         return cut.on({**given, name: leaf}, sampled=symbols if self.symbols else ())
 
@@ -208,7 +216,7 @@ class Question:
         failures: list[ProgramError] = []
         for point in _points(prepared):
             try:
-                if all_finite(execute(point, of=self.of).output):
+                if all_finite(Session(point, of=self.of).run().output):
                     return point
             except ProgramError as error:
                 failures.append(error)
@@ -229,13 +237,18 @@ class Question:
         library: Callable[[Factory], TensorLibrary] | None = None,
     ) -> Run:
         own = None if library is None else library(program.factory)
-        return execute(program, of=self.of, max_steps=maxsize, trace=trace, library=own)
+        return Session(
+            program, of=self.of, max_steps=maxsize, trace=trace, library=own
+        ).run()
 
     def _noted(self, run: Run, differentiate: bool = True) -> Run:
         """Tell the remarks on a run, and return the run."""
         if differentiate:
             for text in notes_on_data([i.name for i in run.inputs if i.data]):
                 self.tell(text)
+        if self.device == "auto" and run.device == "cuda":
+            most = f"an input has {MIN_ENTRIES_OF_A_GPU:,} entries or more"
+            self.tell(f"computed on the GPU, because {most}: see --device")
         symbols = self.symbols and bool(run.prepared.missing)
         notes = (*_notes_on_inputs(run, symbols), *run.notes)
         for text in (*notes, *(() if symbols else first_not_finite(run, maxsize))):
@@ -247,7 +260,7 @@ def _points(prepared: Prepared) -> Iterator[Prepared]:
     """Yield the program at points for its symbols: the drawn one, then others, so that
     some lie in the domains of most functions."""
     yield prepared
-    drawn = {i.name: i.tensor.cpu().raw for i in prepared.inputs if i.sampled}
+    drawn = {i.name: host(i.tensor.raw) for i in prepared.inputs if i.sampled}
     for size in DOMAINS:
         for turned in (abs, lambda x: -abs(x), lambda x: x):
             made = {n: turned(x) * abs(size) + max(size, 0) for n, x in drawn.items()}

@@ -15,8 +15,7 @@ from rich.cells import cell_len, chop_cells
 from rich.console import Console
 from rich.text import Text
 
-from .line import Layout, Line, LongLine, Part
-from .theme import for_rich, styles
+from .line import Layout, Line, LongLine, Part, for_rich, styles
 
 MAX_TERMINAL_ROWS = 12
 """Number of rows of an array that a terminal shows; more are left out in the middle."""

@@ -2,22 +2,23 @@ r"""Rules of nodes: the formula by which a gradient goes on along an edge, in th
 program's names or as textbooks state it.
 
 Invariants: the formula is the row's own, run on names, and nothing is written down
-twice: of an elementwise node it is the partial derivative, of any other the gradient
-made from the cotangent ``g``. A value is called by its name in the program, else by its
-text there, else by a letter of the row that is no name of the program. In a textbook's
-rule, in the row's letters, a product of equal factors is a square, a quotient of a
-quotient is one, and numbers such as log(2) have their names.
+twice: it is the gradient that goes on, made from the cotangent ``g``, which an
+elementwise node multiplies by its partial derivative. A value is called by its name in
+the program, else by its text there, else by a letter of the row that is no name of the
+program. In a textbook's rule, in the row's letters, a product of equal factors is a
+square, a quotient of a quotient is one, and numbers such as log(2) have their names.
 
-    Rules(names, view)(node, 0)     # "w3", or of a product of matrices "g @ b.T"
+    Rules(names, view)(node, 0)     # "g * w3", or for a product of matrices "g @ b.T"
     stated(node, 0)                 # Stated("", "d tanh(x)/dx = 1 - tanh(x)**2", ...)
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from math import log, pi, sqrt
 from string import ascii_lowercase
 from typing import Any, Final
@@ -34,10 +35,10 @@ from ..formulas.programs import inline, reachable
 from ..formulas.texts import Text, lift, partial_text
 from ..formulas.tree import NUMBER, TooLong, Tree, Unwritable
 from ..ops import FUNCTIONS, Op, parameters
-from ..ops.spellings import ATOM, UNKNOWN
+from ..ops.spellings import ATOM, PRODUCT, UNKNOWN
 from .factors import SIMPLE_CALL, FactorWriter
-from .graph_view import GraphView, NodeView
-from .names import NameCollector
+from .graph_view import GraphView, NameCollector, NodeView
+from .line import Line, dim
 
 COTANGENT: Final = "g"
 RESULT: Final = "y"
@@ -77,18 +78,21 @@ _LATEX: Final = LatexDialect()
 
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _QUOTED: Final = re.compile("'[^']*'")
-_LETTER: Final = re.compile(r"(?<![\w.])[a-z](?![\w(=])")
+_LETTER: Final = re.compile(r"(?<![\w.])(?:[a-z]|grad|result|operand\d)(?![\w(=])")
 _DIGITS: Final = re.compile(r"(?<![\w.])\d\.\d{10,}(?![\w.])")
 
 
 class Rules:
-    """A writer of the rules of one graph's nodes in words."""
+    """A writer of the rules of one graph's nodes in words.
+
+    taken  the words of the program, which rules do not use as letters
+    """
 
     def __init__(self, names: NameCollector, view: GraphView) -> None:
         self._names = names
         self._factors = FactorWriter(names, view)
         self._nodes = {node.address: node for node in view.nodes}
-        self._taken = taken(view.program, view.nodes)
+        self.taken = taken(view.program, view.nodes) | names.known()
         self._found: dict[object, str | None] = {}
 
     def __call__(self, node: Node, nr: int) -> str | None:
@@ -98,9 +102,13 @@ class Rules:
         if op.partials is None:
             return self._pulled(node, nr)
         local = self._factors.local(node, nr)
+        if local is None or len(local.written) > MAX_TEXT:
+            other = self._partial(node, nr)
+            if local is None or (other is not None and _shorter(other, local)):
+                local = other
         if local is None:
-            local = self._partial(node, nr)
-        return None if local is None else local.written
+            return None
+        return multiplied(self._free(COTANGENT, "grad"), local)
 
     def _partial(self, node: Node, nr: int) -> Text | None:
         """Return the partial derivative in the program's names, or in the row's
@@ -165,7 +173,27 @@ class Rules:
         return self._free(_letters(op, slot + 1)[slot], f"operand{slot + 1}")
 
     def _free(self, word: str, other: str) -> str:
-        return other if word in self._taken else word
+        return other if word in self.taken else word
+
+
+def _shorter(other: Text, local: Text) -> bool:
+    """Return whether a text is shorter, and has no operand without a name."""
+    named = "operand" not in other.written
+    return named and len(other.written) < len(local.written)
+
+
+def multiplied(name: str, local: Text) -> str:
+    """Return the product of a name and a local derivative: ``-g * w``, ``g / x``."""
+    text, sign = local.written, ""
+    if local.rank >= PRODUCT and text.startswith("-"):
+        text, sign = text[1:], "-"
+    if local.rank >= PRODUCT and text.startswith("1 / "):
+        return f"{sign}{name}{text[1:]}"
+    if text in ("1", "1.0"):
+        return f"{sign}{name}"
+    if text.replace(".", "", 1).isdecimal():
+        return f"{sign}{text} * {name}"
+    return f"{sign}{name} * {text if sign else local.within(PRODUCT)}"
 
 
 def _edge(node: Node, slot: int) -> object:
@@ -193,12 +221,19 @@ def letters(rules: Iterable[str], known: frozenset[str]) -> dict[str, str]:
     out."""
     plain = (_QUOTED.sub("", rule) for rule in rules)
     found = {word for rule in plain for word in _LETTER.findall(rule)} - known
-    meant = {COTANGENT: "what arrives", RESULT: "what the node made"}
+    arrives, made = "the incoming gradient", "the node's result"
+    meant = {COTANGENT: arrives, "grad": arrives, RESULT: made, "result": made}
     told = {letter: meant[letter] for letter in meant if letter in found}
     others = sorted(found - set(meant))
     if others:
-        told[", ".join(others)] = "what goes in, in this order"
+        told[", ".join(others)] = "input" + "s" * (len(others) > 1) + " of the node"
     return told
+
+
+def meanings(rules: Iterable[str], known: frozenset[str]) -> str:
+    """Return the letters in the rules with their meanings: ``g: the incoming …``."""
+    found = letters(rules, known).items()
+    return " · ".join(f"{letter}: {meant}" for letter, meant in found)
 
 
 def _shape(raw: object) -> Any:
@@ -243,8 +278,21 @@ def _tree(
         own = xp.named(result, _numbers(made))
         given = (xp, xp.named(cotangent, np.ones(own.shape)), own, *inputs)
         if op.variadic:
-            return tuple(rules(*given, **node.params))[nr]  # type: ignore[no-any-return]
-        return rules[node.slots[nr]](*given, **node.params)  # type: ignore[no-any-return]
+            return _short(tuple(rules(*given, **node.params))[nr])
+        return _short(rules[node.slots[nr]](*given, **node.params))
+
+
+def _short(tree: Tree) -> Tree:
+    """Return a rule as people write it: without a last expansion to the input's shape,
+    and ``outer(g, v)`` for the product of a column and a row."""
+    if tree.head == "expand":
+        inner: Tree = tree.args[0]
+        return inner
+    if tree.head == "mul" and all(isinstance(each, Tree) for each in tree.args):
+        column, row = tree.args
+        if column.head == "unsqueeze" and column.args[1:] == (1,) and row.ndim == 1:
+            return tree.xp.build("outer", (column.args[0], row), {}, tree.value)
+    return tree
 
 
 def _numbers(raw: object) -> Any:
@@ -265,6 +313,11 @@ class Stated:
     text: str
     latex: str
 
+    @property
+    def named(self) -> str:
+        """Return the text behind its name, if it has one."""
+        return f"{self.name}: {self.text}" if self.name else self.text
+
 
 def stated(node: Node, nr: int) -> Stated | None:
     """Return the rule by which a node's gradient goes on along one of its edges; None
@@ -276,15 +329,63 @@ def stated(node: Node, nr: int) -> Stated | None:
         return None
 
 
-def rules_of(output: Tensor, view: GraphView) -> dict[tuple[int, int], Stated | None]:
-    """Return the rules of all edges below an output, by node and number of the edge."""
+WordedRule = Callable[[NodeView, int], str | None]
+"""Function that gives the rule along an edge of a view's node, in the program's
+names."""
+
+StatedRules = Mapping[tuple[int, int], Stated | None]
+"""Rules as textbooks state them, by the node's id and the number of its edge."""
+
+
+class RuleRecorder:
+    """A function that gives the rules of a view's edges, and records those that were
+    asked for, so that a legend can explain their letters, except the ``known`` ones."""
+
+    def __init__(self, rule: WordedRule, known: Callable[[], frozenset[str]]) -> None:
+        self._rule = rule
+        self._known = known
+        self._shown: set[str] = set()
+
+    def __call__(self, node: NodeView, nr: int) -> str | None:
+        """Return the rule along an edge of a node; None if it cannot be written."""
+        found = self._rule(node, nr)
+        if found is not None:
+            self._shown.add(found)
+        return found
+
+    def legend(self) -> Iterator[Line]:
+        """Yield a line with the meanings of the letters, if there are any."""
+        if self._shown:
+            text = meanings(self._shown, self._known())
+            yield from [dim(text)] * bool(text)
+
+
+def worded_rules(output: Tensor, names: NameCollector, view: GraphView) -> RuleRecorder:
+    """Return the rules along the edges below an output. Nothing is read before the
+    first one is asked for, because most graphs of numbers need none."""
+
+    @cache
+    def begun() -> tuple[Rules, dict[int, Any]]:
+        below = inputs_first([output.edge])
+        return Rules(names, view), {id(edge): edge for edge in below}
+
+    def rule(node: NodeView, nr: int) -> str | None:
+        rules, nodes = begun()
+        return rules(nodes[node.address], nr)
+
+    return RuleRecorder(rule, lambda: begun()[0].taken)
+
+
+def rules_of(output: Tensor, view: GraphView) -> StatedRules:
+    """Return the rules of all edges below an output, by node and number of the edge,
+    except those of people's own functions."""
     found: dict[tuple[int, int], Stated | None] = {}
     known: dict[object, Stated | None] = {}
     nodes = {id(e): e for e in inputs_first([output.edge])}
     for each in view.nodes:
         node = nodes[each.address]
         for nr, (child, _) in enumerate(each.next_functions):
-            if child is None:
+            if child is None or node.row() is None:
                 continue
             key = _kind(node, nr)
             if key not in known:

@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING
 from ..lang.excerpt import printable
 from .gradients import at_point, derived
 from .line import BLANK, Layout, Line, Part, Role, aligned, dim, plain, title
-from .numbers import inline, number
-from .plain_numbers import Plain, flat, sizes
+from .numbers import Plain, flat, inline, number, sizes
 
 if TYPE_CHECKING:
     from ..check.kinks import KinkPlace, Side
@@ -72,10 +71,10 @@ def verdict_lines(
     if rows:
         yield BLANK
         yield from aligned((_row(row, labels) for row in rows), 2)
-    yield from _below(verification, what)
+    yield from below(verification, what)
 
 
-def _below(verification: Verification, what: str) -> Iterator[Line]:
+def below(verification: Verification, what: str) -> Iterator[Line]:
     """Yield the conditions and kinks of all verdicts, and their summary."""
     rows = verification.inputs
     if verification.side_conditions:
@@ -97,17 +96,20 @@ def formula_lines(
 ) -> Iterator[Line]:
     """Yield derivatives as formulas with the verdicts on them: beside them if all are
     of numbers, and else below them."""
-    by = {row.name: row for row in verification.inputs}
-    if any(len(view.texts) != 1 or view.by not in by for view in views):
-        from .formula_lines import formulas
+    rows_of = [*verification.inputs]
+    if len(rows_of) != len(views):
+        by = {row.name: row for row in rows_of}
+        rows_of = [by[view.by] for view in views if view.by in by]
+    if any(len(view.texts) != 1 for view in views) or len(rows_of) != len(views):
+        from .closed_forms import formulas
 
         yield from islice(formulas(views, layout), 1, None)
         rows = (replace(row, closed_form=None) for row in verification.inputs)
         yield from verdict_lines(replace(verification, inputs=(*rows,)), labels, what)
         return
     shown: list[list[Part]] = []
-    for view in views:
-        row, text = by[view.by], view.text(0, 0)
+    for view, row in zip(views, rows_of, strict=True):
+        text = view.text(0, 0)
         said = f"no formula: {view.missing or row.note}" if text is None else text
         known = text is not None
         shown.append([
@@ -117,7 +119,7 @@ def formula_lines(
             (f"  ({printable(row.note)})" if known and row.note else "", "dim"),
         ])  # fmt: skip
     yield from aligned(shown, 1)
-    yield from _below(verification, what)
+    yield from below(verification, what)
 
 
 def _row(row: InputVerdict, labels: Mapping[str, str]) -> list[Part]:
@@ -235,7 +237,8 @@ def kinks(answer: Kinks) -> Iterator[Line]:
     """
     if not answer.kinks:
         within = f"within {number(answer.radius)} of" if answer.radius else "at"
-        yield plain(f"no kink {within} the point")
+        further = "" if answer.radius else " (--radius R looks around it)"
+        yield plain(f"no kink {within} the point{further}")
     before = f"d{derived(answer.output)}/d"
     for nr, place in enumerate(answer.places):
         if nr:
@@ -245,13 +248,41 @@ def kinks(answer: Kinks) -> Iterator[Line]:
         yield from aligned(here, 3, "      ")
         yield from aligned((_side(before, side) for side in place.sides), 1, "      ")
         if place.left_out:
-            more = f"  … the sides by {place.left_out} more entries were not looked at"
+            more = f"  … the sides by {place.left_out} more entries were not examined"
             yield dim(more)
     if answer.left_out:
-        yield dim(f"{answer.left_out} farther places were not looked at")
+        yield dim(f"{answer.left_out} farther places were not examined")
     if answer.unsearched:
-        text = "conditions the nearest place alone was found"
+        text = "conditions only the nearest place was found"
         yield dim(f"of {answer.unsearched} {text}")
+
+
+def kink_conditions(answer: Kinks) -> Iterator[Line]:
+    """Yield the conditions under which a program with symbols has a kink, a line for
+    each part of its text.
+
+    abs(x-a)  line 1, column 1  x - a == 0  at 0 the derivative is 0
+    """
+    if not answer.kinks:
+        within = number(answer.radius)
+        yield plain(f"no kink within {within} of the numbers that were tried")
+    found: dict[tuple[str, int | None, int | None, str], list[str]] = {}
+    for kink in answer.kinks:
+        where = kink.source, kink.line, kink.column, kink.rule
+        text = kink.condition or "two parts of the program meet"
+        known = found.setdefault(where, [])
+        if text not in known:
+            known.append(text)
+    rows: list[list[Part]] = []
+    for (source, line, column, rule), texts in found.items():
+        more = ", …" if len(texts) > FEW else ""
+        rows.append([
+            (printable(source), "node"),
+            (f"  line {line}, column {column}" if line is not None else "", "dim"),
+            (f"  {', '.join(map(printable, texts[:FEW]))}{more}", "plain"),
+            (f"  {rule}", "dim"),
+        ])  # fmt: skip
+    yield from aligned(rows, 3, "      ")
 
 
 def _values(place: KinkPlace) -> str:

@@ -6,21 +6,22 @@ Invariant: nothing is added to what the checking process reported.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
+from ..ops.records import record
 from .fields import FLAT, IF_ANY, Verdict
 
 if TYPE_CHECKING:
     from ..check.process.job import InputVerdict, Verification
 
-UNASKED = "the check was not asked for"
+UNASKED = "the check was switched off"
 
 Texts: TypeAlias = Annotated[str | list[Any] | None, "formulas"]
 """Formulas, nested like the numbers that they stand for."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Checked:
     """Verdict on one derivative, with its evidence.
 
@@ -37,7 +38,7 @@ class Checked:
     note: str | None = UNASKED
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LatexFormula:
     """A formula in LaTeX.
 
@@ -47,7 +48,7 @@ class LatexFormula:
     latex: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Formulas:
     """The formulas of a block.
 
@@ -61,7 +62,7 @@ class Formulas:
     latex: LatexFormula | None = field(metadata=FLAT)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Summary:
     """All verdicts in one: the weakest.
 

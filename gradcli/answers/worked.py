@@ -10,23 +10,29 @@ loads nothing, has no script, and has the user's text escaped everywhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from html import escape
 from itertools import islice, pairwise
 from typing import Final
-from xml.sax.saxutils import escape
 
 from ..formulas.latex import LatexDialect, LatexSymbols, aligned, matrix, verbatim
+from ..formulas.typeset import typeset
 from ..lang.excerpt import printable
-from .explanation import Explanation, Send, StepView, factors, target
+from .explanation import (
+    Explanation,
+    Send,
+    StepView,
+    factors,
+    product,
+    target,
+)
 from .gradients import derived
 from .graph import assignment_text, shape_text, size_text
-from .html import begun, sheet
-from .line import Line, unbroken
-from .numbers import inline, six_digits
+from .html import begun, program_title, sheet
+from .line import Line, Theme, unbroken
+from .numbers import LargeArray, Plain, Shown, flat, inline, six_digits, sizes
 from .paths import PathsAnswer, PathsView, PathView
-from .plain_numbers import LargeArray, Plain, Shown, flat, sizes
-from .textbook_rules import Stated
-from .theme import Theme
+from .textbook_rules import Stated, StatedRules
 
 MAX_ENTRIES: Final = 9
 """Largest number of entries of an array that is written out."""
@@ -44,18 +50,15 @@ TITLE: Final = "The backward pass"
 OUTPUT: Final = "y"
 """Name in LaTeX of an output that has none in the program."""
 
-Rules = Mapping[tuple[int, int], Stated | None]
-"""Rules by the node's id and the number of its edge."""
-
 _DIALECT: Final = LatexDialect()
 
 
-def markdown(explanation: Explanation, rules: Rules) -> Iterator[Line]:
+def markdown(explanation: Explanation, rules: StatedRules) -> Iterator[Line]:
     """Yield the lines of a document."""
     return map(unbroken, _document(explanation, rules))
 
 
-def _document(explanation: Explanation, rules: Rules) -> Iterator[str]:
+def _document(explanation: Explanation, rules: StatedRules) -> Iterator[str]:
     output, seed = explanation.output, derived(explanation.output) or "output"
     fence = "`" * max(3, 1 + _longest_ticks(explanation.program))
     yield from (f"## {TITLE}", "", fence)
@@ -63,6 +66,8 @@ def _document(explanation: Explanation, rules: Rules) -> Iterator[str]:
     yield from (fence, "")
     yield f"{_code(output.name)} = {_shown(output.value)}. The pass starts with"
     yield f"d{seed}/d{seed} = {_shown(explanation.start)}. {ROUNDED}"
+    if explanation.letters:
+        yield f"{explanation.letters}."
     yield ""
     for step in explanation.steps:
         arrives, text = ", ".join(map(_shown, step.incoming)), _text_of(step)
@@ -76,30 +81,33 @@ def _document(explanation: Explanation, rules: Rules) -> Iterator[str]:
             rule, by = rules.get((step.id, send.edge)), ""
             if rule is not None:
                 by = f" — {rule.name}{', ' * bool(rule.name)}{_code(rule.text)}"
-            sent = _sum(step, send, "**{}**", "; ")
+            sent = _sum(step, send, "**{}**", "; ", _code)
             yield f"{indent}- to {_code(target(send))}: {sent}{by}"
     yield ""
 
 
 def page(
-    explanation: Explanation, rules: Rules, theme: Theme = "auto"
+    explanation: Explanation, rules: StatedRules, theme: Theme = "auto"
 ) -> Iterator[Line]:
     """Yield the lines of a page."""
     return map(unbroken, _page(explanation, rules, theme))
 
 
-def _page(explanation: Explanation, rules: Rules, theme: Theme) -> Iterator[str]:
+def _page(explanation: Explanation, rules: StatedRules, theme: Theme) -> Iterator[str]:
     output = explanation.output
-    seed = escape(derived(output) or "output")
-    yield from begun(TITLE, sheet("worked", theme, printed=True))
+    seed = _text(derived(output) or "output")
+    title = f"{TITLE} of {_text(program_title(explanation.program))}"
+    yield from begun(title, sheet("worked", theme, printed=True))
     yield "<main>"
-    yield f"<h1>{TITLE}</h1>"
+    yield f"<h1>{title}</h1>"
     program = "\n".join(_program(explanation))
-    yield f"<pre>{escape(program)}</pre>"
+    yield f"<pre>{escape(program, quote=False)}</pre>"
     yield (
         f"<p><code>{_text(output.name)}</code> = {_shown(output.value)}. The pass "
         f"starts with d{seed}/d{seed} = {_shown(explanation.start)}. {ROUNDED}</p>"
     )
+    if explanation.letters:
+        yield f"<p>{_text(explanation.letters)}.</p>"
     yield "<table><thead><tr>"
     for head in ("", "node", "arrives", "goes to", "as", "by"):
         yield f'<th scope="col">{head}</th>'
@@ -133,7 +141,7 @@ def _by_rows(text: str) -> str:
     return marked.replace("], [", "],<br> [")
 
 
-def _cells(step: StepView, rules: Rules) -> Iterator[str]:
+def _cells(step: StepView, rules: StatedRules) -> Iterator[str]:
     """Yield the cells of each row of a step, behind the common ones."""
     for send in step.sends:
         rule, by = rules.get((step.id, send.edge)), ""
@@ -142,7 +150,7 @@ def _cells(step: StepView, rules: Rules) -> Iterator[str]:
             by = f"{name}<code>{_text(rule.text)}</code>"
         yield (
             f'<td class="to"><code>{_text(target(send))}</code></td><td class="number">'
-            f"{_by_rows(_sum(step, send, '<b>{}</b>', '<br>'))}</td>"
+            f"{_by_rows(_sum(step, send, '<b>{}</b>', '<br>', _text))}</td>"
             f'<td class="by">{by}</td>'
         )
     if not step.sends:
@@ -151,10 +159,13 @@ def _cells(step: StepView, rules: Rules) -> Iterator[str]:
         yield f'<td class="to">{name}</td><td class="number">{result}</td><td></td>'
 
 
-def _sum(step: StepView, send: Send, bold: str, between: str) -> str:
-    """Return ``1.0 × 3.0 = 3.0``, with the gradient that had arrived before."""
-    product = " × ".join(map(_bracketed, factors(step, send)))
-    said = f"{product} = " * bool(product) + bold.format(_shown(send.gradient))
+def _sum(
+    step: StepView, send: Send, bold: str, between: str, code: Callable[[str], str]
+) -> str:
+    """Return ``1.0 × 3.0 = 3.0`` or ``g @ W.T = …``, with the gradient that had arrived
+    before; ``code`` writes the rule."""
+    made = product(step, send, " × ", _bracketed, code)
+    said = f"{made} = " * bool(made) + bold.format(_shown(send.gradient))
     said += f" (summed to {_reduced(send)})" if send.reduced is not None else ""
     if send.held is not None:
         total = bold.format(_shown(send.total))
@@ -191,7 +202,7 @@ def _bracketed(value: Plain) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(printable(text))
+    return escape(printable(text), quote=False)
 
 
 def _code(text: str) -> str:
@@ -206,13 +217,13 @@ def _longest_ticks(text: str) -> int:
     return max(map(len, re.findall("`+", text)), default=0)
 
 
-def latex(explanation: Explanation, rules: Rules) -> Iterator[Line]:
+def latex(explanation: Explanation, rules: StatedRules) -> Iterator[Line]:
     """Yield the lines of an align environment."""
     names = {step.id: step.name or _text_of(step) for step in explanation.steps}
     output = derived(explanation.output) or OUTPUT
-    symbols = LatexSymbols([output, *filter(str.isidentifier, names.values())])
+    symbols = NameSymbols([output, *names.values()], explanation.shapes)
     equations = [
-        f"{_symbol(output, symbols)} &= {_value(explanation.output.known)}",
+        f"{symbols[output]} &= {_value(explanation.output.known)}",
         f"{_ratio(output, output, symbols)} &= {_value(explanation.start)}",
     ]
     for step in explanation.steps:
@@ -253,13 +264,13 @@ def paths_latex(answer: PathsAnswer) -> Iterator[Line]:
     """Yield the chain rule path by path: a sum of products of derivatives, and below
     each derivative its number; a product of several edges is put in brackets."""
     names = {n for t in answer.targets for p in t.paths for n in p.variables}
-    symbols = LatexSymbols([n for n in names if n.isidentifier()])
+    symbols = NameSymbols(names, answer.shapes)
     for each in answer.targets:
         equations = _target(answer.derived or OUTPUT, each, symbols)
         yield from map(unbroken, _environment(list(equations)))
 
 
-def _target(start: str, view: PathsView, symbols: LatexSymbols) -> Iterator[str]:
+def _target(start: str, view: PathsView, symbols: NameSymbols) -> Iterator[str]:
     left, paths = _ratio(start, view.to, symbols), view.paths
     if not paths:
         yield f"{left} &= 0"
@@ -278,7 +289,7 @@ def _target(start: str, view: PathsView, symbols: LatexSymbols) -> Iterator[str]
     yield f"{left} &= {_value(view.sum)}"
 
 
-def _chain(path: PathView, start: str, symbols: LatexSymbols) -> str:
+def _chain(path: PathView, start: str, symbols: NameSymbols) -> str:
     names = [start, *path.variables[1:]]
     steps = [_ratio(above, below, symbols) for above, below in pairwise(names)]
     return r" \, ".join(steps) or "1"
@@ -299,20 +310,39 @@ def _product(path: PathView) -> str:
     )
 
 
-def _ratio(of: str, by: str, symbols: LatexSymbols) -> str:
+def _ratio(of: str, by: str, symbols: NameSymbols) -> str:
     """Return a partial derivative as a fraction."""
-    above, below = _symbol(of, symbols), _symbol(by, symbols)
+    above, below = symbols[of], symbols[by]
     return rf"\frac{{\partial {above}}}{{\partial {below}}}"
 
 
-def _symbol(name: str, symbols: LatexSymbols) -> str:
-    """Return a name as a symbol; any other text letter by letter, in brackets."""
-    if name.isidentifier():
-        return symbols[name]
-    told = printable(name)
+class NameSymbols:
+    """The symbols of a program's names, and of its texts, which are formulas of them.
+
+    A text without a formula is written letter by letter. Texts are in brackets.
+    """
+
+    def __init__(
+        self, names: Iterable[str], shapes: Mapping[str, tuple[int, ...]]
+    ) -> None:
+        own = {*filter(str.isidentifier, names), *shapes}
+        self._shapes, self._own = shapes, LatexSymbols(own)
+        self._texts: dict[str, str] = {}
+
+    def __getitem__(self, name: str) -> str:
+        if name.isidentifier():
+            return self._own[name]
+        if name not in self._texts:
+            formula = typeset(name, self._shapes, self._own)
+            written = rf"\left({formula}\right)" if formula else f"({_verbatim(name)})"
+            self._texts[name] = written
+        return self._texts[name]
+
+
+def _verbatim(text: str) -> str:
+    told = printable(text)
     short = told if len(told) <= MAX_NAME else told[: MAX_NAME - 1] + "…"
-    plain = short.replace("^", "**").replace("\\", "/")
-    return rf"({verbatim(plain)})"
+    return verbatim(short.replace("^", "**").replace("\\", "/"))
 
 
 def _value(number: Shown) -> str:

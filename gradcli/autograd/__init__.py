@@ -8,15 +8,15 @@ line, which needs one of them, pays for one.
     (g,) = grad(y, x)
 """
 
-from ..engine.absent import offer
+from ..torch.absent import offer
 
 _HOMES = {
-    "..engine.anomaly": "detect_anomaly set_detect_anomaly",
+    "..torch.node_hooks": "detect_anomaly set_detect_anomaly",
     "..engine.modes": "enable_grad inference_mode is_grad_enabled",
     ".checks": "GradcheckError gradcheck gradgradcheck",
     ".entry": "backward grad",
     ".function": "Function",
-    ".grad_mode": "no_grad set_grad_enabled set_multithreading_enabled",
+    ".grad_mode": "no_grad set_grad_enabled",
     ".variable": "Variable",
     "..functions.verify_function": "verify",
 }

@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy
 
-from ..engine.absent import naming
 from ..engine.backward import grad
 from ..engine.devices import NUMPY
-from ..engine.errors import GradError
+from ..engine.errors import GradError, naming
 from ..engine.modes import enable_grad
 from ..engine.numeric import SlopeJump, by_scales, evaluate, host, kinks_among, slopes
 from ..engine.raw import Host, Run
@@ -32,8 +31,8 @@ class GradcheckError(GradError):
 
 
 UNDEFINED = (
-    "Expected backward function to handle undefined output grads. With a cotangent for "
-    "output {} alone {}."
+    "Expected backward function to handle undefined output grads. With a cotangent "
+    "only for output {} {}."
 )
 
 
@@ -68,7 +67,7 @@ def gradcheck(
         atol, rtol: an entry may differ by ``atol + rtol * abs(difference quotient)``.
         raise_exception: raise on failure; otherwise return False.
         nondet_tol: how far two runs of the same backward pass may differ.
-        check_undefined_grad: also pass a cotangent for one of several outputs alone.
+        check_undefined_grad: also pass a cotangent for only one of several outputs.
         check_forward_ad: also compare forward mode.
         check_backward_ad: compare reverse mode.
         check_grad_dtypes: accepted; a gradient is always of its input's dtype here.
@@ -109,7 +108,6 @@ def gradgradcheck(
     inputs: Any,
     grad_outputs: object = None,
     *,
-    gen_non_contig_grad_outputs: bool = False,
     check_fwd_over_rev: bool = False,
     check_rev_over_rev: bool = True,
     **options: Any,
@@ -119,7 +117,6 @@ def gradgradcheck(
     Args:
         grad_outputs: the cotangents at which to differentiate; drawn, the same ones
             each time, if left out.
-        gen_non_contig_grad_outputs: draw cotangents that are not contiguous.
         check_fwd_over_rev, check_rev_over_rev: which mode differentiates the gradients.
         options: those of `gradcheck`, whose other arguments these are.
     """
@@ -128,7 +125,7 @@ def gradgradcheck(
     outputs = differentiable(func(*arguments))
     if not any(y.requires_grad for y in outputs):
         raise ValueError("no output requires gradient: there is no gradient to check")
-    cotangents = _cotangents(outputs, grad_outputs, gen_non_contig_grad_outputs)
+    cotangents = _cotangents(outputs, grad_outputs)
     count = len(arguments)
 
     def gradients(*given: Tensor) -> tuple[Tensor, ...]:
@@ -254,7 +251,7 @@ class _Check:
         return lambda x: evaluate(differentiable(self.func(*before, x, *after)))
 
     def undefined_cotangents(self) -> None:
-        """Check that one cotangent alone means zeros for the other outputs."""
+        """Check that only one cotangent means zeros for the other outputs."""
         live = [y for y in self.outputs if y.edge is not None]
         if len(live) < 2:
             return
@@ -316,17 +313,15 @@ def _varied(arguments: Sequence[Any]) -> list[int]:
     return found
 
 
-def _cotangents(outputs: Sequence[Tensor], given: Any, strided: bool) -> list[Tensor]:
+def _cotangents(outputs: Sequence[Tensor], given: Any) -> list[Tensor]:
     """Return the given cotangents, or sampled ones, as leaves of their own."""
     if given is not None:
         return [given] if isinstance(given, Tensor) else list(given)
     draws = numpy.random.default_rng(0)
     drawn = []
     for y in outputs:
-        values = draws.standard_normal((*y.shape, 2)).astype(y.raw.dtype)
-        raw = y.xp.array(values)[..., 0]
-        raw = raw if strided else y.xp.clone(raw, "contiguous")
-        drawn.append(Tensor(raw, y.xp, True))
+        values = draws.standard_normal(tuple(y.shape)).astype(y.raw.dtype)
+        drawn.append(Tensor(y.xp.array(values), y.xp, True))
     return drawn
 
 

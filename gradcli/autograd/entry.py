@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from ..engine.backward import backward as _backward
 from ..engine.backward import grad as _grad
 from ..engine.errors import NO_GRAD_FN, GradError
 from ..engine.record import call
 from ..engine.tensor import Tensor
+from ..torch.passes import backward as _backward
 
 One: TypeAlias = "Tensor | Sequence[Tensor]"
 Cotangents: TypeAlias = "Tensor | Sequence[Tensor | None] | None"
@@ -44,7 +44,7 @@ def backward(
             said otherwise.
         create_graph: record the pass itself, for second derivatives.
         grad_variables: an older name of ``grad_tensors``.
-        inputs: add to the gradients of these alone.
+        inputs: add only to the gradients of these.
     """
     roots = _targets(tensors)
     given = grad_variables if grad_tensors is None else grad_tensors
@@ -66,7 +66,6 @@ def grad(
     create_graph: bool = False,
     only_inputs: bool = True,
     allow_unused: bool | None = None,
-    is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Tensor | None, ...]:
     """Return the gradients of the sum of ``outputs`` by ``inputs``; no leaf is touched.
@@ -80,12 +79,10 @@ def grad(
         create_graph: record the pass itself, for second derivatives.
         only_inputs: accepted and ignored, as in PyTorch.
         allow_unused: give None for an input that no output depends on.
-        is_grads_batched: each cotangent is a batch along its first dimension; a pass
-            is made for each of its entries and the gradients are stacked.
         materialize_grads: give zeros for an input that no output depends on.
 
     Returns:
-        One tensor per input, of its shape; with a batch, the batch comes first.
+        One tensor per input, of its shape.
 
     Raises:
         GradError: a vector output without a cotangent, an output or an input without
@@ -102,8 +99,8 @@ def grad(
     _demand_grad(targets)
     cotangents = _cotangents(grad_outputs, len(roots))
     retain = create_graph if retain_graph is None else retain_graph
-    run = _batched if is_grads_batched else _grad
-    found: list[Tensor | None] = run(roots, targets, cotangents, retain, create_graph)
+    found: list[Tensor | None]
+    found = _grad(roots, targets, cotangents, retain, create_graph)
     if materialize_grads:
         return tuple(
             call("zeros_like", x.detach()).requires_grad_(create_graph)
@@ -114,45 +111,6 @@ def grad(
     if not allow_unused and None in found:
         raise GradError(UNUSED.format(found.index(None)))
     return tuple(found)
-
-
-def _batched(
-    outputs: Sequence[Tensor],
-    inputs: Sequence[Tensor],
-    batches: Sequence[Tensor | None],
-    retain_graph: bool,
-    create_graph: bool,
-) -> list[Tensor | None]:
-    """Run a pass per entry of the batches, and stack the gradients."""
-    for index, (output, batch) in enumerate(zip(outputs, batches, strict=True)):
-        shape = output.shape
-        if batch is not None and batch.shape[1:] != shape:
-            raise GradError(
-                f"with is_grads_batched, grad_output[{index}] is a batch of tensors of "
-                f"the shape {shape}, not {batch.shape[1:]}"
-            )
-    sizes = {batch.shape[0] for batch in batches if batch is not None}
-    if len(sizes) != 1:
-        raise GradError(
-            "is_grads_batched needs grad_outputs with one common first size, got "
-            f"{sorted(sizes) or 'none'}"
-        )
-    (size,) = sizes
-    passes = [
-        _grad(
-            outputs,
-            inputs,
-            [
-                None if batch is None else call("select", batch, 0, i)
-                for batch in batches
-            ],
-            retain_graph or i + 1 < size,
-            create_graph,
-        )
-        for i in range(size)
-    ]
-    found = ([g for g in gs if g is not None] for gs in zip(*passes, strict=True))
-    return [call("stack", gs, 0) if gs else None for gs in found]
 
 
 def _targets(value: Any) -> list[Tensor]:

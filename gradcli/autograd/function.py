@@ -28,9 +28,8 @@ from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn
 from weakref import ref
 
-from ..engine.backward import grad
+from ..engine.backward import grad, in_types_of
 from ..engine.changes import demand_changeable, rebase
-from ..engine.convert import in_type, in_types_of
 from ..engine.custom import CustomNode, RefusingNode, visible_edge
 from ..engine.devices import NUMPY
 from ..engine.errors import FREED as FREED_MESSAGE
@@ -39,7 +38,7 @@ from ..engine.forward import demand_fit
 from ..engine.modes import MODE, RecordingOff, enable_grad, is_grad_enabled
 from ..engine.node import FREED, AccumulateGrad, Edge, Node, Port, output_at
 from ..engine.raw import Run
-from ..engine.record import RECORDING
+from ..engine.record import RECORDING, in_type
 from ..engine.rules import sum_to
 from ..engine.saved import demand_version
 from ..engine.tensor import Tensor, with_edge, zeros_for

@@ -11,13 +11,7 @@ from __future__ import annotations
 from ..engine import modes
 from ..engine.modes import MODE, enable_grad, inference_mode
 
-__all__ = [
-    "enable_grad",
-    "inference_mode",
-    "no_grad",
-    "set_grad_enabled",
-    "set_multithreading_enabled",
-]
+__all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled"]
 __dir__ = __all__.copy
 
 
@@ -38,24 +32,3 @@ class set_grad_enabled(modes.RecordingMode):
     def enter(self) -> None:
         """Turn recording on or off; it stays on where the graph is for tangents."""
         MODE.allow(self.mode)
-
-
-class set_multithreading_enabled:
-    """Whether a backward pass may use several threads; a block, or a plain call.
-
-    In gradcli a pass runs in the thread that asks for it, so the setting changes no
-    result; it is accepted so that programs which set it run.
-    """
-
-    def __init__(self, mode: bool) -> None:
-        self.mode = mode
-
-    def __enter__(self) -> None:
-        """Begin the block."""
-
-    def __exit__(self, *raised: object) -> None:
-        """End the block."""
-
-    def clone(self) -> set_multithreading_enabled:
-        """Return another block of the same setting."""
-        return set_multithreading_enabled(self.mode)

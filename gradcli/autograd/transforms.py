@@ -19,10 +19,7 @@ from contextlib import ExitStack
 from functools import wraps
 from typing import Any
 
-from ..engine.absent import naming
-from ..engine.changes import DERIVATIVE, SAMPLES, separate_from
-from ..engine.draws import SampledDraws
-from ..engine.errors import EngineError, GradError
+from ..engine.errors import EngineError, GradError, naming
 from ..engine.forward import jvp as push
 from ..engine.methods import named
 from ..engine.modes import MODE, enable_grad, following, renewing
@@ -31,6 +28,8 @@ from ..engine.record import call
 from ..engine.tensor import Tensor, note_sharer, ones_for, with_edge, zeros_for
 from ..engine.walk import reaches, reaches_leaf
 from ..large.blocks import blocks_of, filled, fresh_alias, pull
+from ..torch.draws import SampledDraws
+from ..torch.inplace import DERIVATIVE, SAMPLES, separate_from
 from .nested import Shape, flatten
 
 Func = Callable[..., Any]
@@ -226,14 +225,12 @@ def jvp(
     primals: tuple[object, ...],
     tangents: tuple[object, ...],
     *,
-    strict: bool = False,
     has_aux: bool = False,
 ) -> Any:
     """Run ``func``, and return its output with its Jacobian times ``tangents``.
 
     Args:
         primals, tangents: tuples that are nested and shaped alike.
-        strict: refuse an output that does not depend on the primals.
         has_aux: return ``(output, tangent, aux)``.
 
     Returns:
@@ -248,8 +245,6 @@ def jvp(
     indices = tuple(range(len(primals)))
     trace = DerivativeTrace(func, primals, {}, indices, has_aux, forward=True)
     pushed = trace.push(tangents)
-    if strict and not all(y.edge is not None for y in trace.outputs):
-        raise GradError("an output does not depend on the primals")
     output, aux = trace.finish()
     return (output, pushed, aux) if has_aux else (output, pushed)
 
@@ -500,15 +495,10 @@ FOLLOWED = (
     "them. Pass create_graph=True, or use the transforms of gradcli.func (grad, vjp, "
     "jacrev, jacfwd, hessian); detach() the inputs if they are meant to be constant."
 )
-INDEPENDENT = (
-    "With strict=True every output has to depend on every input by a recorded graph: "
-    "output {} does not depend on {}."
-)
 LONE = "The function given to {} should return a single Tensor"
 SINGLE = (
     "The Tensor returned by the function given to {} should contain a single element"
 )
-APART = "`strict=True` and `{}` are not supported together: set `strict=False` or `{}`"
 
 
 @naming
@@ -516,7 +506,6 @@ def jacobian(
     func: Func,
     inputs: object,
     create_graph: bool = False,
-    strict: bool = False,
     vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:
@@ -526,17 +515,14 @@ def jacobian(
         func: takes tensors, gives a tensor or a tuple of tensors.
         inputs: a tensor or a tuple of tensors.
         create_graph: make the result differentiable by the inputs.
-        strict: raise where an output does not depend on an input.
         vectorize: accepted; it changes no result.
         strategy: "reverse-mode" or "forward-mode".
 
     Returns:
         A block of shape ``output.shape + input.shape``, nested as those are.
     """
-    forward = _pushes(strategy, strict, vectorize)
+    forward = _is_forward(strategy)
     trace = _at(func, inputs, create_graph, forward)
-    if strict:
-        _demand_dependence([[y] for y in trace.outputs], trace, create_graph)
     shape = trace.output_shape
     return _detach_unless_recorded(
         trace.blocks(trace.outputs, shape, create_graph, forward), create_graph
@@ -548,17 +534,14 @@ def hessian_at(
     func: Func,
     inputs: object,
     create_graph: bool = False,
-    strict: bool = False,
     vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
     """Return the second derivatives of a function with one scalar output, as blocks
     of shape ``input.shape + input.shape``; the arguments are those of `jacobian`."""
-    forward = _pushes(outer_jacobian_strategy, strict, vectorize)
+    forward = _is_forward(outer_jacobian_strategy)
     trace = _at(func, inputs, create_graph, forward)
     gradient = _gradient(trace, "hessian")
-    if strict:
-        _demand_dependence([[g] for g in gradient], trace, create_graph)
     return _detach_unless_recorded(
         trace.blocks(gradient, trace.shape, create_graph, forward), create_graph
     )
@@ -569,11 +552,7 @@ def _product(name: str, what: str, second: bool, forward: bool) -> Func:
     its Jacobian or, if ``second``, that of its gradient."""
 
     def product(
-        func: Func,
-        inputs: object,
-        v: object = None,
-        create_graph: bool = False,
-        strict: bool = False,
+        func: Func, inputs: object, v: object = None, create_graph: bool = False
     ) -> tuple[Any, Any]:
         trace = _at(func, inputs, create_graph)
         outputs = _gradient(trace, name) if second else trace.outputs
@@ -581,8 +560,6 @@ def _product(name: str, what: str, second: bool, forward: bool) -> Func:
             vector = _vector(v, trace.inputs, "input to the user-provided function is")
         else:
             vector = _vector(v, outputs, "user-provided function returns")
-        if strict:
-            _demand_dependence([outputs], trace, create_graph)
         given = outputs, trace.inputs, vector, create_graph
         with enable_grad():
             found = push(*given) if forward else filled(pull(*given), trace.inputs)
@@ -598,7 +575,6 @@ def _product(name: str, what: str, second: bool, forward: bool) -> Func:
         func, inputs, create_graph: those of `jacobian`.
         v: a tensor for each that it is multiplied with, of its shape; may be left out
             where there is one, with one entry.
-        strict: raise where no output depends on an input.
 
     Raises:
         GradError: ``v`` does not fit.
@@ -649,35 +625,12 @@ def _gradient(trace: DerivativeTrace, name: str) -> list[Tensor]:
         return filled(pull(trace.outputs, trace.inputs, ones, True), trace.inputs)
 
 
-def _demand_dependence(
-    groups: Sequence[Sequence[Tensor]], trace: DerivativeTrace, recorded: bool
-) -> None:
-    """Raise an error unless the outputs of each group together depend on every input,
-    by derivatives that depend on it too if they are to be ``recorded``."""
-    for nr, y in enumerate(trace.outputs):
-        if y.edge is None:
-            raise GradError(INDEPENDENT.format(nr, "any input"))
-    for nr, outputs in enumerate(groups):
-        with enable_grad():
-            ones = [ones_for(y) for y in outputs]
-            found = pull(outputs, trace.inputs, ones, recorded)
-        for at, g in enumerate(found):
-            if g is None or (recorded and g.edge is None):
-                raise GradError(INDEPENDENT.format(nr, f"input {at}"))
-
-
-def _pushes(strategy: str, strict: bool, vectorize: bool) -> bool:
-    """Return whether a strategy is that of forward mode, which is never strict."""
+def _is_forward(strategy: str) -> bool:
+    """Return whether a strategy is that of forward mode."""
     if strategy not in MODES:
         raise AssertionError(
             'Expected strategy to be either "forward-mode" or "reverse-mode".'
         )
-    for option, other, on in (
-        ('strategy="forward-mode"', 'strategy="reverse-mode"', MODES[strategy]),
-        ("vectorize=True", "vectorize=False", vectorize),
-    ):
-        if strict and on:
-            raise EngineError(APART.format(option, other))
     return MODES[strategy]
 
 

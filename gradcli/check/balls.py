@@ -19,7 +19,6 @@ import operator
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import product
@@ -34,13 +33,11 @@ from ..engine.raw import Host, Run
 from ..ops import FUNCTIONS as FACTS
 from ..ops.basis import ARITHMETIC
 from ..ops.families import enters_none
+from ..ops.records import compared_record
 from ..ops.spellings import SPELLINGS
 from .spectra import (
     eigenvalue,
     eigenvalue_in_floats,
-    exponential,
-    exponential_in_floats,
-    rounding_of_exponential,
     singular_value,
     singular_value_in_floats,
 )
@@ -437,7 +434,7 @@ def x_log_y(x: Moving, y: Moving) -> Moving:
 # functions
 
 
-@dataclass(frozen=True, slots=True)
+@compared_record
 class BallFunction:
     """A scalar function: ``value`` takes balls, ``series`` balls and power series.
 
@@ -530,14 +527,6 @@ STEPS: Final[dict[str, BallFunction]] = {
         _behind(2),
         words="a singular value of a matrix of more than 2 rows and columns",
         without="where it is 0 or equal to another",
-    ),
-    "exponential": BallFunction(
-        exponential,
-        exponential,
-        exponential_in_floats,
-        rounding_of_exponential,
-        words="the exponential of a matrix of more than 2 rows, or with equal "
-        "eigenvalues,",
     ),
     "lost_vector": BallFunction(
         lambda value: UNKNOWN,

@@ -15,17 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from heapq import heappop, heappush
 from itertools import islice
 from math import inf, isfinite, nextafter
 from typing import Any, Final
 
+from ..ops.records import compared_record
 from .balls import START_BITS, ZERO, Ball, ball, is_nan, size, to_float, working
 from .boxes import BoxNamespace, BoxTerms, Enclosures, Unresolved, ways
 from .process.budget import Budget, OutOfTime
 from .process.job import Job, words_of
-from .subject import Evaluate, on_terms
+from .subject import Evaluate, run_of
 
 MAX_RUNS: Final = 4_000
 MAX_RUN_STEPS: Final = 3_000_000
@@ -49,7 +50,7 @@ MAX_SHOWN_KINKS: Final = 6
 UNDECIDED: Final = "undecided"
 
 
-@dataclass(frozen=True, slots=True)
+@compared_record
 class InputInterval:
     """An interval of an input: the lower and upper ends of its entries, in C order."""
 
@@ -57,7 +58,7 @@ class InputInterval:
     upper: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@compared_record
 class ProvenRange:
     """Proven bounds of a number, and the range of it that was found at points.
 
@@ -74,7 +75,7 @@ class ProvenRange:
     at: tuple[Mapping[str, float], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@compared_record
 class BoxPlace:
     """A part of the box where something is not smooth, or has no value."""
 
@@ -82,7 +83,7 @@ class BoxPlace:
     near: Mapping[str, tuple[float, float]]
 
 
-@dataclass(frozen=True, slots=True)
+@compared_record
 class Ranges:
     """Certified ranges of one program over one box, as far as work and time allowed.
 
@@ -105,12 +106,12 @@ class Ranges:
 Ends = tuple[float, float]
 
 Way = Any
-"""Type of an `OnTerms` on `BoxTerms`: one way through the program."""
+"""Type of an `Subject` on `BoxTerms`: one way through the program."""
 
 EVERYTHING: Final = (-inf, inf)
 
 
-@dataclass(frozen=True, slots=True)
+@compared_record
 class _Piece:
     """A piece of the box: its ends by entry, and what was found on it.
 
@@ -169,7 +170,7 @@ class _BoxSearch:
         self.least, self.most = [inf] * count, [-inf] * count
         self.negative: dict[int, Mapping[str, float]] = {}
         self.positive: dict[int, Mapping[str, float]] = {}
-        whole = _Piece(self.box, 0, (EVERYTHING,) * count, hole="it was not looked at")
+        whole = _Piece(self.box, 0, (EVERYTHING,) * count, hole="it was not examined")
         self.pieces: dict[int, _Piece] = {0: whole}
         self.runs = self.steps = 0
 
@@ -177,7 +178,7 @@ class _BoxSearch:
 
     def _run(self, terms: BoxTerms) -> Way:
         try:
-            subject = on_terms(self.job, self.evaluate, BoxNamespace(terms))
+            subject = run_of(self.job, self.evaluate, BoxNamespace(terms))
         except Exception as error:
             raise Unresolved(words_of(error)) from error
         self.runs += 1

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from math import isfinite
@@ -31,13 +31,14 @@ from ..engine.modes import MODE
 from ..lang.errors import Span
 from ..lang.exactly import ExactFactory, ExactLibrary
 from ..ops import Op
+from ..ops.records import compared_record
 from .balls import Ball, apply, ball, to_float, working
 from .decided import bounds_of, ratio
 from .formulas import shown
 from .graph import Elsewhere, Evaluation
 from .namespace import ObjectNamespace
 from .process.job import Job
-from .subject import OnTerms, exact_output, on_terms
+from .subject import Subject, exact_output, run_of
 from .system import Number
 from .terms import Term, Terms
 
@@ -81,7 +82,7 @@ HALVING_RATIOS: Final = (0.45, 0.55)
 Location = dict[int, Ball]
 
 
-@dataclass(frozen=True, slots=True)
+@compared_record
 class Crossing:
     """Two terms such that something is decided differently where they meet.
 
@@ -165,7 +166,7 @@ class _Attributing(ExactLibrary):
             self._terms.computed(None)
 
 
-def watched(job: Job, reach: int = 0) -> tuple[OnTerms, list[Crossing]]:
+def watched(job: Job, reach: int = 0) -> tuple[Subject, list[Crossing]]:
     """Return the run of a job's program on terms, and all crossings, near or far;
     ``reach`` is the number of further jumps of a rounding to keep on each side."""
     terms = _ComparedTerms(reach)
@@ -176,7 +177,7 @@ def watched(job: Job, reach: int = 0) -> tuple[OnTerms, list[Crossing]]:
         return exact_output(job, inputs, _Attributing(factory, terms))
 
     with MODE.having(on_call=(*MODE.on_call, terms.ran)):
-        point = on_terms(job, evaluate, ObjectNamespace(terms))
+        point = run_of(job, evaluate, ObjectNamespace(terms))
     return point, terms.crossings
 
 
@@ -206,7 +207,7 @@ def conventions(job: Job) -> dict[frozenset[str | None], str]:
 # where two terms meet
 
 
-@dataclass(frozen=True, slots=True)
+@compared_record
 class CrossingPoint:
     """A location, as a number for each entry, and its distance from the start."""
 
@@ -224,7 +225,7 @@ class _Middles(Evaluation):
     def below(self, roots: Iterable[int], known: Container[int] = ()) -> list[int]:
         return self._steps
 
-    def _applied(self, bits: int, name: str, args: Sequence[Ball]) -> Ball:
+    def _applied(self, name: str, args: Sequence[Ball]) -> Ball:
         return args[0] if name == "stop" else apply(name, *args).mid()
 
     def slope(self, step: int, position: int, bits: int) -> Ball:

@@ -492,7 +492,7 @@ class Deciding(System[Step]):
         if not found.is_finite() or found.rad() < _NARROW:
             return found
         work = len(self.evaluation.known[self.evaluation.bits])
-        for bits in self.evaluation.precisions([step], work):
+        for bits in self.evaluation.precisions(work):
             found = self.evaluation.value(step, bits)
             if found.rad() < _NARROW:
                 break
@@ -619,7 +619,7 @@ def separated_difference(evaluation: Evaluation, a: int, b: int) -> Ball:
     """Return ``a - b`` as a ball without 0, or as 0 where no precision separates them,
     or as `NAN` where one of them is nan."""
     first = evaluation.bits
-    for bits in evaluation.precisions([a, b], len(evaluation.known[first])):
+    for bits in evaluation.precisions(len(evaluation.known[first])):
         x, y = evaluation.values([a, b], bits)
         if is_nan(x) or is_nan(y):
             return NAN

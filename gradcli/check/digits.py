@@ -11,19 +11,17 @@ Invariant: a decimal means what is typed: 0.1 is a tenth. If a constant is known
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final
 
-import numpy as np
 from flint import arb
 
 from ..engine import Tensor, grad
 from ..lang.exactly import ExactFactory, ExactLibrary, exact_code
 from ..lang.machine import Machine
 from ..lang.parser import parse
+from ..ops.records import compared_record
 from .balls import LINEAR, NAN, PRODUCTS, Ball, decimal, is_infinite, is_nan, working
 from .crossings import WIDE_BITS
 from .kinks import MAX_ENTRIES_AT_KINK, OutputFunction
@@ -39,11 +37,8 @@ SPARE_BITS: Final = 64
 
 MAX_PRECISION_DOUBLINGS: Final = 7
 
-_NUMBER: Final = re.compile(r"\s*[+-]?(\d[\d_]*+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
-_LIST: Final = re.compile(r"\s*\[[-+0-9.eE,\[\]\s]*\]\s*")
 
-
-@dataclass(frozen=True, slots=True)
+@compared_record
 class Numerals:
     """Numbers as text, in C order; ``unsettled``: some have fewer digits than asked."""
 
@@ -52,7 +47,7 @@ class Numerals:
     unsettled: bool
 
 
-@dataclass(frozen=True, slots=True)
+@compared_record
 class Precisely:
     """The output and the gradient by each input, or None if no gradient reaches it.
 
@@ -157,31 +152,20 @@ class _Pass:
 
     def _input(self, given: Any, text: str | None) -> Tensor:
         if text is None or text.lstrip().startswith("@"):
-            shown = [repr(v) for v in given.value.values()]
-            raw = self.namespace.reshape(self._of(shown), given.value.shape)
+            values = given.value.values()
+            decimals = [NAN if v != v else arb(repr(v)) for v in values]
+            numbers = objects(decimals, given.value.shape)
+            raw: Any = ObjectArray(numbers, self.namespace)
         else:
             raw = self._typed(text)
         return Tensor(raw, self.namespace, given.claim is not None)
 
     def _typed(self, text: str) -> object:
         """Return the array that a typed VALUE means, with exact decimals."""
-        if _NUMBER.fullmatch(text):
-            return self._of(text.strip().replace("_", ""))
-        if _LIST.fullmatch(text):
-            try:
-                return self._of(json.loads(text, parse_int=str, parse_float=str))
-            except ValueError:
-                # Lists in Python's spelling, such as [.5,], are read by the language.
-                pass
         value = Machine(exact_code(parse(text)), {}, self.library).run().value
         if isinstance(value, Tensor):
             return value.raw
         return self.library.factory.raw(self.library.factory.numbers_of(value))
-
-    def _of(self, value: object) -> ObjectArray:
-        array = np.array(value, dtype=object)
-        numbers = objects(map(_read, array.reshape(-1).tolist()), array.shape)
-        return ObjectArray(numbers, self.namespace)
 
     def is_sure(self, digits: int) -> bool:
         numerals = self._numerals(digits).values()
@@ -201,10 +185,6 @@ class _Pass:
         found: dict[Any, Any] = self._numerals(digits)
         output = found.pop(None)
         return Precisely(digits, output, found, tuple(self.system.doubtful))
-
-
-def _read(text: str) -> Ball:
-    return NAN if text == "nan" else arb(text)
 
 
 def _is_sure(b: Ball, digits: int) -> bool:

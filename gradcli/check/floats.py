@@ -12,10 +12,9 @@ comes with the sum of the absolute values that were added up to it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import numpy as np
 import sympy
@@ -25,11 +24,10 @@ from ..engine.raw import Host
 from ..ops.basis import ARITHMETIC
 from .balls import LEAVES, STEPS, in_floats, to_float
 from .decided import is_literal
-from .entries import NOTABLE_RELATIVE_ERROR, InputReport, JudgedEntry, at_most
-from .expressions import NAMED, Calculator, StepProgram, compiled, formula_of, number
-from .process.job import REFUTED
-from .subject import OnTape
-from .tape import Column, Dots, TermBlock
+from .expressions import NAMED, StepProgram, compiled, formula_of, number
+from .judge import InputReport, at_most
+from .subject import Subject
+from .tape import Column, Dots, Tape, TermBlock
 
 FLOAT_PASS_UNITS: Final = 2**30
 """Largest distance of two passes in floats that agree, in roundings of the sum of
@@ -39,16 +37,13 @@ MIN_FLOAT_GAP: Final = 1e-300
 """Largest difference of two floats that always agree: floats this small lose digits."""
 
 
-class _Floats(Calculator):
-    """An arithmetic of expressions on columns of floats."""
+def _constant(value: Any) -> float:
+    return float(value) if isinstance(value, Fraction) else to_float(NAMED[value]())
 
-    def number(self, value: Any) -> Any:
-        rational = isinstance(value, Fraction)
-        return float(value) if rational else to_float(NAMED[value]())
 
-    def apply(self, name: str, *args: object) -> Any:
-        own = _OWN.get(name) or ARITHMETIC.get(name) or getattr(NUMPY, name)
-        return own(*args)
+def _applied(name: str, *args: object) -> Any:
+    own = _OWN.get(name) or ARITHMETIC.get(name) or getattr(NUMPY, name)
+    return own(*args)
 
 
 _OWN: dict[str, Any] = {
@@ -75,9 +70,10 @@ def _derivative(name: str, position: int, literals: tuple[Any, ...]) -> Any:
 class FloatPass:
     """A pass over one tape in float64: its values, and the gradient they give."""
 
-    def __init__(self, subject: OnTape) -> None:
+    def __init__(self, subject: Subject) -> None:
         self._subject = subject
-        self._tape = subject.tape
+        assert isinstance(subject.system, Tape)
+        self._tape = subject.system
         self._blocks = [b for b in self._tape.blocks if b.start < subject.size]
         self._values = np.zeros(subject.size)
         with np.errstate(all="ignore"):
@@ -98,7 +94,7 @@ class FloatPass:
         if block.name in STEPS:
             rows = zip(*columns, strict=True)
             return np.array([in_floats(block.name, row) for row in rows])
-        return _Floats().apply(block.name, *columns)
+        return _applied(block.name, *columns)
 
     def gradient(self, cotangent: list[float]) -> dict[str, tuple[Host, Host]]:
         """Return, by input, the derivatives of the weighted output by all entries, and
@@ -113,6 +109,7 @@ class FloatPass:
                         np.add.at(arrived, column, parts)
                         np.add.at(sizes, column, np.abs(parts))
         entries = self._subject.entries
+        sizes = np.maximum(sizes, np.abs(arrived))
         return {name: (arrived[at], sizes[at]) for name, at in entries.items()}
 
     def _sent(self, block: TermBlock, g: Host) -> Iterator[tuple[Column, Host]]:
@@ -143,83 +140,49 @@ class FloatPass:
             s: self._values[column]
             for s, column in zip(symbols, block.args, strict=True)
         }
-        return program.run(columns, calculator=_Floats())
+        return program.run(columns, constant=_constant, applied=_applied)
 
 
-# how a claim differs from the pass
+def suspects(numbers: Host, found: Host, sizes: Host, unit: float) -> Host:
+    """Return the positions of a claim's numbers that rounding may not explain, because
+    they differ too much from those ``found`` by a pass that added up numbers of the
+    absolute ``sizes``; ``unit`` is the claim's unit of rounding."""
+    with np.errstate(all="ignore"):
+        gaps = np.abs(numbers - found)
+        room = np.maximum(FLOAT_PASS_UNITS * unit * sizes, MIN_FLOAT_GAP)
+        return np.flatnonzero(np.isfinite(found) & ~(gaps <= room))
 
 
-@dataclass(frozen=True, slots=True)
-class Gaps:
-    """Distances of a claim's numbers from those of an independent pass in floats.
+def farthest(numbers: Host, found: Host, sizes: Host, count: int) -> Host:
+    """Return the positions of ``count`` of a claim's numbers that differ most from
+    those ``found`` by the pass: half of them relative to the number, half relative to
+    what was added up to it."""
+    with np.errstate(all="ignore"):
+        gaps = np.abs(numbers - found)
+        shares = [np.where(gaps == 0, 0.0, gaps / s) for s in (np.abs(found), sizes)]
+    far = [np.argsort(-np.where(np.isnan(s), np.inf, s), kind="stable")[: count // 2]
+           for s in shares]  # fmt: skip
+    most = np.unique(np.concatenate(far))
+    differ: Host = most[gaps[most] != 0]
+    return differ
 
-    relative  the distance divided by the number; infinite if that is not defined
-    beside    the distance divided by the sum of absolute values that were added up
-    right     whether rounding may explain the distance, or ``found`` is no finite
-              number, so that nothing can be said
-    """
 
-    numbers: Host
-    found: Host
-    relative: Host
-    beside: Host
-    right: Host
-
-    @classmethod
-    def between(cls, numbers: Host, found: Host, sizes: Host, rounding: float) -> Self:
-        """Return the distances of a claim's numbers from those found by the other pass,
-        which added up numbers of the absolute ``sizes``; ``rounding`` is that of the
-        type."""
-        with np.errstate(all="ignore"):
-            gaps = np.abs(numbers - found)
-            to_itself, beside = (
-                np.where(gaps == 0, 0.0, gaps / size)
-                for size in (np.abs(found), np.maximum(np.abs(found), sizes))
-            )
-        right = beside <= FLOAT_PASS_UNITS * rounding
-        right |= ~np.isfinite(found) | (gaps <= MIN_FLOAT_GAP)
-        relative, beside = (
-            np.where(np.isnan(each), np.inf, each) for each in (to_itself, beside)
-        )
-        return cls(numbers, found, relative, beside, right)
-
-    def farthest(self, count: int) -> Host:
-        """Return the positions of ``count`` entries that differ most, half of them
-        relative to the number and half relative to what was added up to it."""
-        half = count // 2
-        order = [np.argsort(-e, kind="stable") for e in (self.relative, self.beside)]
-        far = np.unique(np.concatenate([each[:half] for each in order]))
-        differ: Host = far[self.relative[far] > 0]
-        return differ
-
-    def report(self, report: InputReport, seen: Host) -> None:
-        """Set a report's note on the pass, or refute an entry that differs from it;
-        ``seen`` are entries that were compared with true numbers instead."""
-        rest = np.ones(len(self.numbers), dtype=bool)
-        rest[seen] = False
-        wrong = np.flatnonzero(rest & ~self.right)
-        if len(wrong):
-            at = int(wrong[0])
-            number = float(self.numbers[at])
-            reason = (
-                f"{report.name}, entry {at}: the engine gave {number!r}, an "
-                f"independent pass in float64 {float(self.found[at])!r}"
-            )
-            made = JudgedEntry(f"entry {at}", number, verdict=REFUTED, reason=reason)
-            report.entries.append(made)
-            report.unseen -= 1
-            return
-        others = int(np.count_nonzero(rest))
-        lost = int(np.count_nonzero(~np.isfinite(self.found[rest])))
-        which = f"{'all' if others == len(rest) else 'the other'} {others}"
-        gap, of = float(np.max(self.relative[rest], initial=0.0)), "of each"
-        if gap > NOTABLE_RELATIVE_ERROR:
-            beside = self.beside[rest & np.isfinite(self.beside)]
-            gap = float(np.max(beside, initial=0.0))
-            of = "of what was added up to each"
-        report.more = (
-            f"{f'of {which} {others - lost}' if lost else which} agree with an "
-            "independent pass in float64 by SymPy's rules, "
-            f"{f'which has no number for {lost}, ' if lost else ''}to {at_most(gap)} "
-            f"{of}"
-        )
+def note_pass(
+    report: InputReport, numbers: Host, found: Host, sizes: Host, rest: Host
+) -> None:
+    """Set a report's note on how closely the numbers at the positions ``rest``, which
+    were compared with the pass alone, agree with it."""
+    known = rest[np.isfinite(found[rest])]
+    lost, which = len(rest) - len(known), f"the other {len(rest)}"
+    if len(rest) == len(numbers):
+        which = f"all {len(rest)}"
+    with np.errstate(all="ignore"):
+        gaps = np.abs(numbers - found)[known]
+        shares = np.where(gaps == 0, 0.0, gaps / sizes[known])
+    gap = float(np.max(shares[np.isfinite(shares)], initial=0.0))
+    report.more = (
+        f"{f'of {which} {len(known)}' if lost else which} agree with an "
+        "independent pass in float64 by SymPy's rules, "
+        f"{f'which has no number for {lost}, ' if lost else ''}to "
+        f"{at_most(gap)} of what was added up to each"
+    )

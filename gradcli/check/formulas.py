@@ -29,11 +29,17 @@ from ..ops.spellings import SPELLINGS
 from .balls import LEAVES, STEPS, is_infinite, is_nan, to_float
 from .expressions import Expressions, compiled
 from .process.budget import OutOfTime
-from .process.job import MAX_FORM_CHARACTERS
+from .process.job import LEFT_OUT, MAX_FORM_CHARACTERS
 from .system import RELATIONS, NoMeaning
 from .terms import Decision, Term, Terms, ordered
 
 MAX_SHORTENED_STEPS: Final = 40
+
+MAX_SHORTENED_SIZE: Final = 1_200
+"""Largest product of an expression's number of symbols and its length in characters for
+which short forms are looked for: SymPy takes a time that grows exponentially with the
+number of symbols."""
+
 MIN_DECIMAL_DENOMINATOR: Final = 100
 MAX_DECIMAL_DIGITS: Final = 40
 MAX_SHOWN_CONDITIONS: Final = 12
@@ -228,6 +234,9 @@ def closed_form(
     try:
         if compiled(expression).size > MAX_SHORTENED_STEPS:
             return None
+        length = len(formula(expression) or "")
+        if length * len(expression.free_symbols) > MAX_SHORTENED_SIZE:
+            return None
     except NoMeaning:
         return None
     best = min(_forms(expression, holds).values(), key=len, default=None)
@@ -279,7 +288,7 @@ def side_conditions(
     known = list(dict.fromkeys(text for text in every if text is not None))
     hidden = len(known[MAX_SHOWN_CONDITIONS:]) + every.count(None)
     if hidden and not known:
-        return (f"conditions too long to show: {hidden}",)
+        return (f"{LEFT_OUT}: {hidden}",)
     more = (f"and {hidden} more",) if hidden else ()
     return (*known[:MAX_SHOWN_CONDITIONS], *more)
 

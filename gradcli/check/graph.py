@@ -8,25 +8,18 @@ Invariant: a value is computed once for each precision, and only if a caller nee
 
     Evaluation(graph).gradient([output], [1.0], [entry])       # [ball]
     derivative_of_order(graph, output, entry, 3)               # a ball
-
-On plain balls ``y*(1 - y)`` takes its factors for independent, so a loop's balls grow
-even where the loop contracts. In a `LinearForm` a step is ``slope*d + rest``, where
-``d`` is the deviation of an earlier step, the base, from its midpoint. Wherever all
-that follows goes through a single step, that step becomes the base (mean value form;
-Moore 1966). Where a deviation is too large there is no result, and more bits are taken
-instead."""
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from math import factorial
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from flint import arb_series
 
 from ..engine.walk import accumulate
-from ..ops.basis import ARITHMETIC
 from .balls import (
     FUNCTIONS,
     LEAVES,
@@ -34,7 +27,6 @@ from .balls import (
     ONE,
     PRODUCTS,
     START_BITS,
-    STEPS,
     UNKNOWN,
     UNTOLD,
     ZERO,
@@ -55,14 +47,8 @@ from .system import exact
 ACCURATE_BITS: Final = 64
 """Sure bits that a number needs before it is compared with a float."""
 
-SPARE_BITS: Final = 32
-"""Bits that are added to those that an attempt shows to be missing."""
-
 LOST_BITS: Final = 4
 """Sure bits below which a number counts as lost."""
-
-LONG_BITS: Final = 1024
-"""Precision, in bits, above which steps are computed with only as many as are sure."""
 
 MAX_STEPS_TIMES_BITS: Final = 1_500_000_000
 MAX_GRAPH_BITS: Final = 1 << 17
@@ -75,13 +61,6 @@ MAX_ZERO_BITS: Final = 2048
 
 MAX_COMPARISON_BITS: Final = 4096
 """Most bits, beyond the graph's precision, with which two numbers are compared."""
-
-MAX_FOLLOWED_STEPS: Final = 400_000
-"""Most steps of a graph whose outputs are computed only to see how many bits a loop
-loses; in a larger graph only a part may be needed."""
-
-LONG_LOOP_STEPS: Final = 200
-"""Fewest steps of a loop whose values may be computed from deviations (`Centred`)."""
 
 Value = TypeVar("Value")
 
@@ -158,9 +137,6 @@ class Evaluation:
         """Precision in bits of first attempts: numbers of this graph have needed it."""
         self.known: dict[int, dict[int, Ball]] = {START_BITS: {}}
         self._orders: dict[tuple[int, ...], list[int]] = {}
-        self.short = False
-        """Whether `Centred` found a gradient with fewer bits than plain balls need."""
-        self._forms: dict[tuple[int, ...], tuple[Centred, list[Ball] | None]] = {}
 
     # values
 
@@ -168,16 +144,8 @@ class Evaluation:
         found = self.known.setdefault(bits, {}).get(step)
         return self.values([step], bits)[0] if found is None else found
 
-    def _applied(self, bits: int, name: str, args: Sequence[Ball]) -> Ball:
-        if name == "stop":
-            return args[0]
-        if bits <= LONG_BITS:
-            return apply(name, *args)
-        # An addend without sure bits does not limit the sure bits of a sum.
-        least = max if name in STEPS or name in LINEAR else min
-        sure = least(a.rel_accuracy_bits() for a in args)
-        with working(max(START_BITS, min(bits, sure + ACCURATE_BITS))):
-            return apply(name, *args)
+    def _applied(self, name: str, args: Sequence[Ball]) -> Ball:
+        return args[0] if name == "stop" else apply(name, *args)
 
     def below(self, roots: Iterable[int], known: Container[int] = ()) -> list[int]:
         """Return the roots and the steps that they are made of, arguments first; those
@@ -196,89 +164,45 @@ class Evaluation:
         known = self.known.setdefault(bits, {})
         missing = self.below(steps, known)
         with working(bits):
-            leaf, applied = partial(leaf_ball, self.graph), partial(self._applied, bits)
-            compute(self.graph, missing, known, leaf, applied)
+            leaf = partial(leaf_ball, self.graph)
+            compute(self.graph, missing, known, leaf, self._applied)
         return [known[s] for s in steps]
 
-    def settled(self, steps: Sequence[int], followed: bool = True) -> list[Ball]:
-        """Return the values of steps, accurate as far as the limits on work allow. If
-        ``followed``, those of a long loop may come from `Centred`, and the steps on the
-        way are not computed with more bits."""
+    def settled(self, steps: Sequence[int]) -> list[Ball]:
+        """Return the values of steps, accurate as far as the limits on work allow."""
         known = self.known[START_BITS]
         work = len(self.below(steps, known)) or len(known)
-        if followed and self._loses(steps):
-            found = self._centred(steps)
-            if found is not None and _are_sure(found):
-                return found
         return self.raised(lambda bits: self.values(steps, bits), steps, work)
-
-    def _loses(self, steps: Sequence[int]) -> bool:
-        """Tell whether values at the end of a long loop have few sure bits left."""
-        if self.graph.steps > MAX_FOLLOWED_STEPS:
-            return False
-        values = self.values(steps, START_BITS)
-        return len(self.known[START_BITS]) >= LONG_LOOP_STEPS and not all(
-            is_known(b, LOST_BITS) for b in values
-        )
-
-    def _centred(self, steps: Sequence[int]) -> list[Ball] | None:
-        key = tuple(steps)
-        if key not in self._forms:
-            centred = Centred(self.graph)
-            self._forms = {key: (centred, centred.values(steps, self.below(steps)))}
-        return self._forms[key][1]
 
     # precision
 
     def raised(
-        self, compute: Callable[[int], list[Ball]], steps: Sequence[int], work: int,
-        passes: int = 1,
-    ) -> list[Ball]:  # fmt: skip
-        """Return what ``compute`` gives with the bits that its numbers need. An attempt
-        takes ``work`` steps and goes through them ``passes`` times; each pass loses
-        bits."""
-        for bits in self.precisions(steps, work, passes):
+        self, compute: Callable[[int], list[Ball]], steps: Sequence[int], work: int
+    ) -> list[Ball]:
+        """Return what ``compute`` gives with the bits that its numbers need; an attempt
+        takes ``work`` steps."""
+        for bits in self.precisions(work):
             found = compute(bits)
-            missing = self._missing(found, bits)
-            lost = missing == 0 and not all(b.is_finite() for b in found)
-            if missing is None or (lost and self._is_sure(steps, bits)):
+            # With fewer bits no cancellation, but only underflow, comes so close to 0.
+            tiny = bits >= -MIN_POWER_OF_TWO
+            known = all(
+                is_known(b, ACCURATE_BITS) or (tiny and is_nothing(b)) for b in found
+            )
+            lost = not all(b.is_finite() for b in found)
+            if known or (lost and self._is_sure(steps, bits)):
                 # A smaller need may be that of one number near 0, and is not kept.
                 self.bits = max(self.bits, bits if bits > MAX_ZERO_BITS else 0)
                 break
-            self._wanted = missing
         return found
 
-    def precisions(
-        self, steps: Sequence[int], work: int, passes: int = 1
-    ) -> Iterator[int]:
-        """Yield rising precisions, in bits; an attempt asks for more in ``_wanted``."""
+    def precisions(self, work: int) -> Iterator[int]:
+        """Yield rising precisions, in bits, for an attempt of ``work`` steps."""
+        most = min(MAX_GRAPH_BITS, MAX_STEPS_TIMES_BITS // max(1, work))
         bits = self.bits
-        most = max(
-            START_BITS, min(MAX_GRAPH_BITS, MAX_STEPS_TIMES_BITS // max(1, work))
-        )
-        while True:
-            self._wanted = 0
+        while bits < most:
             yield bits
-            if bits >= most:
-                return
-            lost = passes * self._extrapolated(steps, bits)
-            bits = min(most, max(self._wanted or 2 * bits, lost, bits + bits // 2))
-
-    def _missing(self, found: Sequence[Ball], bits: int) -> int | None:
-        """Return the precision that numbers seem to need; None: they are accurate, 0:
-        unknown."""
-        most = None
-        for b in found:
-            # With fewer bits no cancellation, but only underflow, comes so close to 0.
-            nothing = bits >= -MIN_POWER_OF_TWO and is_nothing(b)
-            if is_known(b, ACCURATE_BITS) or nothing:
-                continue
-            lost = ACCURATE_BITS - int(b.rel_accuracy_bits()) if b.is_finite() else bits
-            if lost >= bits:
-                return 0
-            more = bits + lost + SPARE_BITS
-            most = max(most or 0, 2 * bits if b.mid().is_zero() else more)
-        return most
+            bits *= 2
+        yield max(self.bits, most)
 
     def _is_sure(self, steps: Sequence[int], bits: int) -> bool:
         """Tell whether all steps below are known, so that more bits would change
@@ -295,19 +219,6 @@ class Evaluation:
                     return False
                 open_.add(step)
         return True
-
-    def _extrapolated(self, steps: Sequence[int], bits: int) -> int:
-        """Return the precision that should last to the end, by proportion, if ``bits``
-        were all lost on the way; otherwise 0."""
-        known = self.known[bits]
-        if all(s in known and is_known(known[s], LOST_BITS) for s in steps):
-            return 0
-        order = sorted(s for s in known if s <= max(steps))
-        for position, step in enumerate(order):
-            if not is_known(known[step], LOST_BITS):
-                loss = bits * len(order) // max(1, position)
-                return loss + loss // 20 + ACCURATE_BITS if position > 64 else 0
-        return 0
 
     # derivatives
 
@@ -334,7 +245,6 @@ class Evaluation:
         for bits, known in self.known.items():
             self.known[bits] = {s: v for s, v in known.items() if s < size}
         self._orders.clear()
-        self._forms.clear()
 
     def slope(self, step: int, position: int, bits: int) -> Ball:
         """Return the derivative of a step in one of its arguments."""
@@ -356,7 +266,7 @@ class Evaluation:
 
         def pull(step: int, g: Ball) -> Iterator[tuple[int, Ball]]:
             for position, arg in carrying(step):
-                yield arg, _product(g, slope(step, position, bits), bits)
+                yield arg, g * slope(step, position, bits)
 
         with working(bits):
             seeds = self._seeds(outputs, weights)
@@ -372,11 +282,10 @@ class Evaluation:
         return seeds
 
     def gradient(
-        self, outputs: Sequence[int], weights: Sequence[object], entries: Sequence[int],
-        followed: bool = True,
-    ) -> list[Ball]:  # fmt: skip
+        self, outputs: Sequence[int], weights: Sequence[object], entries: Sequence[int]
+    ) -> list[Ball]:
         """Return the derivative of ``sum(weight * output)`` by every entry, accurate as
-        far as the limits on work allow; ``followed`` is as for `settled`."""
+        far as the limits on work allow."""
         if any(weights):
             # In a row of a Jacobian only one output has a weight that is not 0.
             pairs = zip(outputs, weights, strict=True)
@@ -386,18 +295,7 @@ class Evaluation:
             found = self.cotangents(outputs, weights, bits)
             return [found.get(e, ZERO) for e in entries]
 
-        lost = followed and self._loses(outputs)
-        if lost and self._centred(outputs) is not None:
-            with working(START_BITS):
-                seeds = self._seeds(outputs, weights)
-            centred = self._forms[tuple(outputs)][0]
-            arrived = centred.cotangents(self.order(list(seeds)), seeds)
-            if arrived is not None:
-                found = [arrived.get(e, ZERO) for e in entries]
-                if _are_sure(found):
-                    self.short = True
-                    return found
-        return self.raised(compute, [*outputs], len(self.order(outputs)), 2)
+        return self.raised(compute, [*outputs], len(self.order(outputs)))
 
     def second(
         self, outputs: Sequence[int], weights: Sequence[object],
@@ -409,7 +307,7 @@ class Evaluation:
             with working(bits, 3):
                 return self._second(outputs, weights, entries, along, bits)
 
-        return self.raised(compute, [*outputs], len(self.order(outputs)), 2)
+        return self.raised(compute, [*outputs], len(self.order(outputs)))
 
     def _second(
         self, outputs: Sequence[int], weights: Sequence[object],
@@ -469,170 +367,12 @@ class Evaluation:
         }  # fmt: skip
 
 
-def _product(a: Ball, b: Ball, bits: int) -> Ball:
-    """Return ``a * b``; at a high precision, with only as many bits as are sure."""
-    if bits <= LONG_BITS:
-        return a * b
-    sure = min(a.rel_accuracy_bits(), b.rel_accuracy_bits()) + ACCURATE_BITS
-    with working(max(START_BITS, min(bits, sure))):
-        return (a + ZERO) * (b + ZERO)
-
-
-def _are_sure(found: Iterable[Ball]) -> bool:
-    return all(is_known(b, ACCURATE_BITS) or is_nothing(b) for b in found)
-
-
 def is_nothing(b: Ball) -> bool:
     """Tell whether a number is so near 0 that any float of it is 0."""
     return bool(b.is_finite() and b.abs_upper() < _LEAST)
 
 
 _LEAST: Final = ball(2) ** MIN_POWER_OF_TWO
-
-
-LOST_RADIUS: Final = 2.0**-16
-"""Largest deviation of a base that is followed, as a share of its midpoint."""
-
-
-class LinearForm(NamedTuple):
-    """A value ``slope * d + rest``, where the deviation d of the base lies in
-    ``reach``, a ball about 0 that stands for the base; None: there is no base."""
-
-    slope: Ball
-    rest: Ball
-    reach: Ball | None
-
-    def ball(self) -> Ball:
-        """Return a ball that contains all values of the form."""
-        return self.rest if self.reach is None else self.slope * self.reach + self.rest
-
-
-def plain(b: Ball) -> LinearForm:
-    return LinearForm(ZERO, b, None)
-
-
-class Lost(Exception):
-    """An error: a deviation is too large to be followed."""
-
-
-class Centred:
-    """The forms of a graph's steps."""
-
-    def __init__(self, graph: Any) -> None:
-        self.graph = graph
-        self.found: dict[int, Ball] = {}
-
-    def values(self, outputs: Sequence[int], order: Sequence[int]) -> list[Ball] | None:
-        """Return the outputs' values, or None where a deviation is too large; ``order``
-        has all steps that they are made of, arguments first."""
-        if not all(output in self.found for output in outputs):
-            try:
-                with working(START_BITS):
-                    self._forward(order, outputs)
-            except Lost:
-                return None
-        return [self.found[output] for output in outputs]
-
-    def _forward(self, order: Sequence[int], outputs: Iterable[int]) -> None:
-        graph = self.graph
-        every_args = [graph.args(step) for step in order]
-        last: dict[int, int] = {}
-        for step, args in zip(order, every_args, strict=True):
-            for arg in args:
-                last[arg] = step
-        last |= dict.fromkeys(outputs, len(order) + max(order))
-        forms: dict[int, LinearForm] = {}
-        loose: set[int] = set()
-        for step, args in zip(order, every_args, strict=True):
-            form = self._form(step, args, forms)
-            for arg in args:
-                if last[arg] == step:
-                    loose.discard(arg)
-            if not form.rest.is_exact() or form.reach is not None:
-                if loose:
-                    loose.add(step)
-                else:
-                    loose = {step}
-                    form = _checked(form)
-            forms[step] = form
-            self.found[step] = form.ball()
-
-    def _form(
-        self, step: int, args: Sequence[int], forms: dict[int, LinearForm]
-    ) -> LinearForm:
-        name = self.graph.name(step)
-        if name in LEAVES:
-            return plain(leaf_ball(self.graph, step))
-        given = [forms[arg] for arg in args]
-        if name in ("choice", "stop"):
-            return given[0]
-        base = next((g.reach for g in reversed(given) if g.reach is not None), None)
-        parts = [g if g.reach is base else plain(g.ball()) for g in given]
-        if base is None:
-            return plain(apply(name, *[p.rest for p in parts]))
-        if name == "mul":
-            a, b = parts
-            slope = a.slope * b.rest + b.slope * a.rest
-            rest = a.rest * b.rest + a.slope * b.slope * base * base
-            return LinearForm(slope, rest, base)
-        if name in ("add", "sub"):
-            a, b = parts
-            combine = ARITHMETIC[name]
-            return LinearForm(combine(a.slope, b.slope), combine(a.rest, b.rest), base)
-        wide = [p.ball() for p in parts]
-        middles = [p.rest.mid() for p in parts]
-        slope, rest = ZERO, apply(name, *middles)
-        for position, part in enumerate(parts):
-            own = derivative(name, position, wide)
-            slope = slope + own * part.slope
-            rest = rest + own * (part.rest - middles[position])
-        return LinearForm(slope, rest, base)
-
-    def cotangents(
-        self, order: Sequence[int], seeds: dict[int, Ball]
-    ) -> dict[int, Ball] | None:
-        """Return the cotangents of the steps in ``order``, which has the outputs first,
-        from those in ``seeds``; None where a deviation is too large."""
-        graph, found = self.graph, self.found
-        pending = set(seeds)
-
-        def pull(step: int, g: LinearForm) -> Iterator[tuple[int, LinearForm]]:
-            pending.discard(step)
-            if not pending:
-                g = _checked(g)
-            args = graph.args(step)
-            name = graph.name(step)
-            values = [found[a] for a in args]
-            for position, arg in graph.carrying(step):
-                slope = derivative(name, position, values)
-                if graph.name(arg) == "symbol":
-                    yield arg, plain(g.ball() * slope)
-                else:
-                    pending.add(arg)
-                    yield arg, LinearForm(g.slope * slope, g.rest * slope, g.reach)
-
-        def add(a: LinearForm, b: LinearForm) -> LinearForm:
-            if a.reach is not b.reach:
-                return plain(a.ball() + b.ball())
-            return LinearForm(a.slope + b.slope, a.rest + b.rest, a.reach)
-
-        try:
-            with working(START_BITS):
-                forms = {step: plain(seed) for step, seed in seeds.items()}
-                arrived = accumulate(order, forms, pull, add)
-                return {step: form.ball() for step, form in arrived.items()}
-        except Lost:
-            return None
-
-
-def _checked(form: LinearForm) -> LinearForm:
-    """Return a form of the same value that is its own base; raise `Lost` if its
-    deviation is too large."""
-    b = form.ball()
-    middle = b.mid()
-    if not (b.is_finite() and b.rad() <= abs(middle) * LOST_RADIUS):
-        raise Lost
-    return LinearForm(ONE, middle, b - middle)
 
 
 class SeriesLine:

@@ -16,13 +16,14 @@ seed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import fsum, inf, isfinite, isnan, nan
 from random import Random
 from typing import Final
 
 from ..engine import Tensor
 from ..lang.exactly import ExactFactory, ExactLibrary
+from ..ops.records import compared_record
 from .balls import Ball, ball, text, to_float, working
 from .crossings import (
     WIDE_BITS,
@@ -38,7 +39,7 @@ from .namespace import ObjectArray, ObjectNamespace
 from .process.budget import Budget
 from .process.job import Job
 from .rounding import unit_roundoff
-from .subject import OnTerms, exact_output, objects, unit
+from .subject import Subject, exact_output, objects, unit
 from .system import Balls
 
 MAX_ENTRIES_AT_KINK: Final = 100
@@ -75,7 +76,7 @@ DIVERGING_RATIO: Final = ball(1.2)
 MIN_DIVERGING_SLOPE: Final = ball(10)
 
 
-@dataclass(frozen=True, slots=True)
+@compared_record
 class Kink:
     """A comparison or a row of the program that changes its decision at a point.
 
@@ -93,7 +94,7 @@ class Kink:
     rule: str
 
 
-@dataclass(frozen=True, slots=True)
+@compared_record
 class Side:
     """The derivative by one entry from below and from above, and the engine's.
 
@@ -127,13 +128,13 @@ class Side:
         return f"{self.entry}: {slopes}{', where the value jumps' * self.jumps}"
 
 
-@dataclass(frozen=True, slots=True)
+@compared_record
 class KinkPlace:
     """A point on kinks.
 
     here      Whether it is the point that was given.
     sides     The derivative by each entry, from below and from above.
-    left_out  How many entries were not looked at.
+    left_out  How many entries were not examined.
     """
 
     here: bool
@@ -142,7 +143,7 @@ class KinkPlace:
     left_out: int
 
 
-@dataclass(frozen=True, slots=True)
+@compared_record
 class KinkReport:
     """All kinks and the places they lie at, nearest first.
 
@@ -157,7 +158,7 @@ class KinkReport:
     unsearched: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@compared_record
 class _Candidate:
     """A crossing, a point that lies on it, its condition as text, and the positions of
     the entries that it depends on."""
@@ -180,7 +181,7 @@ def kinks_of(job: Job, radius: float) -> KinkReport:
 class _KinkSearch:
     """A search for kinks; what there is no time for is left out and counted."""
 
-    def __init__(self, job: Job, point: OnTerms, radius: float, budget: Budget) -> None:
+    def __init__(self, job: Job, point: Subject, radius: float, budget: Budget) -> None:
         self.job = job
         self.budget = budget
         self.subject = point

@@ -42,10 +42,6 @@ MAX_SIZE: Final = 8
 """Most eigenvalues or singular values of a matrix that are computed as balls: the work
 for their derivatives grows with the fifth power of their number."""
 
-MAX_EXPONENTIAL_ROWS: Final = 4 * MAX_SIZE
-"""Most rows of a matrix whose exponential is computed as balls: the second derivative
-takes the exponential of a matrix of four times the rows."""
-
 MAX_ENTRIES: Final = MAX_SIZE * MAX_SIZE
 """Most entries of a matrix whose singular values are computed from it directly."""
 
@@ -531,23 +527,22 @@ def svd(
 
 def exponential(system: System[Element], m: Host) -> tuple[Host]:
     """Return the exponential: ``exp(t)*(cosh(r) + sinh(r)/r*(m - t))`` for two rows,
-    where ``t`` is half the trace and ``-r*r`` the determinant of ``m - t``. With more
-    rows, or where ``r`` is 0, every entry is one step."""
+    where ``t`` is half the trace and ``-r*r`` the determinant of ``m - t``."""
     apply, n = system.apply, m.shape[0]
     if n <= 1:
         return (_each(system, "exp", m),)
-    if n > MAX_EXPONENTIAL_ROWS:
-        raise KindError("linalg.matrix_exp: exponentials are computed exactly of up to "
-                        f"{MAX_EXPONENTIAL_ROWS} rows, not of {n}")  # fmt: skip
-    steps = partial(_each_place, system, "exponential", m.size, *m.reshape(-1))
     if n > FORMULA_SIZE:
-        return (steps().reshape(m.shape),)
+        raise KindError("linalg.matrix_exp: exponentials are computed exactly of up to "
+                        f"{FORMULA_SIZE} rows, not of {n}")  # fmt: skip
     two = system.lift(2)
     t = apply("div", apply("add", m[0, 0], m[1, 1]), two)
     half = apply("div", apply("sub", m[0, 0], m[1, 1]), two)
     square = apply("add", apply("mul", half, half), apply("mul", m[0, 1], m[1, 0]))
     if system.is_zero(square):
-        return (steps().reshape(m.shape),)
+        raise KindError(
+            "linalg.matrix_exp: exponentials are computed exactly of "
+            "matrices with two eigenvalues, and here they are equal"
+        )
     grows = bool(floats(system, boxed(square)) > 0)
     r = apply("sqrt", square if grows else apply("neg", square))
     even = apply("cosh" if grows else "cos", r)

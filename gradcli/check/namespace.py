@@ -40,6 +40,7 @@ from .balls import integer, to_float
 from .decided import Extreme
 from .matrices import boxed
 from .system import NoMeaning, System
+from .terms import Terms
 
 OBJECT: Final = np.dtype(object)
 
@@ -212,16 +213,6 @@ class ObjectNamespace(NumberSystem):
         self.system = system
         self.watching = False
         """Whether a program is running: what it makes under ``no_grad`` is constant."""
-        numeric = {name: partial(system.apply, own) for name, own in CALLED.items()}
-        for name, rule in decided.NUMERIC.items():
-            numeric[name] = partial(rule, system)
-        for name, rule in numeric.items():
-            setattr(self, name, self._each(rule, self._of))
-        for name, rule in decided.MASKS.items():
-            as_mask = partial(np.asarray, dtype=bool)
-            setattr(self, name, self._each(partial(rule, system), as_mask))
-        for name, combine in decided.LOGIC.items():
-            setattr(self, name, self._combining(combine))
 
     def _each(self, rule: Run, made: Run) -> Run:
         """Return a function that applies a rule to each of the elements of arrays;
@@ -234,9 +225,6 @@ class ObjectNamespace(NumberSystem):
                 return made(np.frompyfunc(rule, len(arrays), 1)(*arrays))
 
         return run
-
-    def _combining(self, combine: Run) -> Run:
-        return lambda *operands: combine(*[self.truth(o) for o in operands])
 
     def watched(self) -> AbstractContextManager[None]:
         """Run a program in this block: what it makes unrecorded stays constant."""
@@ -346,6 +334,19 @@ class ObjectNamespace(NumberSystem):
         made = ObjectArray(x.data, self, x)
         made.stopped = True
         return made
+
+    def variable(self, x: Any) -> Any:
+        own = isinstance(self.system, Terms) and isinstance(x, ObjectArray)
+        return self._each(self.system.variable, self._of)(x) if own else x  # type: ignore[attr-defined]
+
+    def derived(self, y: Any, x: Any, found: Any) -> Any:
+        """Return the derivative of ``y`` by ``x``; terms have it without the engine's
+        rules, by SymPy's derivatives of their functions."""
+        if not isinstance(self.system, Terms):
+            return found
+        from .chain import derivatives_of
+
+        return self._of(derivatives_of(self.system, *map(self.elements, (y, x))))
 
     # shapes and memory
 
@@ -640,6 +641,32 @@ class ObjectNamespace(NumberSystem):
 
     def as_type_of(self, x: object, like: object) -> ObjectArray:
         return self.array(x)
+
+
+def _applied(of_system: Callable[[System[Any]], Run], mask: bool = False) -> Run:
+    """Return the method that applies a system's rule to each of the elements of arrays;
+    ``mask``: its results are truth values."""
+
+    def run(xp: ObjectNamespace, *operands: object) -> Any:
+        made = partial(np.asarray, dtype=bool) if mask else xp._of
+        return xp._each(of_system(xp.system), made)(*operands)
+
+    return run
+
+
+def _combining(combine: Run) -> Run:
+    return lambda xp, *operands: combine(*[xp.truth(o) for o in operands])
+
+
+for _name, _own in CALLED.items():
+    _rule = partial(lambda own, system: partial(system.apply, own), _own)
+    setattr(ObjectNamespace, _name, _applied(_rule))
+for _name, _function in decided.NUMERIC.items():
+    setattr(ObjectNamespace, _name, _applied(partial(partial, _function)))
+for _name, _function in decided.MASKS.items():
+    setattr(ObjectNamespace, _name, _applied(partial(partial, _function), mask=True))
+for _name, _function in decided.LOGIC.items():
+    setattr(ObjectNamespace, _name, _combining(_function))
 
 
 def are_indices(*operands: object) -> bool:

@@ -6,7 +6,12 @@ on ways there and back; a derivative that is the same in all runs is not on a ki
 because of ties. A derivative of higher order by a number needs those of all lower ones,
 and all its ways are two.
 
-Invariant: this module only gives reasons against a verdict, never one for it.
+Rounding may carry a constant's float to the other side of a step, so that the engine's
+numbers are those of another branch. Such a number is excused only if the program and
+the engine's rules give it where constants are computed in floats; constants count as
+equal only if SymPy shows it.
+
+Invariant: `NonSmooth` only gives reasons against a verdict, never one for it.
 
     points = NonSmooth(subject, again)
     points.under(cotangent, entries)            # ({step: (what, steps)}, {})
@@ -18,15 +23,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from .balls import STEPS, Ball
 from .decided import EQUAL, Way
-from .entries import JudgedEntry
 from .graph import derivatives
-from .judge import same
-from .process.budget import load_sympy
-from .subject import OnTerms, Place, Subject
+from .judge import JudgedEntry, Reference, judge, same
+from .process.budget import Budget, OutOfTime, load_sympy
+from .process.job import CERTIFIED, ROUNDED, UNKNOWN
+from .subject import Place, Subject
 
 MAX_JUMP_OUTPUTS: Final = 256
 MAX_TIES: Final = 64
@@ -101,7 +106,7 @@ class NonSmooth:
         """Return a kink in words, with the terms that meet and the table's rule."""
         subject = self._subject
         named = what + subject.text_of(steps)
-        if not isinstance(subject, OnTerms):
+        if not subject.is_on_terms:
             return named
         load_sympy()
         from .formulas import shown
@@ -119,12 +124,12 @@ class NonSmooth:
     def shown(self) -> tuple[str, ...]:
         """Return the kinks at the point as texts."""
         subject = self._subject
-        if not isinstance(subject, OnTerms):
+        if not subject.is_on_terms:
             return tuple(dict.fromkeys(what for what, _ in subject.kinks))
         load_sympy()
         from .formulas import kinks_shown
 
-        return kinks_shown(subject.terms, subject.own_kinks)
+        return kinks_shown(subject.terms, {step: what for what, step in subject.kinks})
 
     def under(
         self, cotangent: Sequence[float], entries: Sequence[JudgedEntry]
@@ -245,11 +250,7 @@ class NonSmooth:
 def _derivatives(
     side: Subject, cotangent: Sequence[float], places: Sequence[Place]
 ) -> list[Ball]:
-    by_name: dict[str, list[int]] = {name: [] for name in side.asked}
-    for name, at in places:
-        by_name[name].append(at)
-    side.mark(by_name)
-    steps = [int(side.entries[name][at]) for name, at in places]
+    steps = side.mark_places(places)
     found: list[Ball] = side.evaluation.gradient(side.outputs, cotangent, steps)
     return found
 
@@ -258,3 +259,65 @@ def _coefficients(side: Subject, entry: int, order: int) -> list[Ball]:
     """Return the value of a single output and its derivatives up to an order."""
     (output,) = side.outputs
     return derivatives(side.evaluation.graph, output, entry, range(order + 1))
+
+
+NOT_TOLD_APART: Final = "no precision tells two constants apart"
+"""Reason why it stays open on which side of a step a constant lies."""
+
+OVER_A_STEP: Final = "the rounding of a constant carries it over a step"
+"""Note on a number that the program gives if its constants are floats."""
+
+
+def excuse(check: Any, number: int, lost: Sequence[JudgedEntry]) -> None:
+    """Make refuted entries of a row `rounded` whose numbers the program and the
+    engine's rules give if constants are floats; they are open if it lies on a kink."""
+    other = check.rounding if lost else None
+    if other is None:
+        return
+    steps = other.subject.mark_places([e.place for e in lost])
+    twins = [e.twin(step) for e, step in zip(lost, steps, strict=True)]
+    other.look(number, twins)
+    other.hold_rules()
+    for entry, twin in zip(lost, twins, strict=True):
+        if twin.verdict in (CERTIFIED, ROUNDED):
+            entry.round_off(OVER_A_STEP)
+        elif twin.on_kink:
+            entry.verdict, entry.reason, entry.on_kink = UNKNOWN, twin.reason, True
+
+
+def gives(other: Any, k: int) -> bool:
+    """Tell whether the program of another check gives an entry of the output."""
+    if other is None:
+        return False
+    step, number = int(other.subject.outputs[k]), other.job.output.values()[k]
+    (true,) = other.subject.evaluation.settled([step])
+    found = judge(number, Reference(true, true, step), other.subject.roundings, 1.0)
+    return found.verdict in (CERTIFIED, ROUNDED)
+
+
+class Equalities:
+    """The constants of a run that count as equal, and whether they are."""
+
+    def __init__(self, subject: Subject, budget: Budget) -> None:
+        self._subject, self._budget = subject, budget
+        self._shown: dict[tuple[int, int], bool] = {}
+
+    def doubt(self) -> str | None:
+        """Return why it is open whether constants are equal; None if none is so."""
+        for pair in tuple(self._subject.system.assumed):
+            if pair not in self._shown:
+                self._shown[pair] = self._are_equal(*pair)
+            if not self._shown[pair]:
+                return NOT_TOLD_APART + self._subject.text_of(pair)
+        return None
+
+    def _are_equal(self, a: int, b: int) -> bool:
+        load_sympy()
+        from .expressions import are_equal
+
+        try:
+            with self._budget.slice(self._budget.left / 4):
+                return are_equal(self._subject.evaluation, a, b)
+        except OutOfTime:
+            self._budget.check()
+            return False

@@ -17,11 +17,10 @@ from typing import Final
 import numpy as np
 
 from .balls import text
-from .constants import Equalities
 from .decided import Way
 from .graph import derivative_of_order
 from .namespace import ObjectNamespace
-from .nonsmooth import NonSmooth
+from .nonsmooth import Equalities, NonSmooth
 from .process.budget import Budget, OutOfTime
 from .process.job import (
     CERTIFIED,
@@ -32,7 +31,7 @@ from .process.job import (
     timed_out,
     words_of,
 )
-from .subject import OnTerms, Subject, on_terms, program_of
+from .subject import Subject, program_of, run_of
 from .terms import Terms
 
 MAX_RELATIVE_ERROR: Final = 1e-6
@@ -44,9 +43,9 @@ def verified(job: Job, order: int, found: Mapping[str, float]) -> Verification:
     budget = Budget(job.seconds)
     kinks: tuple[str, ...] = ()
 
-    def run(tie_break: int | Way = 0) -> OnTerms:
+    def run(tie_break: int | Way = 0) -> Subject:
         terms = Terms(tie_break, job.dtype)
-        return on_terms(job, program_of(job), ObjectNamespace(terms))
+        return run_of(job, program_of(job), ObjectNamespace(terms))
 
     try:
         with np.errstate(all="ignore"), budget.slice(job.seconds):
@@ -55,7 +54,7 @@ def verified(job: Job, order: int, found: Mapping[str, float]) -> Verification:
             verdicts = []
             for name, number in found.items():
                 met = points.obstacle(subject.entries[name][0], order)
-                if isinstance(met, OnTerms):
+                if isinstance(met, Subject):
                     verdict = _judged(met, name, order, number, budget)
                     if met is subject or verdict.verdict == CERTIFIED:
                         verdicts.append(verdict)
@@ -76,7 +75,7 @@ def verified(job: Job, order: int, found: Mapping[str, float]) -> Verification:
 
 
 def _judged(
-    subject: OnTerms, name: str, order: int, number: float, budget: Budget
+    subject: Subject, name: str, order: int, number: float, budget: Budget
 ) -> InputVerdict:
     (output,), (entry,) = subject.outputs, subject.entries[name]
     true = derivative_of_order(subject.terms, output, entry, order, budget.check)

@@ -3,36 +3,30 @@ first order.
 
 Every step is off by a few units of rounding of its own value, and passes on the errors
 of its arguments, times its derivatives. `Roundings.slack` follows errors of random
-signs through the steps, for all numbers at once; `Roundings.bound` adds up, for one
-number, the largest effects that the errors of all steps have to first order.
+signs through the steps, for all numbers at once.
 
 Invariant: derivative rules play no part here; the errors are those of the steps.
 
     roundings = Roundings(evaluation, "float64")
     roundings.slack(step)           # an estimate, with room
-    roundings.bound(step)           # the sum over all steps
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from math import isfinite, isnan, log2
+from collections.abc import Callable, Sequence
+from math import isfinite, isnan
 from random import Random
 from typing import Any, Final
 
 import numpy as np
 
 from ..engine.raw import Host
-from ..engine.walk import accumulate
 from ..ops import FUNCTIONS
 from .balls import (
     INFINITY,
-    LEAVES,
     LINEAR,
-    ONE,
     START_BITS,
     STEPS,
-    ZERO,
     Ball,
     ball,
     in_floats,
@@ -169,7 +163,7 @@ class Roundings:
     def _bits(self, step: int) -> int:
         evaluation = self.evaluation
         if not is_known(evaluation.value(step, evaluation.bits), LOST_BITS):
-            evaluation.settled([step], followed=False)
+            evaluation.settled([step])
         for bits in sorted(evaluation.known):
             found = evaluation.known[bits].get(step)
             if found is not None and is_known(found, LOST_BITS):
@@ -226,30 +220,6 @@ class Roundings:
         operand = to_float(self.evaluation.value(arg, bits))
         slope = to_float(self.evaluation.slope(step, 0, bits))
         return abs(count * operand * slope) * self.unit
-
-    def bound(self, step: int) -> Ball:
-        """Return a first-order bound of one step's error, from those of all steps."""
-        evaluation, graph = self.evaluation, self.evaluation.graph
-        bits = self._bits(step)
-        order = evaluation.below([step])
-        evaluation.values(order, bits)
-
-        def pull(each: int, g: Ball) -> Iterator[tuple[int, Ball]]:
-            if g.is_zero():
-                return
-            for position, arg in enumerate(graph.args(each)):
-                # A power of a negative number has no slope by its exact exponent.
-                if not self._is_exact(arg, bits):
-                    yield arg, (g * evaluation.slope(each, position, bits).mid()).mid()
-
-        with working(BOUND_BITS):
-            seeds, middle = {step: ONE}, lambda a, b: (a + b).mid()
-            arrived = accumulate(reversed(order), seeds, pull, middle)
-            total = ZERO
-            for each, g in arrived.items():
-                if not g.is_zero():
-                    total = total + size(g) * self._error(each, bits)
-            return total
 
     def is_linear(self, step: int) -> bool:
         """Tell whether a first-order analysis is enough: no number on the way is lost
@@ -311,20 +281,3 @@ class Roundings:
             if rows is not None:
                 return value, np.abs(rows).sum(axis=0)
         return value, value * roundings_of(name)
-
-    def _is_exact(self, step: int, bits: int) -> bool:
-        name = self.evaluation.graph.name(step)
-        return name in LEAVES and bool(self._error(step, bits).is_zero())
-
-    def _error(self, step: int, bits: int) -> Ball:
-        name = self.evaluation.graph.name(step)
-        count = 1 if name == "number" else roundings_of(name)
-        if not count:
-            return ZERO
-        value = size(self.evaluation.value(step, bits))
-        if name == "number":
-            return ZERO + self._of_number(step, to_float(value))
-        every = self._parts(step, bits)
-        if every:
-            return sum(every) * self.unit * (1 + log2(len(every) or 1)) + ZERO
-        return value * count * self.unit + self._inner(step, bits) + self.least

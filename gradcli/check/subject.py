@@ -4,14 +4,13 @@ Invariant: the program sees tensors as always; only this module knows that they 
 terms. The independent derivative never looks at the recorded graph; the engine's own
 reverse pass is run on the same steps, to be compared with it.
 
-    subject = on_terms(job, evaluate)
+    subject = run_of(job, evaluate)
     subject.evaluation.gradient(subject.outputs, [1.0], subject.entries["x"])
     subject.engine_row([1.0])                   # {"x": steps} by the engine's rules
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
@@ -22,18 +21,16 @@ import numpy as np
 
 from ..engine import NUMPY, Tensor, grad
 from ..engine.raw import Host
-from ..lang.exactly import ExactLibrary, exact_code
-from ..lang.parser import parse
+from ..lang.exactly import ExactLibrary, exactly_compiled
 from ..lang.run import computed, evaluate
 from .balls import START_BITS, in_floats, is_infinite, is_nan, to_float, working
-from .decided import Deciding
 from .namespace import ObjectArray, ObjectNamespace
 from .process.budget import load_sympy
-from .process.job import Job, JobInput, entry_name
+from .process.job import Job, entry_name
 from .rounding import Roundings
 from .system import NoMeaning
-from .tape import TapeNamespace
-from .terms import Term, Terms, ordered
+from .tape import Tape, TapeNamespace
+from .terms import Term, Terms
 
 MAX_RULED_STEPS: Final = 20_000
 """Largest program, in steps, whose rules are all run on balls and whose numbers are
@@ -65,14 +62,26 @@ class Subject:
         self.output = output
         self.tensors = tensors
         self.asked = [i.name for i in job.inputs if i.claim is not None]
-        self.outputs: list[int] = [int(step) for step in self.steps_of(output)]
+        self.system: Terms | Tape = namespace.system
+        self.outputs: list[int] = list(map(int, self.steps_of(output)))
         self.entries = {name: self.steps_of(tensors[name]) for name in self.asked}
-        self.system: Deciding[Any] = namespace.system
         self.evaluation = self.system.evaluation
         self.roundings = self.system.roundings or Roundings(self.evaluation, job.dtype)
         self.kinks = [(what, step) for step, what in self.system.kinks.items()]
         self.zeros = set(self.system.zeros)
         self.size = int(self.evaluation.graph.steps)
+        self._ties: list[Any] = self.system.tied_pairs()
+        self._row: tuple[tuple[float, ...], dict[str, Any]] | None = None
+
+    @property
+    def terms(self) -> Terms:
+        """The terms of a run that is not on a tape."""
+        assert isinstance(self.system, Terms)
+        return self.system
+
+    @property
+    def is_on_terms(self) -> bool:
+        return isinstance(self.system, Terms)
 
     @property
     def unsure(self) -> bool:
@@ -80,8 +89,21 @@ class Subject:
         return bool(self.system.unsure)
 
     def steps_of(self, tensor: Tensor) -> Any:
-        """Return the numbers of the steps that are a tensor's entries, in C order."""
-        return [int(e) for e in self.namespace.elements(tensor.raw).flat]
+        """Return the numbers of the steps that are a tensor's entries, in C order; on a
+        tape as an array."""
+        found: Host = self.namespace.elements(tensor.raw).reshape(-1)
+        return list(map(int, found)) if self.is_on_terms else found
+
+    def terms_of(self, steps: Iterable[int]) -> list[Term]:
+        return [self.terms.made[s] for s in steps]
+
+    @property
+    def output_terms(self) -> list[Term]:
+        return self.terms_of(self.outputs)
+
+    def all_entries(self) -> list[Term]:
+        """Return the terms of all entries of all inputs asked for, in order."""
+        return self.terms_of(chain.from_iterable(self.entries.values()))
 
     def is_single(self, step: int) -> bool:
         """Tell whether no step below a rule's step is infinite, and every step of the
@@ -128,16 +150,23 @@ class Subject:
 
     def mark(self, positions: Mapping[str, object]) -> int:
         """Prepare derivatives by these entries; return how many steps they take."""
-        raise NotImplementedError
+        if isinstance(self.system, Tape):
+            marked = [self.entries[name][at] for name, at in positions.items()]
+            self.system.mark(np.concatenate(marked), self.size)
+        return self.system.work()
 
-    def deciding(self) -> Sequence[int]:
-        """Return the steps whose values decided a branch or a choice, if known."""
-        return ()
+    def mark_places(self, places: Sequence[Place]) -> list[int]:
+        """Prepare derivatives by the entries at these places; return their steps."""
+        positions: dict[str, list[int]] = {name: [] for name in self.asked}
+        for name, at in places:
+            positions[name].append(at)
+        self.mark(positions)
+        return [int(self.entries[name][at]) for name, at in places]
 
     def outside(self) -> frozenset[int]:
         """Return the steps whose functions have no value around their arguments, if
         known."""
-        return frozenset()
+        return self.system.outside(self.outputs)
 
     @cached_property
     def sign_of_zero(self) -> tuple[str, tuple[int, ...]] | None:
@@ -160,19 +189,39 @@ class Subject:
 
     def edges(self) -> Iterable[tuple[str, int]]:
         """Return pairs of a kink and its step that are found only after the run."""
-        return ()
+        return ((what, step) for step, what in self.system.edges(self.size))
 
     def ties(self) -> list[Pair]:
         """Return the ties that an entry marked last may part."""
-        raise NotImplementedError
+        return self.system.live_ties(self._ties)
 
     def crowd(self) -> list[int]:
         """Return the steps that are part of a tie of more than two steps."""
-        raise NotImplementedError
+        return self.system.crowd(self._ties)
 
     def engine_row(self, cotangent: Sequence[float]) -> dict[str, Any]:
-        """Return the engine's gradient of the contracted output, as steps by name."""
-        return self._pulled(self.output, cotangent)
+        """Return the engine's gradient of the contracted output, as steps by name,
+        computed again only for a new cotangent."""
+        key = tuple(cotangent)
+        if self._row is None or self._row[0] != key:
+            if isinstance(self.system, Tape):
+                self.system.cut(self.size)
+            self._row = key, self._pulled(self.output, cotangent)
+        return self._row[1]
+
+    @cached_property
+    def gradient(self) -> list[Tensor]:
+        """The engine's recorded gradient of a scalar output, by input."""
+        return self._gradients(self.output, None, create_graph=True)
+
+    def second_row(self, row: int) -> dict[str, Any]:
+        """Return row ``row`` of the engine's Hessian, one row for each entry."""
+        for part in self.gradient:
+            count = part.numel()
+            if row < count:
+                return self._pulled(part, unit(count, row))
+            row -= count
+        raise IndexError(row)
 
     def _pulled(self, output: Tensor, cotangent: Sequence[float]) -> dict[str, Any]:
         g = self.namespace.array(np.array(cotangent).reshape(output.shape))
@@ -195,66 +244,8 @@ class Subject:
 
     def text_of(self, steps: Iterable[int]) -> str:
         """Return the steps as formulas in brackets; an empty text if they are long."""
-        return ""
-
-
-class OnTerms(Subject):
-    """A run on scalar terms, from which SymPy's expressions can be made."""
-
-    def __init__(
-        self, job: Job, namespace: ObjectNamespace, output: Tensor,
-        tensors: dict[str, Tensor],
-    ) -> None:  # fmt: skip
-        super().__init__(job, namespace, output, tensors)
-        terms: Any = self.system
-        self.terms: Terms = terms
-        self.own_kinks = dict(terms.kinks)
-        self._ties = [(t.left.serial, t.right.serial) for t in terms.ties.values()]
-
-    @property
-    def output_terms(self) -> list[Term]:
-        return self.terms_of(self.outputs)
-
-    def terms_of(self, steps: Iterable[int]) -> list[Term]:
-        return [self.terms.made[s] for s in steps]
-
-    def all_entries(self) -> list[Term]:
-        """Return the terms of all entries of all inputs asked for, in order."""
-        return self.terms_of(chain.from_iterable(self.entries.values()))
-
-    def mark(self, positions: Mapping[str, object]) -> int:
-        return self.terms.steps
-
-    def ties(self) -> list[Pair]:
-        return self._ties
-
-    def crowd(self) -> list[int]:
-        made = self.terms.made
-        met = Counter(s for tie in self._ties for s in tie if not made[s].constant)
-        return [s for tie in self._ties if max(met[t] for t in tie) > 1 for s in tie]
-
-    def deciding(self) -> Sequence[int]:
-        return list(self.terms.looked_at)
-
-    def outside(self) -> frozenset[int]:
-        below = ordered(self.output_terms)
-        return frozenset(t.serial for t in below if self.terms.is_outside(t))
-
-    @cached_property
-    def gradient(self) -> list[Tensor]:
-        """The engine's recorded gradient of a scalar output, by input."""
-        return self._gradients(self.output, None, create_graph=True)
-
-    def second_row(self, row: int) -> dict[str, Any]:
-        """Return row ``row`` of the engine's Hessian, one row for each entry."""
-        for part in self.gradient:
-            count = part.numel()
-            if row < count:
-                return self._pulled(part, unit(count, row))
-            row -= count
-        raise IndexError(row)
-
-    def text_of(self, steps: Iterable[int]) -> str:
+        if not self.is_on_terms:
+            return ""
         # SymPy is imported here, because it is needed only where a kink is named.
         load_sympy()
         from .formulas import shown
@@ -263,99 +254,35 @@ class OnTerms(Subject):
         return f" ({' and '.join(parts)})" if parts else ""
 
 
-class OnTape(Subject):
-    """A run of a large program on a tape; see `gradcli.check.tape`."""
-
-    def __init__(
-        self, job: Job, namespace: TapeNamespace, output: Tensor,
-        tensors: dict[str, Tensor],
-    ) -> None:  # fmt: skip
-        super().__init__(job, namespace, output, tensors)
-        self.tape = namespace.tape
-        self._ties = list(self.tape.ties)
-        self._row: tuple[tuple[float, ...], dict[str, Any]] | None = None
-
-    def steps_of(self, tensor: Tensor) -> Any:
-        found: Host = self.namespace.elements(tensor.raw).reshape(-1)
-        return found
-
-    def mark(self, positions: Mapping[str, object]) -> int:
-        marked = [self.entries[name][at] for name, at in positions.items()]
-        self.tape.mark(np.concatenate(marked), self.size)
-        return self.tape.work()
-
-    def edges(self) -> Iterable[tuple[str, int]]:
-        for step, what in self.tape.edges(self.size):
-            yield what, step
-
-    def ties(self) -> list[Pair]:
-        live = self.tape.live
-        return [
-            pair
-            for left, right in self._ties
-            for among in (live[left] | live[right],)
-            for pair in zip(left[among].tolist(), right[among].tolist(), strict=True)
-        ]
-
-    def crowd(self) -> list[int]:
-        return self.tape.crowd(self._ties)
-
-    def engine_row(self, cotangent: Sequence[float]) -> dict[str, Any]:
-        """Return the gradient as steps by name, computed again only for a new
-        cotangent."""
-        key = tuple(cotangent)
-        if self._row is None or self._row[0] != key:
-            self.tape.cut(self.size)
-            self._row = key, super().engine_row(cotangent)
-        return self._row[1]
-
-
-def on_terms(
+def run_of(
     job: Job, evaluate: Evaluate, namespace: ObjectNamespace | None = None
-) -> OnTerms:
-    """Return the run of a program on terms: by default new ones, which treat numbers
-    that differ by no more than rounding as tied; raise `NoMeaning` for other values."""
-    basis = ObjectNamespace(Terms(0, job.dtype)) if namespace is None else namespace
-
-    def build(given: JobInput, asked: bool) -> Tensor:
-        values = given.value.values()
-        return symbols(given.name, given.value.shape, values, basis, asked)
-
-    return OnTerms(job, basis, *_ran(job, evaluate, basis, build))
-
-
-def on_tape(job: Job, evaluate: Evaluate, namespace: TapeNamespace) -> OnTape:
-    """Return the run of a program on a tape; raise `NoMeaning` as `on_terms` does."""
-
-    def build(given: JobInput, asked: bool) -> Tensor:
-        values = np.array(given.value.values())
-        raw = namespace.symbols(values, given.value.shape, asked)
-        return Tensor(raw, namespace, asked)
-
-    return OnTape(job, namespace, *_ran(job, evaluate, namespace, build))
-
-
-def _ran(
-    job: Job, evaluate: Evaluate, namespace: ObjectNamespace,
-    build: Callable[[JobInput, bool], Tensor],
-) -> tuple[Tensor, dict[str, Tensor]]:  # fmt: skip
-    """Return a program's output and its inputs, of which ``build`` makes those that are
-    no integers, told whether a derivative is asked by them."""
+) -> Subject:
+    """Return the run of a program on terms or a tape: by default on new terms, which
+    treat numbers that differ by no more than rounding as tied; raise `NoMeaning` for
+    other values. Inputs that are integers stay so."""
+    basis: Any = (
+        ObjectNamespace(Terms(0, job.dtype)) if namespace is None else namespace
+    )
     tensors = {}
     for given in job.inputs:
+        values, shape = given.value.values(), given.value.shape
+        asked = given.claim is not None
         if given.whole:
-            values = np.array(given.value.values()).astype(np.int64)
-            tensors[given.name] = Tensor(values.reshape(given.value.shape), NUMPY)
+            whole = np.array(values).astype(np.int64).reshape(shape)
+            tensors[given.name] = Tensor(whole, NUMPY)
+        elif isinstance(basis, TapeNamespace):
+            raw = basis.symbols(np.array(values), shape, asked)
+            tensors[given.name] = Tensor(raw, basis, asked)
         else:
-            tensors[given.name] = build(given, given.claim is not None)
-    with namespace.watched(), working(START_BITS):
-        output = of_elements(evaluate(dict(tensors)), namespace)
+            tensors[given.name] = symbols(given.name, shape, values, basis, asked)
+    with basis.watched(), working(START_BITS):
+        output = of_elements(evaluate(dict(tensors)), basis)
     if output.shape != job.output.shape:
         raise NoMeaning(
             f"run by the checker the program gives shape {output.shape}, run by the "
             f"engine {job.output.shape}"
         )
-    return output, tensors
+    return Subject(job, basis, output, tensors)
 
 
 def of_elements(value: object, namespace: ObjectNamespace) -> Tensor:
@@ -390,7 +317,7 @@ def unit(count: int, position: int) -> list[float]:
 
 def exact_output(job: Job, tensors: dict[str, Tensor], library: ExactLibrary) -> Tensor:
     """Return a program's output on tensors of exact numbers of the library's kind."""
-    code = exact_code(parse(job.source, tensors))
+    code = exactly_compiled(job.source, frozenset(tensors))
     with library.factory.xp.taking_numbers():
         output: Tensor = computed(code, tensors, library, job.of)[0]
     return output

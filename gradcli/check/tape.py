@@ -19,20 +19,20 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from ..engine.raw import Host, Run
 from ..ops.exact import Exact
+from ..ops.records import compared_record
 from ..ops.types import Dims, Shape
 from . import decided
 from .balls import LEAVES, LINEAR, ZERO, Ball, to_float
 from .decided import Deciding, Extreme, Way
 from .namespace import CALLED, OBJECT, ObjectArray, ObjectNamespace
 from .rounding import Roundings
-from .system import RELATIONS, Number
+from .system import RELATIONS, NoMeaning, Number
 
 FIRST_TAPE_STEPS: Final = 1024
 
@@ -151,7 +151,7 @@ class Dots(TermBlock):
         return np.concatenate([left.reshape(-1), right.reshape(-1)])
 
 
-@dataclass(frozen=True, slots=True)
+@compared_record
 class Argument:
     """A term with the attributes that a row's bounds read of an argument."""
 
@@ -329,6 +329,27 @@ class Tape(Deciding[int]):
             self.ties.append((left[apart], right[apart]))
         return apart
 
+    def tied_pairs(self) -> list[tuple[Host, Host]]:
+        """Return the ties so far, as pairs of columns."""
+        return list(self.ties)
+
+    def live_ties(self, ties: Sequence[tuple[Host, Host]]) -> list[tuple[int, int]]:
+        """Return the ties that an entry marked last may part, as pairs of steps."""
+        return [
+            pair
+            for left, right in ties
+            for among in (self.live[left] | self.live[right],)
+            for pair in zip(left[among].tolist(), right[among].tolist(), strict=True)
+        ]
+
+    def deciding(self) -> list[int]:
+        """Return nothing: it is not known which steps decided a branch."""
+        return []
+
+    def outside(self, roots: Sequence[int]) -> frozenset[int]:
+        """Return nothing: domains are not examined."""
+        return frozenset()
+
     def crowd(self, ties: Sequence[tuple[object, object]]) -> list[int]:
         """Return the terms of ties in which one term is equal to several others."""
         if not ties:
@@ -389,6 +410,10 @@ class Tape(Deciding[int]):
 
 _SMOOTH: Final = LINEAR | LEAVES | {"dot"}
 """Names of steps that have a derivative everywhere."""
+
+
+INSIDE = "derivatives inside a large program are not checked"
+"""Reason for which a program with derivatives in it is not run on a tape."""
 
 
 class TapeNamespace(ObjectNamespace):
@@ -484,6 +509,9 @@ class TapeNamespace(ObjectNamespace):
         chosen = np.take_along_axis(rows, at[..., np.newaxis], -1)
         self.tape.tie(np.broadcast_to(chosen, rows.shape)[among], rows[among])
         return self._of(chosen.reshape(full if keepdim else shape))
+
+    def derived(self, y: object, x: object, found: object) -> Any:
+        raise NoMeaning(INSIDE)
 
     def symbols(self, values: Host, shape: Shape, varies: bool) -> ObjectArray:
         """Return an input's array; ``varies``: its derivative may be asked for."""

@@ -20,13 +20,14 @@ pass without recursion; terms never change.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 from typing import Any, Final
 
 from ..ops.basis import ARITHMETIC, NEUTRAL
+from ..ops.records import compared_record
 from .balls import (
     START_BITS,
     Ball,
@@ -91,7 +92,7 @@ class Term:
         return f"<{self.name}({inside}) = {text(self.value, 6)}>"
 
 
-@dataclass(frozen=True, slots=True)
+@compared_record
 class Decision:
     """A comparison decided at the point; what is proved holds where it holds, too. Its
     relation is strict unless both sides are equal, as they are in a tie (``==``)."""
@@ -296,6 +297,37 @@ class Terms(Deciding[Term]):
         self.ties.setdefault((a.serial, b.serial), tie)
         return True
 
+    def tied_pairs(self) -> list[tuple[int, int]]:
+        """Return the ties so far, as pairs of steps."""
+        return [(t.left.serial, t.right.serial) for t in self.ties.values()]
+
+    def live_ties(self, ties: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Return the ties that an entry may part: all of them."""
+        return ties
+
+    def crowd(self, ties: Sequence[tuple[int, int]]) -> list[int]:
+        """Return the terms of ties in which one term is equal to several others."""
+        met = Counter(s for tie in ties for s in tie if not self.made[s].constant)
+        return [s for tie in ties if max(met[t] for t in tie) > 1 for s in tie]
+
+    def work(self) -> int:
+        """Return the number of steps that derivatives take."""
+        return self.steps
+
+    def edges(self, size: int) -> Iterator[tuple[int, str]]:
+        """Yield nothing: functions without a derivative were noted in the run."""
+        return iter(())
+
+    def deciding(self) -> list[int]:
+        """Return the steps whose values decided a branch or a choice."""
+        return list(self.looked_at)
+
+    def outside(self, roots: Sequence[int]) -> frozenset[int]:
+        """Return the steps, below ``roots``, whose functions have no value around their
+        arguments."""
+        below = ordered([self.made[root] for root in roots])
+        return frozenset(t.serial for t in below if self.is_outside(t))
+
     def exact_ties(self) -> Iterator[Decision]:
         """Yield the ties of equal numbers, without those within rounding."""
         return (tie for tie in self.ties.values() if tie.relation == "==")
@@ -379,6 +411,11 @@ class Terms(Deciding[Term]):
             stopped.constant = True
             self._stopped[element.serial] = stopped
         return stopped
+
+    def variable(self, element: Term) -> Term:
+        """Return a new term of the same value, by which derivatives can be taken: a
+        number is then no longer inserted, and a term is told from its other uses."""
+        return self.make("choice", (element,), element.value)
 
     @property
     def cut(self) -> bool:

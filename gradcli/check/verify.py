@@ -28,13 +28,20 @@ from ..engine import Tensor
 from ..engine.raw import Host
 from ..engine.walk import inputs_first
 from .balls import ZERO, Ball, ball, is_infinite, is_nan, size, to_float
-from .constants import OVER_A_STEP, Equalities, excuse, gives
 from .decided import Way
-from .entries import Claimed, InputReport, JudgedEntry, Row
 from .graph import Evaluation
-from .judge import FEW_UNITS, Reference, is_right, judge
+from .judge import (
+    FEW_UNITS,
+    Claimed,
+    InputReport,
+    JudgedEntry,
+    Reference,
+    Row,
+    is_right,
+    judge,
+)
 from .namespace import ObjectNamespace
-from .nonsmooth import Kinked, NonSmooth
+from .nonsmooth import OVER_A_STEP, Equalities, Kinked, NonSmooth, excuse, gives
 from .process.budget import Budget, OutOfTime, load_sympy
 from .process.job import (
     CERTIFIED,
@@ -51,13 +58,11 @@ from .rounding import least_normal, numbers_moved, unit_roundoff
 from .subject import (
     MAX_RULED_STEPS,
     Evaluate,
-    OnTerms,
     Subject,
-    on_tape,
-    on_terms,
+    run_of,
     unit,
 )
-from .tape import Tape, TapeNamespace
+from .tape import INSIDE, Tape, TapeNamespace
 from .terms import Terms
 
 OTHER_BRANCH: Final = "rounding took another branch than exact numbers take"
@@ -70,6 +75,10 @@ Tell = Callable[[Verification], None]
 
 MAX_ENTRIES_ON_TERMS: Final = 2048
 """Largest number of entries of all inputs that are checked on terms, not a tape."""
+
+MAX_ENTRIES_INSIDE: Final = 8_000
+"""Largest number of entries of all inputs of a program with a derivative in it, which
+only terms have."""
 
 MAX_ROWS_ON_TERMS: Final = 4 * MAX_ENTRIES_ON_TERMS
 """Largest number of entries of a derivative that are checked on terms, not a tape."""
@@ -100,7 +109,7 @@ STEP_SECONDS: Final = 2e-5
 TRIALS_OF_NUMBERS: Final = 3
 """Number of trials in which numbers that a Python program computed are moved."""
 
-TOO_MANY: Final = "too many entries for SymPy's derivative of the whole"
+TOO_MANY: Final = "too many entries for SymPy's derivative of the program"
 
 
 def verify(
@@ -129,7 +138,11 @@ def verify(
         except OutOfTime:
             if share == 1.0:
                 return Verification.nothing(job, timed_out(job.seconds), budget.spent)
-    return Check(job, evaluate, tell, budget, tape=True).within_time()
+    large = Check(job, evaluate, tell, budget, tape=True)
+    found = large.within_time()
+    if large.reason == INSIDE and count <= MAX_ENTRIES_INSIDE:
+        return Check(job, evaluate, tell, budget, tape=False).within_time()
+    return found
 
 
 class Check:
@@ -179,10 +192,10 @@ class Check:
         if self.is_large:
             tape = self.tapes(Tape(tie_break, self.job.dtype))
             tape.system.in_floats = self.in_floats
-            return on_tape(self.job, self._output, tape)
+            return run_of(self.job, self._output, tape)
         terms = self.terms(Terms(tie_break, self.job.dtype))
         terms.system.in_floats = self.in_floats
-        return on_terms(self.job, self._output, terms)
+        return run_of(self.job, self._output, terms)
 
     @cached_property
     def rounding(self) -> Check | None:
@@ -258,7 +271,6 @@ class Check:
             from .whole import SymbolicCheck
 
             subject = self.subject
-            assert isinstance(subject, OnTerms)
             if subject.terms.is_crossed():
                 for report in self.reports.values():
                     report.remark = OTHER_BRANCH
@@ -344,10 +356,7 @@ class Check:
         self.rows = []
         for number in self._row_numbers(chosen):
             own = [e for e in entries if e.row == number]
-            places: dict[str, list[int]] = {name: [] for name in chosen}
-            for name, at in (e.place for e in own):
-                places[name].append(at)
-            self.subject.mark(places)
+            self.subject.mark_places([e.place for e in own])
             self.look(number, own)
             self.budget.check()
         # The reports of a round replace the older ones only once the round is complete.
@@ -427,7 +436,7 @@ class Check:
             entry.judge(reference, self.subject.roundings, largest)
             if entry.verdict == REFUTED and self.subject.leaves_range(reference.step):
                 # Floats on the way were 0 or infinite where the numbers are not.
-                left = f"numbers on the way leave the range of {self.job.dtype}"
+                left = f"intermediate numbers leave the range of {self.job.dtype}"
                 entry.verdict, entry.reason = UNKNOWN, f"{entry.reason}; {left}"
             kink = beside.get(entry.step) if entry.verdict == REFUTED else None
             if kink is None and entry.verdict in (REFUTED, ROUNDED):
@@ -466,7 +475,6 @@ class Check:
     def _engine_row(self, number: int, cotangent: Sequence[float]) -> dict[str, object]:
         if self.job.kind != "hessian":
             return self.subject.engine_row(cotangent)
-        assert isinstance(self.subject, OnTerms)
         return self.subject.second_row(number)
 
     def _references(self, row: Row) -> list[Reference]:
@@ -474,13 +482,8 @@ class Check:
         steps = row.rules
         if steps is None:
             return [Reference(e.true) for e in row.entries]
-        subject, evaluation = self.subject, self.subject.evaluation
-        if evaluation.short:
-            # The engine's steps need as many bits as all steps of the program.
-            entries = [e.step for e in row.entries]
-            evaluation.gradient(subject.outputs, row.cotangent, entries, followed=False)
-            evaluation.short = False
-        found, rules = [], evaluation.settled(steps)
+        subject = self.subject
+        found, rules = [], subject.evaluation.settled(steps)
         pairs = zip(rules, row.entries, strict=True)
         met = all((rule - entry.true).contains(0) for rule, entry in pairs)
         moved = [ZERO] * len(rules) if met else self._by_numbers(row, steps, rules)
@@ -542,7 +545,7 @@ class Check:
         where = f" of entry {k}" if self.job.output.count > 1 else ""
         number, subject = self.job.output.values()[k], self.subject
         said = f"{self.called}{where} is {number!r} at this point"
-        if not known or not isinstance(subject, OnTerms):
+        if not known or not subject.is_on_terms:
             return said
         load_sympy()
         from .formulas import undefined
@@ -559,7 +562,9 @@ class Check:
         if not without:
             return {}
         # Steps that decided a branch are not below the output, so they are added.
-        spoilt = below([*(subject.outputs[k] for k in without), *subject.deciding()])
+        spoilt = below(
+            [*(subject.outputs[k] for k in without), *subject.system.deciding()]
+        )
         clean = below([subject.outputs[k] for k in weighed if k not in without])
         steps = {int(s) for own in subject.entries.values() for s in own}
         lost = steps - (clean - spoilt)
@@ -616,35 +621,45 @@ class Check:
         if self.job.kind != "gradient" or not unseen:
             return
         load_sympy()
-        from .floats import FloatPass, Gaps
+        from .floats import FloatPass, farthest, note_pass, suspects
 
-        subject: Any = self.subject
-        passed = FloatPass(subject).gradient(self._cotangent(0))
-        rounding = unit_roundoff(self.job.dtype)
-        gaps = {}
+        passed = FloatPass(self.subject).gradient(self._cotangent(0))
+        unit, sides, wrong = unit_roundoff(self.job.dtype), {}, {}
         for name in unseen:
             claim = self.claims[name]
             found, sizes = (part[claim.places] for part in passed[name])
-            gaps[name] = Gaps.between(claim.numbers, found, sizes, rounding)
-        try:
-            self._look_at_farthest(
-                {n: g.farthest(MAX_FARTHEST) for n, g in gaps.items() if n not in left}
-            )
-        finally:
-            for name, gap in gaps.items():
-                seen = self._seen.get(name, _NONE)
-                gap.report(
-                    self.reports[name], np.searchsorted(self.claims[name].places, seen)
-                )
+            sides[name] = claim.numbers, found, sizes
+            wrong[name] = suspects(*sides[name], unit)
+        self._look_at(
+            {
+                n: farthest(*own, MAX_FARTHEST)
+                for n, own in sides.items()
+                if n not in left
+            }
+        )
+        for name, (numbers, found, sizes) in sides.items():
+            report, places = self.reports[name], self.claims[name].places
+            at = np.searchsorted(places, self._seen.get(name, _NONE))
+            rest = np.setdiff1d(np.arange(len(numbers)), at)
+            still = np.intersect1d(wrong[name], rest).tolist()
+            if not still:
+                note_pass(report, numbers, found, sizes, rest)
+                continue
+            number, other = float(numbers[still[0]]), float(found[still[0]])
+            lead = f"{name}, entry {places[still[0]]}: the engine gave {number!r}"
+            reason = f"{lead}, an independent pass in float64 {other!r}"
+            entry = JudgedEntry("", number, verdict=REFUTED, reason=reason)
+            report.entries.append(entry)
+            report.unseen -= 1
         self._tell(self._now())
 
-    def _look_at_farthest(self, farthest: Mapping[str, Host]) -> None:
+    def _look_at(self, farthest: Mapping[str, Host]) -> None:
         """Check the entries that differ most from the float64 pass, like drawn ones."""
         chosen = dict.fromkeys(self.claims, _NONE)
         for name, far in farthest.items():
             at = self.claims[name].places[far]
             chosen[name] = np.setdiff1d(at, self._seen.get(name, _NONE))
-        if self._mark(chosen) > MAX_SAMPLED_STEPS:
+        if not any(map(len, chosen.values())) or self._mark(chosen) > MAX_SAMPLED_STEPS:
             return
         reports = {name: self._report(name, at) for name, at in chosen.items()}
         self.look(0, [e for report in reports.values() for e in report.entries])
@@ -664,7 +679,7 @@ _NONE: Final = np.zeros(0, dtype=np.int64)
 
 def _is_large(subject: Any, chosen: Sequence[int]) -> bool:
     made = [subject.outputs[k] for k in chosen]
-    return bool(subject.tape.work(made) > MAX_SAMPLED_STEPS)
+    return bool(subject.system.work(made) > MAX_SAMPLED_STEPS)
 
 
 def _is_tiny(number: float, true: Ball, job: Job) -> bool:

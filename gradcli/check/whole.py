@@ -2,7 +2,10 @@
 
 Invariant: an entry becomes `proved` only if SymPy's derivative of the program's
 expression, evaluated on balls, meets the certified number, and if the engine's reverse
-pass on symbols minus that derivative simplifies to 0.
+pass on symbols minus that derivative simplifies to 0. The proof of a claim holds for
+the shapes of a visit, and under its conditions.
+
+    prove(visit, claim, budget).conditions      # ("x > 0",)
 """
 
 from __future__ import annotations
@@ -12,20 +15,33 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain
+from math import prod
 from random import Random
 from typing import Any, Final
 
 import sympy
 
+from ..engine import Tensor
+from ..ops.records import compared_record
 from .balls import START_BITS, is_known, working
-from .entries import OUT_OF_TIME, InputReport, JudgedEntry, Row
-from .expressions import Expressions, compiled, number
+from .claim_sides import Visit, fitted_array, terms_of
+from .claims import Claim
+from .expressions import (
+    Expressions,
+    compiled,
+    number,
+    off_jumps,
+    simplifies_away,
+    vanishes,
+    vanishes_at,
+    vanishes_here,
+)
 from .formulas import closed_form, formula, full_form, indifferent, side_conditions
 from .graph import ACCURATE_BITS
+from .judge import OUT_OF_TIME, InputReport, JudgedEntry, Row
 from .process.budget import Budget, OutOfTime
 from .process.job import CERTIFIED, PROVED, Job, words_of
-from .prove import simplifies_away, vanishes, vanishes_at, vanishes_here
-from .subject import OnTerms
+from .subject import Subject, objects
 from .system import NoMeaning, exact
 from .terms import Term, Terms
 
@@ -59,7 +75,7 @@ class SymbolicCheck:
     """
 
     job: Job
-    subject: OnTerms
+    subject: Subject
     rows: Sequence[Row]
     reports: dict[str, InputReport]
     budget: Budget
@@ -77,7 +93,7 @@ class SymbolicCheck:
         except RecursionError:
             self._remark("the program is nested too deeply for SymPy's derivative")
         except Exception as error:
-            self._remark(f"SymPy has no expression of the whole: {words_of(error)}")
+            self._remark(f"SymPy has no expression of the program: {words_of(error)}")
         else:
             self._each(lambda entry: self._derive(bases[entry.row], entry))
             for report in self.reports.values():
@@ -156,7 +172,7 @@ class SymbolicCheck:
         most = MAX_FORMULAS if self.job.formulas else MAX_PROVED_ENTRIES
         if count <= most:
             return report.entries
-        report.remark = f"SymPy was given {most} of {count} entries of the whole"
+        report.remark = f"SymPy was given {most} of {count} entries of the program"
         drawn = sorted(Random(self.job.seed).sample(range(count), most))
         return [report.entries[k] for k in drawn]
 
@@ -168,7 +184,7 @@ class SymbolicCheck:
             entry.derivative = derivative
         else:
             entry.reason = entry.reason or (
-                f"{entry.label}: SymPy's derivative of the whole has no value there"
+                f"{entry.label}: SymPy's derivative of the program has no value there"
             )
 
     def _meets(self, derivative: sympy.Expr, entry: JudgedEntry) -> bool:
@@ -329,6 +345,86 @@ def _depends(
         return True
 
 
-def off_jumps(derivative: sympy.Expr) -> Any:
-    """Return a derivative without the impulses at jumps, which are zero elsewhere."""
-    return derivative.replace(sympy.DiracDelta, lambda *at: sympy.S.Zero)
+MAX_CLAIM_PROOF_ENTRIES: Final = 64
+"""Largest number of entries of a derivative that is proved."""
+
+
+@compared_record
+class Proof:
+    """The outcome of a proof, with the reason for a failure if it is known."""
+
+    done: bool
+    conditions: tuple[str, ...] = ()
+    reason: str | None = None
+
+
+def prove(visit: Visit, claim: Claim, budget: Budget) -> Proof:
+    """Return the proof of a claim, for the shapes and the branches of a visit."""
+    target, said = _sides(visit, claim)
+    claimed = terms_of(said)
+    roots = [*target, *claimed]
+    sizes = [len(visit.entries(name)) for name in claim.by]
+    entries = len(target) * prod(sizes)
+    if entries > MAX_CLAIM_PROOF_ENTRIES:
+        return Proof(False, reason=f"{entries} entries are too many for a proof")
+    if sum(term.size for term in roots) > MAX_SYMPY_TREE_NODES:
+        return Proof(False, reason="the expressions are too large for a proof")
+    book = independent(visit.terms, roots, budget)
+    true = derivatives(book, target, visit, claim.by)
+    if claim.expression is None:
+        said_to_be = derivatives(book, claimed, visit, claim.by)
+    else:
+        positions = visit.positions(claim)
+        true = [true[k] for k in positions.reshape(-1).tolist()]
+        given = objects([book.of(t) for t in claimed], said.shape)
+        found = fitted_array(given, positions.shape)
+        said_to_be = [] if found is None else list(found.flat)
+    for a, b in zip(said_to_be, true, strict=True):
+        with budget.slice(max(0.3, budget.left / 2)):
+            gap = book.released(off_jumps(a - b))
+            if vanishes(gap, book.values) or simplifies_away(gap, book.values):
+                continue
+            if not _by_equation(gap, visit, book):
+                return Proof(False)
+    settled = indifferent(visit.terms, book.free)
+    return Proof(True, side_conditions(visit.terms, roots, settled))
+
+
+def _by_equation(gap: sympy.Expr, visit: Visit, book: Expressions) -> bool:
+    """Tell whether a difference is zero because the program's equation holds: whether
+    its numerator is a multiple of the equation's."""
+    tied = visit.task.tied
+    if tied is None:
+        return False
+    (name,), (step,) = visit.entries(tied), terms_of(visit.output)
+    equation = book.released(book.of(name) - book.of(step))
+    above, zero = (sympy.numer(sympy.together(e)) for e in (gap, equation))
+    try:
+        return bool(sympy.reduced(above, [zero])[1] == 0)
+    except sympy.PolynomialError:
+        return False
+
+
+def branch(visit: Visit, claim: Claim) -> tuple[str, ...]:
+    """Return the conditions of a visit's branch, by which two visits are compared."""
+    target, said = _sides(visit, claim)
+    return side_conditions(visit.terms, [*target, *terms_of(said)])
+
+
+def _sides(visit: Visit, claim: Claim) -> tuple[list[Term], Tensor]:
+    """Return the terms to differentiate, and the claimed or the compared tensor."""
+    alone = claim.expression is None
+    return terms_of(visit.target(claim)), (
+        visit.other() if alone else visit.expression(claim)
+    )
+
+
+def derivatives(
+    book: Expressions, outputs: Sequence[Term], visit: Visit, by: Sequence[str]
+) -> list[sympy.Expr]:
+    """Return SymPy's derivative of each output by each entry, in C order."""
+    found = [book.of(term) for term in outputs]
+    for name in by:
+        symbols = [book.of(term) for term in visit.entries(name)]
+        found = [sympy.diff(e, symbol) for e in found for symbol in symbols]
+    return found

@@ -52,9 +52,6 @@ def main() -> NoReturn:
         import gc
 
         gc.set_threshold(100_000, 50, 100)
-        from ..lang.process import with_room
-
-        with_room(run)
         status = run(sys.argv[1:])
     except KeyboardInterrupt as interrupt:
         status = ending.status_of(interrupt)
@@ -65,7 +62,7 @@ def main() -> NoReturn:
 
 def _abandon_files() -> None:
     """Remove files that are not completely written."""
-    writing: Any = sys.modules.get("gradcli.lang.filesystem")
+    writing: Any = sys.modules.get("gradcli.tables.filesystem")
     if writing is not None:
         writing.abandon()
 
@@ -96,8 +93,9 @@ def run(argv: list[str]) -> int:
         silence,
         standard_output,
     )
-    from .problems import Exit, problem_of
+    from .problems import Exit, problem_of, with_command_name
 
+    argv = with_command_name(argv)
     try:
         stream = standard_output(json="--json" in argv)
         status = _dispatch(argv)
@@ -120,7 +118,7 @@ def run(argv: list[str]) -> int:
         elif "--debug" in argv:
             _show_traceback(error)
         if problem.missing:
-            from .symbols import with_command
+            from .sources import with_command
 
             problem = with_command(problem, argv)
         _report(problem, argv)
@@ -181,7 +179,7 @@ def _report(problem: ProgramError, argv: list[str]) -> None:
     """Report an error as a block, or with `--json` as an object; never fail."""
     if "--json" in argv:
         from ..answers.jsons import dumps
-        from ..answers.remarks import taken
+        from ..answers.writer import taken
 
         text = dumps({**problem.as_dict(), "notes": taken()})
     else:

@@ -9,49 +9,50 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, count, islice, product
 from math import floor, isfinite, log10, nan, prod
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..answers.box import read_range
-from ..answers.column_files import format_of, open_columns
-from ..answers.notes import ways_notes
-from ..answers.plot import Curve, Field, Surface
-from ..answers.progress import Bar, wants_bar
-from ..answers.question import notes_on_data
+from ..answers.curves import Curve, Field, Surface
+from ..answers.gradients import gradients
+from ..answers.question import Question, notes_on_data
+from ..answers.writer import Bar, wants_bar
+from ..check.process.job import is_weaker
 from ..engine import resolve
 from ..lang import compiled
+from ..lang.bindings import read_binding
 from ..lang.compiled import Compiled, check_names
 from ..lang.errors import ProgramError
 from ..lang.excerpt import enumerated
 from ..lang.factory import Factory
-from ..lang.points import (
+from ..lang.prepare import data_among, value_of
+from ..lang.suggest import did_you_mean
+from ..tables.column_files import format_of, open_columns
+from ..tables.points import (
     STANDARD_INPUT,
     point_blocks,
     refuse_one_of_several,
     total_size,
 )
-from ..lang.prepare import data_among, value_of
-from ..lang.rows import Ways
-from ..lang.suggest import did_you_mean
-from ..lang.text_tables import Points, RowBlock, WantedColumns
+from ..tables.text_tables import Points, RowBlock, WantedColumns
+from ..tables.workers import Done, NanRow, Task, workers
+from .checking import CheckProcess
 from .ending import before_exit, status_of
-from .executors import Done, NanRow, Task, workers
-from .limits import once, renew
-from .option_groups import Many
+from .limits import once, printing, renew, rows
+from .options import Many, listed
 from .output import flush_warnings, form, note, rows_output, warn
 from .problems import Exit, wrong
-from .required import Required, silent
-from .sources import listed
 
 if TYPE_CHECKING:
     from ..answers.question import Question
+    from ..check.process.job import Verification
     from ..lang.nested import Floats
 
 ROW_POINTS = 11
@@ -85,26 +86,90 @@ def run(
     question: Question,
     many: Many,
     kind: str,
-    trace: bool = False,
     require: str | None = None,
 ) -> int:
     """Compute the value and what is of this ``kind``, a command's name, at every point;
-    return the exit status. With ``trace`` stderr tells how the rows are computed;
-    ``require`` is what each row is to be."""
-    work = _Work(question, many, kind, trace)
+    return the exit status. ``require`` is what each row is to be."""
+    work = _Work(question, many, kind)
     if require is not None:
-        plain = replace(question, tell=silent, wrt=work.program.settings.wrt)
+        plain = replace(question, tell=lambda text: None, wrt=work.program.settings.wrt)
         work.required = Required(plain, kind, require)
     flush_warnings()
     return work.run()
 
 
+FINITE = "finite"
+"""Requirement that no number is infinite or nan."""
+
+
+@dataclass(frozen=True, slots=True)
+class Required:
+    """A requirement of the rows of a table.
+
+    question  the program, with the values that all rows share
+    kind      what is computed: the command's name
+    least     the weakest verdict that is no failure, or `FINITE`
+    """
+
+    question: Question
+    kind: str
+    least: str
+
+    def shortfalls(
+        self, given: Mapping[str, Any], results: Sequence[Any], rows: Sequence[int]
+    ) -> list[tuple[int, str]]:
+        """Return the numbers of the rows that fall short, of these ``rows``, and why.
+
+        Args:
+            given: the columns of the inputs.
+            results: the columns of values and derivatives.
+        """
+        found = []
+        for nr in rows:
+            if not all(np.isfinite(column[nr]).all() for column in results):
+                found.append((nr, f"not {FINITE}"))
+            elif self.least != FINITE:
+                text = self._weakness({name: c[nr] for name, c in given.items()})
+                found += [(nr, text)] if text else []
+        return found
+
+    def _weakness(self, values: Mapping[str, Any]) -> str:
+        """Return why the verdict on one row is too weak; nothing if it is not."""
+        words = (f"{name}={np.asarray(v).tolist()!r}" for name, v in values.items())
+        bound = (*self.question.values, *map(read_binding, words))
+        try:
+            verification = self._verified(replace(self.question, values=bound))
+        except ProgramError as error:
+            return error.message
+        weak = [v for v in verification.inputs if is_weaker(v.verdict, self.least)]
+        if not weak:
+            return ""
+        reason = f": {weak[0].note}" if weak[0].note else ""
+        return f"{weak[0].name}: {weak[0].verdict}, not {self.least}{reason}"
+
+    def _verified(self, question: Question) -> Verification:
+        """Return the verdicts on the derivatives at one point."""
+        check = CheckProcess(question, needed=True)
+        run = question.run()
+        if self.kind == "grad":
+            found = gradients(run, question.grad_output, with_graph=False)
+            check.submit(*found.job(question.seconds))
+        else:
+            from ..answers.derivatives import hessian, jacobian
+
+            every = self.kind == "hessian"
+            blocks = hessian(run) if every else jacobian(run, "auto")
+            check.submit(blocks.job(question.seconds, False))
+        verification: Verification = check.finish()
+        return verification
+
+
 class _Work:
     """A program and its points, with what is known of its run."""
 
-    def __init__(self, question: Question, many: Many, kind: str, trace: bool) -> None:
+    def __init__(self, question: Question, many: Many, kind: str) -> None:
         wrt = () if kind == "value" else question.wrt
-        self.many, self.kind, self.trace = many, kind, trace
+        self.many, self.kind = many, kind
         same = {n: getattr(question, n) for n in ("dtype", "device", "seed", "of")}
         self.program = compiled.compile(question.program, wrt=wrt, **same)
         bindings = question.values
@@ -133,7 +198,7 @@ class _Work:
         self.asked = WantedColumns(free, self.kept, read, named)
         self.bad = self.nan = self.first_nan = self.weak = 0
         self.count = 1
-        self.ways = Ways(0)
+        self.single = 0
         self.required: Required | None = None
 
     def run(self) -> int:
@@ -148,8 +213,8 @@ class _Work:
         columns = self._columns()
         task = Task(
             self.program, self.shared, self.given, self.kept, self.kind, columns,
-            suffix if out is None else format_of(out), self.many.on_error,
-            self.required,
+            suffix if out is None else format_of(out), self.many.on_error, rows,
+            None if self.required is None else self.required.shortfalls,
         )  # fmt: skip
         # The rows of a pipe may come slowly, so results are not held back for more of
         # them.
@@ -158,15 +223,15 @@ class _Work:
             refuse_one_of_several(table, out)
         written = open_columns(out, rows_output(), task.suffix, columns)
         try:
-            with (
-                once(),
-                workers(self.many.cluster, task, held_back) as found,
-                written as file,
-                self._progress() as moved,
-            ):
+            with once(), ExitStack() as stack:
+                with printing():  # a cluster may take its time to answer
+                    here = workers(self.many.cluster, task, held_back)
+                    found = stack.enter_context(here)
+                file = stack.enter_context(written)
+                moved = stack.enter_context(self._progress())
                 for done in found.in_order(self._in_sizes(blocks)):
                     renew()
-                    self.ways = self.ways.and_then(done.ways)
+                    self.single += done.single
                     file.write(done.rows)
                     file.file.flush()
                     before = self.count
@@ -180,15 +245,13 @@ class _Work:
             unwritten = "" if out is None else f"; {out} is not written"
             note(f"interrupted: {_rows(self.count - 1)} done{unwritten}")
             return status_of(interrupt)
-        for line in ways_notes(self.ways) if self.trace else ():
-            note(line)
         if self.bad:
             be = "is" if self.bad == 1 else "are"
-            became = f"{be} nan" if self.many.on_error == "nan" else f"{be} left out"
+            became = f"{be} nan" if self.many.on_error == "nan" else f"{be} skipped"
             note(f"note: {_rows(self.bad)} could not be computed and {became}")
         if self.nan:
             be = "is" if self.nan == 1 else "are"
-            out_of = " and left out" if self.many.on_error == "skip" else ""
+            out_of = " and skipped" if self.many.on_error == "skip" else ""
             first = f"the first is row {self.first_nan}"
             note(f"note: {_rows(self.nan)} {be} nan{out_of}; {first}")
         if self.bad or (self.nan and self.many.on_error is not None):
@@ -221,7 +284,7 @@ class _Work:
 
         def together() -> bool:
             """Return whether most rows so far were computed together."""
-            return self.ways.alone < self.ways.rows / 10
+            return self.single < (self.count - 1) / 10
 
         for block in blocks:
             if together():
@@ -311,7 +374,8 @@ def _rows(count: int) -> str:
 
 def swept(texts: Sequence[str], factory: Factory, drawn: bool) -> dict[str, Floats]:
     """Return the values of the inputs that are swept, by name, from texts
-    ``NAME=START..STOP:COUNT``; more points if they are ``drawn``."""
+    ``NAME=START..STOP:COUNT`` or ``NAME=[VALUES]``; more points if they are
+    ``drawn``."""
     found: dict[str, Floats] = {}
     usual = (SIDE_POINTS if len(texts) > 1 else CURVE_POINTS) if drawn else ROW_POINTS
     ranges = [(text, read_range(text)) for text in texts]
@@ -320,11 +384,15 @@ def swept(texts: Sequence[str], factory: Factory, drawn: bool) -> dict[str, Floa
         warn(f"a range is written with two dots: {old}")
     for text, each in ranges:
         count = each and (str(usual) if each.points is None else each.points)
-        if not (each and count and count.lstrip("-").isdecimal()):
-            hint = "as in --sweep x=0..1:101"
+        listed = None if each else _listed(text, factory)
+        if listed is not None:
+            name, number = read_binding(text).name, len(listed)
+        elif each and count and count.lstrip("-").isdecimal():
+            name, number = each.start.name, int(count)
+        else:
+            hint = "as in --sweep x=0..1:101, for 101 points, or --sweep x=[0,1,5]"
             message = f"--sweep: {text!r} is not NAME=START..STOP:COUNT"
             raise wrong("E595", message, hint)
-        name, number = each.start.name, int(count)
         if name in found:
             message = f"--sweep: {name} is swept over twice"
             raise wrong("E503", message, "leave out one of the two")
@@ -332,17 +400,31 @@ def swept(texts: Sequence[str], factory: Factory, drawn: bool) -> dict[str, Floa
         if not 1 <= number <= most:
             hint = f"all sweeps together have 1 to {MAX_SWEPT_POINTS:,}"
             raise wrong("E595", f"--sweep {text}: {number:,} points", hint)
-        both = [np.asarray(value_of(e, factory)) for e in (each.start, each.stop)]
+        if listed is not None:
+            found[name] = listed
+            continue
+        ends = (each.start, each.stop) if each else ()
+        both = [np.asarray(value_of(end, factory)) for end in ends]
         if any(end.shape for end in both):
             raise wrong("E595", f"--sweep {text}: an end is no number", "give a number")
         first, last = map(float, both)
         if not isfinite((last - first) * number):
-            message = f"the range {each._replace(points=None).text} has no end"
+            shown = each._replace(points=None).text if each else text
+            message = f"the range {shown} has no end"
             raise wrong("E595", message, "give two finite ends, as in x=-3..3")
         # Rounded once, so that 0..3:11 has 0.9 among its points.
         steps = np.arange(number) * (last - first) / max(1, number - 1)
         found[name] = np.append(first + steps[:-1], last if number > 1 else first)
     return found
+
+
+def _listed(text: str, factory: Factory) -> Floats | None:
+    """Return the values in ``NAME=[VALUES]``; None if the text is not that."""
+    _, equals, listed = text.partition("=")
+    if not equals or not listed.strip().startswith("["):
+        return None
+    values = np.asarray(value_of(read_binding(text), factory))
+    return values.astype(float) if values.ndim == 1 and values.size else None
 
 
 def _grid(axes: Mapping[str, Floats]) -> Iterator[RowBlock]:
@@ -359,7 +441,7 @@ def _grid(axes: Mapping[str, Floats]) -> Iterator[RowBlock]:
 def over_sweep(question: Question, many: Many, log: str) -> Curve | Field:
     """Return value and derivatives over one sweep, or two, NaN where there are none;
     the places on a logarithmic axis "x" have equal ratios."""
-    program, work = question.program, _Work(question, many, "plot", False)
+    program, work = question.program, _Work(question, many, "plot")
     if work.free:
         hint = f"add {work.free[0]}=VALUE, or a range: {work.free[0]}=-3..3"
         raise wrong("E506", f"no value for {enumerated(work.free)}", hint)

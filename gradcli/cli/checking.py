@@ -7,19 +7,17 @@ Numbers are printed before their verdicts are waited for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..lang.process import is_out_of_memory
 from . import anything_set
 from .ending import before_exit
-from .output import MORE_TIME, Printer, form, note
+from .output import MORE_TIME, form, note
 from .problems import Exit
 
 if TYPE_CHECKING:
-    from ..answers.line import Line
     from ..answers.question import Question
-    from ..check.claims.text import ClaimsTask, Judgement
+    from ..check.claims import ClaimsTask
     from ..check.process.job import Job, Verification
 
 CHECKED = frozenset({"check", "grad", "jacobian", "hessian"})
@@ -78,13 +76,11 @@ class CheckProcess:
     verdict is shown and none is ``needed``."""
 
     def __init__(self, question: Question, needed: bool = False) -> None:
-        self.question = question
         self._checker: Any = None
+        self._task: Job | ClaimsTask | None = None
+        self._refusal: str | None = None
         if needed or (question.verified and not form.numbers_only):
             self.require()
-        self._job: Job | None = None
-        self._refusal: str | None = None
-        self._reworded: Callable[[Verification], Verification] = lambda found: found
 
     @property
     def wanted(self) -> bool:
@@ -95,53 +91,32 @@ class CheckProcess:
         if self._checker is None:
             self._checker = _waiting.pop() if _waiting else _start()
 
-    def submit(
-        self,
-        job: Job,
-        reason: str | None = None,
-        reworded: Callable[[Verification], Verification] = lambda found: found,
-    ) -> None:
-        """Hand over the job, so that it is checked while its numbers are printed.
-
-        A ``reason`` says why it is not checked; ``reworded`` makes verdicts on the job
-        ones on the answer.
-        """
-        self._job, self._reworded, self._refusal = job, reworded, reason
-        if reason is not None:
+    def submit(self, task: Job | ClaimsTask, reason: str | None = None) -> None:
+        """Hand over the task, so that it is checked while its numbers are printed; a
+        ``reason`` says why it is not checked."""
+        self._task, self._refusal = task, reason
+        if self._checker is None:
+            self._refusal = "no checking process could be started"
+        elif reason is not None:
             self._checker.stop()
-        elif not self._submitted(job):
-            self._refusal = NO_THREAD
+        else:
+            try:
+                self._checker.submit(task)
+            except RuntimeError as error:
+                if not is_out_of_memory(error):
+                    raise
+                self._refusal = NO_THREAD
 
-    def finish(self) -> Verification | None:
-        """Return the verdicts reached within the job's time; None without a job."""
-        job = self._job
-        if job is None:
+    def finish(self) -> Any:
+        """Return what was reached within the task's time: a `Verification` of a job, a
+        `Judgement` of claims; None without a task."""
+        if self._task is None:
             return None
         if self._refusal is not None:
-            return self._reworded(job.unanswered().ended(self._refusal))
+            return self._task.unanswered().ended(self._refusal)
         updates = list(self._checker.results())
         self._checker.stop()
-        return self._reworded(updates[-1]) if updates else None
-
-    def judge(self, task: ClaimsTask) -> Judgement:
-        """Return the rulings that were reached within the claims' time."""
-        if self._checker is None:
-            return task.unanswered().ended("no checking process could be started")
-        if not self._submitted(task):
-            return task.unanswered().ended(NO_THREAD)
-        updates: list[Judgement] = list(self._checker.results())
-        self._checker.stop()
-        return updates[-1]
-
-    def _submitted(self, task: Job | ClaimsTask) -> bool:
-        """Send the task to the checking process; return False if memory is lacking."""
-        try:
-            self._checker.submit(task)
-        except RuntimeError as error:
-            if not is_out_of_memory(error):
-                raise
-            return False
-        return True
+        return updates[-1] if updates else None
 
 
 def needs_verdict(require: str | None) -> bool:
@@ -149,51 +124,14 @@ def needs_verdict(require: str | None) -> bool:
     return require not in (None, "finite")
 
 
-def show_checked(
-    numbers: Iterable[Iterable[Line]],
-    check: Callable[[], Verification | None],
-    require: str | None,
-    judged: Callable[[Verification | None], object],
-    labels: Mapping[str, str],
-    what: str,
-    more: Callable[[Verification | None], Iterable[Line]] = lambda _: (),
-    finite: bool = True,
+def exit_status(
+    verification: Verification | None, require: str | None, finite: bool = True
 ) -> int:
-    """Print the numbers, then their verdicts; return the exit status.
-
-    Args:
-        numbers: the lines in parts; each is printed before the next is made.
-        check: returns the verdicts; None: nothing was checked.
-        require: the weakest verdict that is not a failure.
-        judged: returns the answer with its verdicts, to be printed as a JSON object.
-        labels: the derivative's label by each input; empty: no verdicts are printed.
-        what: a noun for what was checked, such as "gradients", for the summary.
-        more: returns the lines that follow the verdicts.
-        finite: whether no number is infinite or nan, which is required at least.
-    """
-    printer = Printer()
-    for lines in numbers:
-        if not form.json:
-            printer.lines(lines)
-    verification = check()
-    if form.json:
-        from ..answers.jsons import as_json
-
-        printer.lines(as_json(judged(verification)))
-    else:
-        if verification is not None and labels and not form.quiet:
-            from ..answers.verdict_lines import verdict_lines
-
-            printer.lines(verdict_lines(verification, labels, what))
-        printer.lines(more(verification))
+    """Return 1, and tell the reasons on stderr, if a number is infinite or nan although
+    something is required, or if a verdict is refuted or too weak."""
     if require is not None and not finite:
         note("not finite: the value or a derivative")
         return Exit.REFUTED
-    return _status(verification, require)
-
-
-def _status(verification: Verification | None, require: str | None) -> int:
-    """Return 1, and tell the reasons on stderr, if a verdict is refuted or too weak."""
     if verification is None:
         return Exit.DONE
     from ..check.process.job import REFUTED, is_weaker, lacked_time

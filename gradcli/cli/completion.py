@@ -22,10 +22,14 @@ from typing import Any, Final, NamedTuple
 from typer import Context
 from typer._click.shell_completion import CompletionItem
 
+from ..answers.catalog import find, known_names
 from ..lang.errors import ProgramError
-from ..lang.filesystem import replacing
+from ..lang.factory import CONSTRUCTORS
 from ..lang.lexicon import KEYWORDS
 from ..lang.parser import parse
+from ..lang.prepare import input_names
+from ..lang.syntax import assigned_names
+from ..tables.filesystem import replacing
 from .commands import COMMANDS
 from .group import command_of
 from .options import takes_program
@@ -92,15 +96,11 @@ def files(begun: str) -> list[str]:
 
 def functions() -> list[str]:
     """Return the names of all operations."""
-    from ..answers.catalog import known_names
-
     return sorted(known_names())
 
 
 def describe(names: Sequence[str]) -> dict[str, tuple[str, str]]:
     """Return what operations are and how each is called, unless there are many."""
-    from ..answers.catalog import find
-
     known = map(find, names if len(names) <= MAX_TOLD else ())
     return {
         name: (each.doc, f"{name}({', '.join(each.parameters)})")
@@ -170,7 +170,7 @@ class _Line:
             yield from _behind(head + at, _files(path))
         else:
             free = (p for p in self._params if p.param_type_name == "argument"
-                    and self._context.params.get(p.name) is None)  # fmt: skip
+                    and not self._context.params.get(p.name))  # fmt: skip
             for argument in (*free,)[:1]:
                 yield from argument.shell_complete(self._context, text)
 
@@ -221,8 +221,6 @@ class _Line:
         if found is None:
             return
         lead, begun = text[: found.start(1)], found[1]
-        from ..lang.factory import CONSTRUCTORS
-
         mentioned = {match[1] for match in _OWN_NAME.finditer(lead) if match[1]}
         own = {*names, *mentioned.difference(KEYWORDS)}
         called = {*functions(), *CONSTRUCTORS} - own
@@ -243,8 +241,6 @@ class _Line:
             return ""
 
     def _inputs(self) -> list[str]:
-        from ..lang.prepare import input_names
-
         given = self._words[0 if self._file is not None else 1 :]
         bound = {word.partition("=")[0] for word in given}
         try:
@@ -254,8 +250,6 @@ class _Line:
 
     def _assigned(self) -> list[str]:
         """Return the assigned names, even if the program is not complete."""
-        from ..lang.syntax import assigned_names
-
         text = self._program()
         try:
             return [*assigned_names(parse(text, ()))]
@@ -395,17 +389,33 @@ def print_script(shell: str) -> str:
 
 
 def install(shell: str) -> str:
-    """Write a shell's script where the shell finds it; return the path."""
+    """Write a shell's script where the shell finds it, for zsh also an alias; return
+    the path of the script."""
     script = print_script(shell)
     try:
         _, path = _typers().install(shell, "gradcli", VARIABLE)
         with replacing(str(path)) as file:
             file.write(f"{script}\n".encode())
+        if shell == "zsh":
+            _add_alias(Path.home() / ".zshrc")
     except OSError as error:
         reason = error.strerror or str(error)
         hint = "gradcli --show-completion prints the script, to be put elsewhere"
         raise wrong("E598", f"cannot install completion: {reason}", hint) from None
     return str(path)
+
+
+ZSH_ALIAS: Final = "alias gradcli='noglob gradcli'"
+"""Line by which zsh leaves brackets, `*`, `?`, `^` and `(` in words to gradcli."""
+
+
+def _add_alias(path: Path) -> None:
+    """Add the alias to the file that zsh reads when it starts, unless the file has an
+    alias of gradcli."""
+    text = path.read_text(encoding="utf-8", errors="surrogateescape")
+    if "alias gradcli=" not in text:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(f"{ZSH_ALIAS}\n")
 
 
 def _typers() -> Any:
@@ -431,6 +441,8 @@ def complete(argv: list[str]) -> int:
         print(print_script(shell))
     else:
         note(f"completion of {shell} is in {install(shell)}")
+        if shell == "zsh":
+            note("the alias in ~/.zshrc lets you write [ ] * ? ^ ( without quotes")
         note("it is there in a new terminal")
     return 0
 

@@ -14,21 +14,12 @@ from collections.abc import Callable, Collection, Mapping
 from stat import S_ISREG
 from typing import Any, Final, NamedTuple
 
-from ..answers.theme import THEMES
+from ..answers.line import THEMES
 from ..lang.errors import ProgramError
+from ..lang.suggest import did_you_mean
 from . import PREFIX, settings_path
 from .limits import MAX_DIGITS, MAX_SETTABLE_SECONDS, bytes_of
 from .problems import wrong
-
-MAX_FILE_BYTES: Final = 1 << 20
-"""Largest file of settings, in bytes."""
-
-MAX_PARTS: Final = 100
-"""Largest number of points in a line of settings: the memory that a key of TOML takes
-grows with the square of its parts."""
-
-MARK: Final = "\ufeff"
-"""Mark of the encoding, with which some editors begin a file."""
 
 MIN_COLUMNS: Final = 20
 MAX_COLUMNS: Final = 1000
@@ -202,8 +193,6 @@ def setting_of(key: str, where: str = "") -> Setting:
     found = BY_KEY.get(key.lower().replace("_", "-"))
     if found is not None:
         return found
-    from ..lang.suggest import did_you_mean
-
     hint = did_you_mean(key, BY_KEY) or f"the settings are {', '.join(BY_KEY)}"
     name, equals, value = key.partition("=")
     if equals and name in BY_KEY and not where:
@@ -220,6 +209,10 @@ def read(setting: Setting, text: str, place: str, hint: str) -> object:
         raise wrong("E595", message, hint) from None
 
 
+MARK = "\ufeff"
+"""Mark of the encoding, with which some editors begin a file."""
+
+
 def shown(where: str) -> str:
     """Return a path with ``~`` for the home folder."""
     home = os.path.expanduser("~")
@@ -228,23 +221,15 @@ def shown(where: str) -> str:
 
 
 def content(where: str) -> str:
-    """Return the text of the file of settings, with its line ends and, if it begins
-    with it, with the mark of its encoding; nothing if there is none. What is no regular
-    file is refused, because reading it might never end."""
-    reason = ""
+    """Return the text of the file of settings with its line ends; nothing if there is
+    none. What is no regular file is refused, because reading it might never end."""
+    reason = "it is no file"
     try:
         if os.path.realpath(where) == os.devnull:
             return ""
-        if os.path.exists(where) and not S_ISREG(os.stat(where).st_mode):
-            reason = "it is no file"
-        else:
+        if not os.path.exists(where) or S_ISREG(os.stat(where).st_mode):
             with open(where, "rb") as file:
-                data = file.read(MAX_FILE_BYTES + 1)
-            parts = max(line.count(b".") for line in data.splitlines() or [b""])
-            if len(data) > MAX_FILE_BYTES or parts > MAX_PARTS:
-                reason = "it is too long, or a line of it has too many points"
-            else:
-                return data.decode()
+                return file.read().decode()
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except (OSError, UnicodeDecodeError) as error:
@@ -323,7 +308,7 @@ def _note_unused(
         return
     from .output import note
 
-    note(f"note: {text}, set by {required.place}, does not count: {reason}")
+    note(f"note: {text}, set by {required.place}, has no effect: {reason}")
 
 
 def explained(text: str) -> list[str]:

@@ -209,7 +209,7 @@ class Commands(HelpPage, TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args[0] not in COMMANDS:
-            raise unknown_command(*args)
+            raise unknown_command(args[0])
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -221,9 +221,9 @@ class Commands(HelpPage, TyperGroup):
             command = next((each for each in args if each in COMMANDS), None)
             if command is not None:
                 hint = f"write it behind: gradcli {command} {word} ..."
-                raise wrong("E591", f"{word} stands before the command", hint)
+                raise wrong("E591", f"{word} comes before the command", hint)
             if not OPTION.match(word):
-                raise unknown_command(*args)
+                raise unknown_command(args[0])
         return super().parse_args(ctx, args)
 
 

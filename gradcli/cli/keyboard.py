@@ -1,8 +1,7 @@
 """Input from a terminal: one key, or lines with history and completion.
 
 Invariants: however the process ends, the terminal is left as it was found. Lines are
-read by prompt_toolkit where it is installed, else by the interpreter's own readline;
-those of a pipe are read without a prompt.
+read by the interpreter's own readline; those of a pipe are read without a prompt.
 """
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from io import TextIOWrapper, UnsupportedOperation
 from pathlib import Path
-from typing import Any
 
 from ..lang.errors import ProgramError
+from ..tables.filesystem import STANDARD_INPUT, guarded
 from .ending import before_exit
 
 PROMPT, MORE = "> ", ". "
@@ -83,7 +82,7 @@ def _pressed() -> str:
 def typed(complete: Complete, goes_on: Callable[[str], bool]) -> Iterator[str]:
     """Yield what is typed until Ctrl-D, a line or, where a text ``goes_on``, a block at
     a time. Ctrl-C drops what is being typed."""
-    line = _editor(complete)
+    line = _with_readline(complete) if terminal() else _piped
     if isinstance(sys.stdin, TextIOWrapper):
         # Bytes that are no text come as characters that no program has.
         with suppress(UnsupportedOperation):  # in a session that another one started
@@ -104,20 +103,7 @@ def typed(complete: Complete, goes_on: Callable[[str], bool]) -> Iterator[str]:
             yield text.rstrip("\n")
 
 
-def _editor(complete: Complete) -> Callable[[str], str]:
-    """Return a function that reads a line after a prompt; EOFError means the end."""
-    if not terminal():
-        return _piped
-    try:
-        import prompt_toolkit
-    except ImportError:
-        return _with_readline(complete)
-    return _with_toolkit(prompt_toolkit, complete)
-
-
 def _piped(prompt: str) -> str:
-    from ..lang.filesystem import STANDARD_INPUT, guarded
-
     line = ""
     if sys.stdin is not None:
         with guarded(STANDARD_INPUT, "type the lines", codes=("E594", "E594", "E594")):
@@ -144,45 +130,23 @@ def _input(prompt: str) -> str:
         raise
 
 
-def _with_toolkit(toolkit: Any, complete: Complete) -> Callable[[str], str]:
-    from prompt_toolkit.completion import Completer, Completion
-    from prompt_toolkit.history import FileHistory, InMemoryHistory
-    from prompt_toolkit.shortcuts import CompleteStyle
-
-    class Words(Completer):
-        def get_completions(self, document: Any, event: object) -> Iterator[Completion]:
-            begun, words = complete(document.text_before_cursor)
-            for word in words:
-                yield Completion(word, start_position=-len(begun))
-
-    path = _history("history")
-    session = toolkit.PromptSession(
-        history=InMemoryHistory() if path is None else FileHistory(str(path)),
-        completer=Words(),
-        complete_while_typing=False,
-        complete_style=CompleteStyle.READLINE_LIKE,
-        enable_history_search=True,
-    )
-    read: Callable[[str], str] = session.prompt
-    return read
-
-
 def _with_readline(complete: Complete) -> Callable[[str], str]:
     try:
         import readline
     except ImportError:
         return _input
-    path = _history("readline")
+    state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    path = Path(state) / "gradcli" / "readline"
 
     def keep() -> None:
         with suppress(OSError):
             readline.write_history_file(path)
 
-    if path is not None:
-        with suppress(OSError):
-            readline.read_history_file(path)
-        # The process ends without running Python's exit handlers.
-        before_exit.append(keep)
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        readline.read_history_file(path)
+    # The process ends without running Python's exit handlers.
+    before_exit.append(keep)
 
     def nth(begun: str, state: int) -> str | None:
         word, words = complete(readline.get_line_buffer()[: readline.get_endidx()])
@@ -194,15 +158,3 @@ def _with_readline(complete: Complete) -> Callable[[str], str]:
     readline.set_completer_delims(" \t\n()[]{},;=+-*/^%@'\"")
     readline.parse_and_bind("tab: complete")
     return _input
-
-
-def _history(name: str) -> Path | None:
-    """Return the file in which lines are kept between sessions; None if there is
-    none."""
-    state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
-    folder = Path(state) / "gradcli"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return None
-    return folder / name

@@ -19,7 +19,6 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from os import environ
 from threading import current_thread, main_thread
 from time import monotonic, process_time
@@ -35,6 +34,7 @@ from ..lang.process import (
     relief,
     restore,
 )
+from ..ops.records import record
 from . import ending
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ Problem: TypeAlias = tuple[str, str, str]
 """The code, the message and the hint of an error."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Limits:
     """The limits on seconds and bytes that the command line set."""
 
@@ -217,6 +217,16 @@ class _LimitWatch:
         most = bytes_taken("data") + max(0, room) + HEADROOM_BYTES
         self._memory_before = lowered("DATA", most)
         self._bounded = True
+        from ..engine.devices import BEFORE_FIRST_USE
+
+        BEFORE_FIRST_USE[:] = [self.leave_to_device]
+
+    def leave_to_device(self) -> int:
+        """Lift the limit on this process's memory, in which the compiler of a GPU's
+        kernels cannot run; return the most bytes that the device's memory may take."""
+        self._bounded = False
+        restore("DATA", self._memory_before)
+        return self._limits.memory_bytes
 
     def free_memory(self) -> None:
         """Free memory for reporting an error."""
@@ -343,7 +353,12 @@ def _at(frame: FrameType | None, code: str, message: str, hint: str) -> ProgramE
 
 _watch: Final = _LimitWatch()
 enforced, begin, renew = _watch.enforced, _watch.begin, _watch.renew
-rows, allow, printing = _watch.rows, _watch.allow, _watch.printing
+allow, printing = _watch.allow, _watch.printing
+
+
+def rows() -> AbstractContextManager[AbstractContextManager[None]]:
+    """Return a context of a block to compute each row in; workers find it by name."""
+    return _watch.rows()
 
 
 def make_room(argv: Sequence[str]) -> None:

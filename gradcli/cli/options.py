@@ -8,9 +8,10 @@ begins with. So `gradcli grad "-x**2" x=-3` works and `--jsn` is an error.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass, is_dataclass
+from dataclasses import is_dataclass
 from functools import partial
 from importlib import import_module
 from inspect import Parameter, Signature, signature
@@ -18,6 +19,7 @@ from math import isfinite
 from typing import (
     Annotated,
     Any,
+    ClassVar,
     Final,
     Literal,
     TypeAlias,
@@ -25,12 +27,14 @@ from typing import (
     get_origin,
     get_type_hints,
 )
+from unicodedata import normalize
 
 from typer import Argument, Option
 
 from ..answers.line import Layout
-from ..answers.remarks import keep
+from ..answers.writer import keep
 from ..lang.maxima import MAX_PROGRAM_BYTES
+from ..ops.records import record
 from .limits import (
     MAX_DIGITS,
     MAX_MEMORY_BYTES,
@@ -41,7 +45,7 @@ from .limits import (
     enforced,
 )
 from .output import form
-from .problems import wrong
+from .problems import typed, wrong
 
 OPTION = re.compile(r"-h$|--[A-Za-z][\w-]*(=|$)")
 
@@ -62,7 +66,7 @@ GradOutput: TypeAlias = Annotated[
     Option(
         "--grad-output",
         metavar="VALUE",
-        help="The cotangent of an output of several numbers: the gradient is that of "
+        help="Weights for an output of several numbers: the gradient is that of "
         "sum(VALUE * output).",
     ),
 ]
@@ -70,9 +74,11 @@ Times: TypeAlias = Annotated[
     list[str] | None,
     Option(
         "--times",
+        "--along",
         metavar="NAME=VALUE",
-        help="Only the product with a vector, without the matrix: VALUE is the part of "
-        "the vector for an input, of its shape; of inputs that are not named it is 0.",
+        help="Only the product with a vector: the derivative along it. VALUE is the "
+        "part of the vector for an input, and has the input's shape. For other inputs "
+        "it is 0.",
     ),
 ]
 VerifySeconds: TypeAlias = Annotated[
@@ -96,7 +102,7 @@ def _size(option: str) -> dict[str, Any]:
     return {"parser": partial(bytes_of, option=option), "show_default": False}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Request:
     """The options and arguments that all commands on programs share."""
 
@@ -107,7 +113,7 @@ class Request:
             help="The program and a value for each of its inputs. EXPR is '-' to read "
             "the program from standard input. VALUE is an expression, @FILE (.npy, "
             ".npz:key, .csv, .tsv, .json), a column of a table (@points.csv:x), or "
-            "@- for standard input. What is read from a file is data: nothing is "
+            "@- for standard input. A value from a file is data: nothing is "
             "differentiated by it, unless --wrt names it or all inputs are read.",
         ),
     ] = None
@@ -133,7 +139,7 @@ class Request:
         Option(
             "--wrt",
             metavar="NAMES",
-            help="Differentiate by these inputs only: a,b; or by one value on the way.",
+            help="Differentiate only by these inputs: a,b. Or by one variable.",
         ),
     ] = None
     shape: Annotated[
@@ -141,8 +147,8 @@ class Request:
         Option(
             "--shape",
             metavar="NAME=SIZES",
-            help="The shape of an input without a value: X=3,2. Without --shape it is "
-            "a single number.",
+            help="The shape of an input without a value: X=3,2. By default it "
+            "is a single number, or in formulas the shape that the program needs.",
         ),
     ] = None
     seed: Annotated[
@@ -151,24 +157,23 @@ class Request:
             "--seed",
             metavar="N",
             min=0,
-            help="Seed of random numbers: inputs that --draw draws, randn, rand.",
+            help="Seed for the random numbers of --draw, rand and randn.",
         ),
     ] = 0
     strict: Annotated[
         bool,
         Option(
             "--strict/--no-strict",
-            help="An input without a value is an error, also where the answer can be a "
-            "formula.",
+            help="An input without a value is an error. Without this option the answer "
+            "may be a formula.",
         ),
     ] = False
     draw: Annotated[
         bool,
         Option(
             "--draw/--no-draw",
-            help="Draw inputs without a value at random. Without it the answer is the "
-            "formula, and where a number is asked for (in a pipe, with -q, with "
-            "--json) an error.",
+            help="Draw inputs without a value at random. Without this option the "
+            "answer is a formula, or an error in a pipe, with -q and with --json.",
         ),
     ] = False
     json: Json = False
@@ -183,14 +188,16 @@ class Request:
             metavar="N",
             min=1,
             max=MAX_DIGITS,
-            help="Show numbers with N significant digits, though never in JSON, and "
-            "with -q only if it is typed (default: all digits).",
+            help="Show numbers with N significant digits (default: 6 in a terminal, "
+            "else all digits). JSON always has all digits.",
         ),
     ] = None
     device: Annotated[
         Literal["auto", "cpu", "cuda"],
         Option(
-            "--device", help="Where to compute; auto: on a CUDA GPU if there is one."
+            "--device",
+            help="Where to compute; auto: on a CUDA GPU if there is one and an input "
+            "has a million entries or more.",
         ),
     ] = "auto"
     dtype: Annotated[
@@ -234,6 +241,137 @@ class Request:
         ),
     ] = MAX_PROGRAM_BYTES
     debug: Debug = False
+
+
+@record
+class Many:
+    """A group of options: where points come from, and where results go."""
+
+    TITLE: ClassVar = "Many points"
+
+    table: Annotated[
+        str | None,
+        Option(
+            "--table",
+            metavar="FILE",
+            help="Compute at every row of a table. Its columns are the inputs without "
+            "a value. FILE is .csv, .tsv, .json or .jsonl, also compressed (.csv.gz), "
+            ".npy, .parquet, or '-' for standard input. A unit behind a name, as in "
+            "mass [kg], may be omitted. Nothing is verified without --require.",
+        ),
+    ] = None
+    columns: Annotated[
+        str | None,
+        Option(
+            "--columns",
+            metavar="NAMES",
+            help="The names of the columns of a table without a header: x,y.",
+        ),
+    ] = None
+    keep: Annotated[
+        str | None,
+        Option(
+            "--keep",
+            metavar="NAMES",
+            help="Columns of the table to copy to the results: id,name.",
+        ),
+    ] = None
+    rename: Annotated[
+        str | None,
+        Option(
+            "--rename",
+            metavar="OLD=NEW",
+            help="Read the column OLD of the table as the input NEW: "
+            "old=new,old2=new2. If NEW is not an input, rename the column OLD of the "
+            "results.",
+        ),
+    ] = None
+    sweep: Annotated[
+        list[str] | None,
+        Option(
+            "--sweep",
+            metavar="NAME=START..STOP:COUNT",
+            help="Compute at evenly spaced values of an input, such as x=0..1:101, or "
+            "at those of a list, x=[0,1,5]. With several inputs, compute at all "
+            "combinations.",
+        ),
+    ] = None
+    out: Annotated[
+        str | None,
+        Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Write what is computed to a file, in the format that its name ends "
+            "with: rows to a table, also packed, as out.csv.gz; at one point "
+            "gradients to a .npz or .npy, a block of derivatives to a .npz "
+            "(scipy.sparse), .mtx (Matrix Market), .npy or .csv. With several blocks, "
+            "{} in the name is replaced by the input's name.",
+        ),
+    ] = None
+    on_error: Annotated[
+        Literal["skip", "stop", "nan"] | None,
+        Option(
+            "--on-error",
+            help="For rows that fail or are nan: skip them, stop, or write nan. By "
+            "default rows that fail are skipped, and nan is written.",
+        ),
+    ] = None
+    cluster: Annotated[
+        str | None,
+        Option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="Compute on the workers of a Dask cluster, or in N processes of this "
+            "machine: local:N.",
+        ),
+    ] = None
+
+    def asked(self, *endings: str) -> bool:
+        """Return whether many points were asked for; refuse options without effect, and
+        for one point a file whose name ends with none of the ``endings``."""
+        for name in ("table", "out"):
+            if getattr(self, name) == "":
+                raise wrong("E595", f"--{name}: there is no file name", "give one")
+        if self.table is not None and self.sweep:
+            hint = "leave out one of the two"
+            raise wrong("E590", "--table and --sweep both give points", hint)
+        odd, out = self.on_error is not None, self.out or ""
+        odd_out = not out.lower().endswith(endings) and out
+        extra = typed(columns=self.columns, keep=self.keep)
+        if not self.sweep:
+            one = {"cluster": self.cluster, "on_error": odd, "rename": self.rename}
+            extra += typed(**one, out=odd_out)
+        if extra and self.table is None:
+            hint = f"give points with --table{'' if self.sweep else ' or --sweep'}"
+            message = f"{extra[0]} is for many points"
+            if endings and extra == ["--out"]:
+                message = f"--out: {out!r} is no file for one point"
+                hint = f"end its name with {' or '.join(endings)}; else {hint}"
+            raise wrong("E590", message, hint)
+        return self.table is not None or bool(self.sweep)
+
+    @property
+    def renamed(self) -> dict[str, str]:
+        """The old names by the new ones."""
+        pairs = [pair.partition("=") for pair in listed(self.rename) or ()]
+        if not all(old and new for old, _, new in pairs):
+            hint = "as in --rename speed=v,weight=m"
+            raise wrong("E595", f"--rename: {self.rename!r} is not OLD=NEW", hint)
+        return {new.strip(): old.strip() for old, _, new in pairs}
+
+    def refuse(
+        self, request: Request, require: str | None = None, **others: object
+    ) -> None:
+        """Refuse further options, by name, that have no effect at many points, where
+        verdicts are reached only if some are required."""
+        own = {"precision": was_typed("precision")}
+        if require is None:
+            own["verify_seconds"] = was_typed("verify_seconds")
+        extra = typed(**others, shape=request.shape, **own)
+        if extra:
+            message = f"{extra[0]} is not for many points"
+            raise wrong("E590", message, "leave it out, or ask at one point")
 
 
 PANELS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -288,6 +426,14 @@ def was_typed(name: str) -> bool:
     return name in TYPED
 
 
+def listed(text: str | None) -> list[str] | None:
+    """Return the names in an option's text, as the language spells them."""
+    if text is None:
+        return None
+    names = normalize("NFC", text).split(",")
+    return [name.strip() for name in names if name.strip()]
+
+
 _Main: TypeAlias = Callable[..., int]
 """Function of a command, which returns its exit status."""
 
@@ -334,6 +480,20 @@ def without(*reasons: str) -> Callable[[_Main], _Main]:
     return marked
 
 
+TERMINAL_DIGITS: Final = 6
+"""Number of significant digits that a terminal shows."""
+
+_SHOWS_ALL: Final = ("gradcli check", "gradcli descend", "gradcli kinks")
+"""Commands whose numbers differ in late digits, or are copied to another command."""
+
+
+def _digits_of_a_terminal(called: str) -> int | None:
+    """Return the number of digits that a command shows in a terminal; None in a pipe,
+    and for a command that shows all digits."""
+    terminal = sys.stdout is not None and sys.stdout.isatty()
+    return TERMINAL_DIGITS if terminal and called not in _SHOWS_ALL else None
+
+
 def expand(function: _Main) -> Callable[..., int]:
     """Return a command with the parameters that typer reads: each field of a parameter
     that is a dataclass, such as `Request`, is a parameter of its own.
@@ -353,7 +513,10 @@ def expand(function: _Main) -> Callable[..., int]:
             form.json, form.quiet = values["json"], values["quiet"]
             form.strict = values["strict"]
             shortened = form.full or (form.numbers_only and was_typed("precision"))
-            Layout.digits = values["precision"] if shortened else None
+            digits = values["precision"]
+            if digits is None and values.get("out") is None:
+                digits = _digits_of_a_terminal(called)
+            Layout.digits = digits if shortened else None
             _refuse(called, reasons, values)
         for name, group in groups.items():
             fields = {each: values.pop(each) for each in _annotations(group)}

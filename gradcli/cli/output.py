@@ -9,14 +9,27 @@ disk is an error and a closed pipe is not.
 from __future__ import annotations
 
 import os
+import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from errno import EBADF, EDQUOT, EFBIG, EIO, ENOSPC
 from io import StringIO
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from ..answers.line import BREAKS as BREAKS
+from ..answers.writer import (
+    DRAWN,
+    JSON,
+    NOTE,
+    capture,
+    drop_odd_sizes,
+    keep,
+    left,
+    open_writer,
+    register,
+    suited,
+)
 from ..lang.errors import ProgramError
 from ..lang.excerpt import printable
 from .ending import before_exit
@@ -24,11 +37,9 @@ from .limits import printing
 from .problems import Exit
 
 if TYPE_CHECKING:
-    from ..answers.line import Layout, Line
+    from ..answers.line import Line
     from ..answers.not_finite import Trouble
     from ..answers.writer import Writer
-
-T = TypeVar("T")
 
 
 class OutputForm:
@@ -93,8 +104,6 @@ def standard_output(json: bool = False) -> TextIO:
     Raises:
         OutputFailed: it cannot be written to.
     """
-    from ..answers.writer import DRAWN, JSON, drop_odd_sizes, register
-
     stream = sys.stdout
     if stream is None:
         raise OutputFailed("standard output is closed")
@@ -110,10 +119,30 @@ class Printer:
     """A writer of lines to standard output, which are written as they come."""
 
     def __init__(self) -> None:
-        from ..answers.writer import open_writer
-
         self._writer: Writer = open_writer(sys.stdout, bare=not form.full)
         self.layout = self._writer.layout
+
+    def show(
+        self, answer: Any, text: Iterable[Line], bare: Iterable[Line] | None = None
+    ) -> int:
+        """Write an answer as one JSON object, as text for people, or with ``--quiet``
+        its numbers alone, if it has them; return the exit status of success."""
+        if form.json:
+            self.object(answer)
+        else:
+            self.lines(text if bare is None or not form.quiet else bare)
+        return Exit.DONE
+
+    def object(self, answer: Any) -> None:
+        """Write an answer as one JSON object."""
+        from ..answers.jsons import as_json
+
+        self.lines(as_json(answer))
+
+    def text(self, lines: Iterable[Line]) -> None:
+        """Write some lines unless the answer is a JSON object."""
+        if not form.json:
+            self.lines(lines)
 
     def lines(self, lines: Iterable[Line], flush: bool = True) -> None:
         """Write some lines; without ``flush`` they may wait in the buffer."""
@@ -124,7 +153,6 @@ class Printer:
 
     def paged(self, lines: Iterable[Line]) -> None:
         """Write lines; before a person at a terminal, through a pager."""
-        from ..answers.writer import open_writer
         from .keyboard import terminal
 
         text, kept = StringIO(), list(lines)
@@ -165,26 +193,6 @@ def _shown_by_pager(text: str) -> bool:
     return True
 
 
-def show(
-    answer: T,
-    *,
-    text: Callable[[T, Layout], Iterable[Line]],
-    bare: Callable[[T], Iterable[Line]] | None = None,
-) -> int:
-    """Print an answer as one JSON object, as text for people, or with ``--quiet`` its
-    numbers alone, if it has them; return the exit status of success."""
-    printer = Printer()
-    if form.json:
-        from ..answers.jsons import as_json
-
-        printer.lines(as_json(answer))
-    elif form.quiet and bare is not None:
-        printer.lines(bare(answer))
-    else:
-        printer.lines(text(answer, printer.layout))
-    return Exit.DONE
-
-
 @contextmanager
 def _write_failures() -> Iterator[None]:
     try:
@@ -195,15 +203,23 @@ def _write_failures() -> Iterator[None]:
         raise OutputFailed(error.strerror or str(error)) from error
 
 
+_LONG_CELL: Final = re.compile(r"(?<![^,\t\n])-?\d+\.\d{6,}(e[+-]\d+)?(?![^,\t\n])")
+"""Pattern of a cell with more digits than a terminal shows."""
+
+
 class _Rows:
-    """A terminal as a file of bytes, which shows the rows of a table."""
+    """A terminal as a file of bytes, which shows the rows of a table, with six
+    significant digits where they are not JSON."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self.flush = stream.flush
 
     def write(self, rows: bytes) -> None:
-        self._stream.write(printable(rows.decode(errors="replace"), BREAKS))
+        text = rows.decode(errors="replace")
+        if form.full:
+            text = _LONG_CELL.sub(lambda cell: f"{float(cell[0]):.6g}", text)
+        self._stream.write(printable(text, BREAKS))
 
 
 def rows_output() -> Any:
@@ -219,8 +235,6 @@ def rows_output() -> Any:
 def note(text: str, kept_breaks: str = "") -> None:
     """Write a line to stderr, if it is open, or keep it as a note for the JSON object
     that is going to be printed; a text of several lines is written with `BREAKS`."""
-    from ..answers.remarks import capture, suited
-
     if sys.stderr is not None and not capture(text):
         text = printable(text, kept_breaks)
         with suppress(OSError, ValueError):
@@ -237,7 +251,7 @@ def warn_non_finite(arose: Trouble | None) -> None:
     """Tell where a gradient or the value stopped being finite, if one did."""
     if arose is None:
         return
-    from ..answers.notes import trouble_notes
+    from ..answers.not_finite import trouble_notes
 
     for text in trouble_notes(arose):
         warn(text)
@@ -246,8 +260,6 @@ def warn_non_finite(arose: Trouble | None) -> None:
 def flush_warnings() -> None:
     """Write the notes that are kept, and those to come, to stderr, because no JSON
     object is going to have them."""
-    from ..answers.remarks import NOTE, keep, left
-
     texts = left()
     keep(False)
     for text in texts:

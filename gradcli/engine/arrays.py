@@ -18,7 +18,7 @@ from .errors import ValueRangeError
 from .factors import MatrixFactors
 from .memory_order import in_memory_order
 from .namespace import NumberSystem
-from .parts import MIN_WORK_SPLIT, chosen, on_threads, over_parts, product
+from .parts import MIN_WORK_SPLIT, on_threads, over_parts, product
 from .raw import MAX_NUMBER_OF_ALL_TYPES, Library, Raw, Run, kinds_of
 from .special_functions import SpecialFunctions
 from .versions import lend, owner, with_separate_version
@@ -31,9 +31,6 @@ MAX_DOUBTS = 10_000
 
 MIN_SIZE_TO_FLATTEN = 1024
 """Fewest entries for which adding at positions is faster in the flattened array."""
-
-MIN_SIZE_TO_CHOOSE_BY_BITS = 4096
-"""Fewest entries for which choosing by a mask's bits is faster than branching."""
 
 
 def _axes(dim: Dims) -> Dims:
@@ -97,11 +94,13 @@ class ArrayNamespace(SpecialFunctions, MatrixFactors, NumberSystem):
         back: object = None,
     ) -> Raw:
         """Return a copy in a type on a device; None keeps the type or the device."""
+        np: Any = self.np
         if device is not None and device is not self:
             self.settle()
+            np = device.np
             x = device.array(x.get() if hasattr(x, "get") else x)
         if 0 in x.strides:
-            x = self.np.array(x, order="C", copy=True)
+            x = np.array(x, order="C", copy=True)
         return x.copy("K") if dtype is None else x.astype(dtype)
 
     # Elementwise functions that have a parameter or need more than one call.
@@ -152,13 +151,8 @@ class ArrayNamespace(SpecialFunctions, MatrixFactors, NumberSystem):
         return self.np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
     def where(self, condition: Raw, a: Raw, b: Raw) -> Raw:
-        size = getattr(condition, "size", None)
-        if size is None:
-            condition, size = self.np.asarray(condition), 1
-        if size < MIN_SIZE_TO_CHOOSE_BY_BITS:
-            return self.np.where(condition, a, b)
-        found = chosen(self.np, condition, a, b) if self.device == "cpu" else None
-        return self.np.where(condition, a, b) if found is None else found
+        # CuPy takes no plain truth value.
+        return self.np.where(self.np.asarray(condition), a, b)
 
     def _holds_any(self, condition: Raw) -> bool:
         """Return whether a condition may hold in some entry. On a GPU this is always
@@ -363,48 +357,13 @@ class ArrayNamespace(SpecialFunctions, MatrixFactors, NumberSystem):
         """Return zeros of ``shape`` with ``g`` added at ``index``; repeats add up."""
         check_size(shape)
         out = self.np.zeros(tuple(shape), dtype=g.dtype)
-        flat = self._numbers_of(out, index) if g.size >= MIN_SIZE_TO_FLATTEN else None
-        if flat is None:
+        if g.size < MIN_SIZE_TO_FLATTEN:
             self.np.add.at(out, index, g)
         else:
+            flat = self.np.arange(out.size).reshape(out.shape)[index]
             g = self.np.broadcast_to(g, flat.shape)
             self.np.add.at(out.reshape(-1), flat.reshape(-1), g.reshape(-1))
         return out
-
-    def _numbers_of(self, x: Raw, index: object) -> Any:
-        """Return the positions in the flattened ``x`` that an index selects. None where
-        it is not made of arrays of positions, none of them negative or too large, for
-        dimensions that follow one another."""
-        if type(index) is not tuple or not x.size:
-            return None
-        named = len(index) - sum(item is Ellipsis for item in index)
-        rest = [slice(None)] * (x.ndim - named)
-        items: list[Any] = []
-        for item in index:
-            items += rest if item is Ellipsis else [item]
-        items += [slice(None)] * (x.ndim - len(items))
-        whole = [isinstance(item, slice) and item == slice(None) for item in items]
-        first, count = whole.index(False) if False in whole else 0, whole.count(False)
-        if not count or any(whole[first : first + count]):
-            return None
-        shape = x.shape
-        block = step = x.size // math.prod(shape[:first])
-        found: Any = 0
-        for at, n in zip(items[first : first + count], shape[first:], strict=False):
-            if getattr(at, "dtype", None) != "int64" or not at.size:
-                return None
-            if int(at.min()) < 0 or int(at.max()) >= n:
-                return None
-            step //= n
-            found = found + (at if step == 1 else at * step)
-        behind = shape[first + count :]
-        if behind:
-            within = self.np.arange(step).reshape(behind)
-            found = found.reshape((*found.shape, *(1,) * len(behind))) + within
-        if first:
-            before = self.np.arange(x.size // block) * block
-            found = before.reshape((*shape[:first], *(1,) * found.ndim)) + found
-        return found
 
     def put_view(self, shape: Sequence[int], index: Index, g: Raw) -> Raw:
         """Return zeros of ``shape`` with ``g`` at ``index``; no position repeats."""
@@ -476,18 +435,19 @@ class ArrayNamespace(SpecialFunctions, MatrixFactors, NumberSystem):
         """Return the inverse of matrices; narrower floats are inverted as doubles."""
         if a.dtype.itemsize < 8:
             a, kind = a.astype("float64"), a.dtype
-            return self._by_columns(self.np.linalg.inv(a).astype(kind))
-        return self._by_columns(self.np.linalg.inv(a))
+            return self._by_columns(self._factored("inv", a).astype(kind))
+        return self._by_columns(self._factored("inv", a))
 
     def solve(self, a: Raw, b: Raw) -> Raw:
         """Return the solution ``x`` of ``a @ x = b`` for matrices ``b``."""
-        return self._by_columns(self.np.linalg.solve(a, b))
+        return self._by_columns(self._factored("solve", a, b))
 
     def det(self, a: Raw) -> Raw:
-        return self.np.linalg.det(a)
+        found: Raw = self._factored("det", a)
+        return found
 
     def slogdet(self, a: Raw) -> tuple[Raw, Raw]:
-        sign, logabsdet = self.np.linalg.slogdet(a)
+        sign, logabsdet = self._factored("slogdet", a)
         return self.np.where(self.np.isnan(logabsdet), 0 * sign, sign), logabsdet
 
     def read_in_triangle(self, a: Raw, upper: bool = False) -> Raw:
@@ -496,7 +456,7 @@ class ArrayNamespace(SpecialFunctions, MatrixFactors, NumberSystem):
         return a.swapaxes(-2, -1) if upper else a
 
     def cholesky(self, a: Raw) -> Raw:
-        factor = self.np.linalg.cholesky(a)
+        factor = self._factored("cholesky", a)
         # LAPACK may return a factor with NaN for a matrix that holds infinities.
         if not self.np.isfinite(factor).all():
             refused: Any = self.np.linalg.LinAlgError

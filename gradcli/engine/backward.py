@@ -11,24 +11,17 @@ The same loop runs on raw arrays, or on tensors if the pass itself is recorded
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextvars import copy_context
+from collections.abc import Iterable, Sequence
 from functools import cache
-from sys import getrefcount
-from threading import Thread, local
 from typing import Any
 
 from ..ops.locks import forkable
 from ..ops.op import RESULT, Rule
 from ..ops.types import Array
-from . import hooks
-from .anomaly import ANOMALY, blame, check
-from .convert import in_type, in_types_of
 from .custom import CustomNode
 from .errors import FREED as FREED_GRAPH
-from .errors import NO_GRAD_FN, NOT_SCALAR, EngineError, GradError, ShapeError
-from .hooks import HOOKS
-from .modes import MODE
+from .errors import NO_GRAD_FN, NOT_SCALAR, GradError, ShapeError
+from .modes import MODE, WATCH, PassObserver
 from .node import (
     FREED,
     AccumulateGrad,
@@ -40,112 +33,24 @@ from .node import (
     output_at,
 )
 from .raw import Arrived, Pulled
-from .record import RECORDING, call
+from .record import RECORDING, call, in_type
 from .saved import demand_unchanged
 from .tensor import Tensor, lifted, ones_for, rebuild, with_edge
-from .versions import CLOCK, is_lent
+from .versions import CLOCK
 from .walk import between
 
-MAX_PASSES_IN_A_THREAD = 20
-"""Largest number of nested reverse passes in one thread: each takes some of Python's
-stack, as a backward that runs a pass does."""
 
-
-class _Passes(local):
-    """The innermost running pass of each thread."""
-
-    running: ReversePass | None = None
-
-
-PASSES = _Passes()
-
-
-class ReversePass:
-    """A reverse pass, which lasts as long as its ``with`` block."""
-
-    __slots__ = ("__weakref__", "depth", "outer")
-
-    def __init__(self) -> None:
-        self.outer = PASSES.running
-        self.depth: int = 0 if self.outer is None else self.outer.depth + 1
-
-    def __enter__(self) -> ReversePass:
-        PASSES.running = self
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        PASSES.running = self.outer
-
-
-def _in_a_thread(run: Callable[[], None]) -> None:
-    """Run a pass in a new thread, with the caller's context, and wait for its end."""
-    mode, problems = dict(MODE.__dict__), list[BaseException]()
-
-    def away() -> None:
-        MODE.__dict__.update(mode)
-        try:
-            run()
-        except BaseException as problem:  # raised again where the pass was asked for
-            problems.append(problem)
-
-    context = copy_context()
-    thread = Thread(target=context.run, args=(away,))
-    thread.start()
-    thread.join()
-    if problems:
-        raise problems[0]
-
-
-INSIDE = (
-    "backward() called inside a functorch transform. This is not supported, please use "
-    "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
-    "transforms."
-)
-
-
-def backward(
+def accumulate_gradients(
     outputs: Sequence[Tensor],
     gradients: Sequence[Tensor | None],
     retain_graph: bool,
     create_graph: bool,
-    inputs: Sequence[Tensor] | None = None,
+    ends: Sequence[Edge] | None = None,
 ) -> None:
-    """Accumulate the gradients of ``outputs`` into their leaves, or into ``inputs``."""
-    if MODE.traces:
-        raise EngineError(INSIDE)
+    """Add the gradients of ``outputs`` to all leaves, or run to ``ends`` only."""
+    only = None if ends is None else {output_at(edge)[0] for edge in ends}
     cotangents = _cotangents(outputs, gradients)
-    if inputs is None:
-        _run(outputs, cotangents, retain_graph, create_graph)
-        return
-    for x in inputs:
-        x.retain_grad()
-    only = {output_at(x.edge)[0] for x in inputs}
     _run(outputs, cotangents, retain_graph, create_graph, None, only)
-
-
-def backward_of(
-    self: Tensor,
-    gradient: Tensor | None = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    inputs: Any = None,
-) -> None:
-    """Add the gradient of this tensor to the leaves it was made from.
-
-    Args:
-        gradient: the cotangent, of this tensor's shape; may be left out where that
-            has one entry.
-        retain_graph: keep saved values for another pass; None: as ``create_graph``.
-        create_graph: record the pass itself, for second derivatives.
-        inputs: the tensors to reach; None: all leaves.
-    """
-    if retain_graph is None:
-        retain_graph = create_graph
-    if inputs is not None:
-        inputs = [inputs] if isinstance(inputs, Tensor) else list(inputs)
-        if not inputs:
-            raise EngineError("`inputs` argument to `backward` cannot be empty.")
-    backward([self], [gradient], retain_graph, create_graph, inputs)
 
 
 def grad(
@@ -215,28 +120,11 @@ def _run(
 ) -> None:
     """Run a pass that ends at all leaves, or at ``only``, or sets the values of
     ``captured`` to the cotangents that arrive at its keys."""
-    outer = PASSES.running
-    if outer is not None and outer.depth >= MAX_PASSES_IN_A_THREAD:
-        options = retain_graph, create_graph, captured, only
-        _in_a_thread(lambda: _run(outputs, cotangents, *options))
-        return
     arrived: Arrived = {}
     for output, cotangent in zip(outputs, cotangents, strict=True):
         g = cotangent if create_graph else cotangent.raw
         edge = output.edge
         arrived[edge] = arrived[edge] + g if edge in arrived else g
-    with ReversePass():
-        _visit(arrived, retain_graph, create_graph, captured, only)
-
-
-def _visit(
-    arrived: Arrived,
-    retain_graph: bool,
-    create_graph: bool,
-    captured: Arrived | None,
-    only: set[object] | None,
-) -> None:
-    """Run the loop of a pass, from the cotangents that ``arrived`` at its roots."""
     waiting = _dependencies(list(arrived))
     ends: Any = captured or ()
     pruned = only is not None
@@ -248,9 +136,10 @@ def _visit(
         waiting, ends = _between(arrived, captured if only is None else only)
         arrived = {edge: g for edge, g in arrived.items() if edge in waiting}
     ready: list[object] = [edge for edge in arrived if not waiting[edge]]
-    special = create_graph or ANOMALY.enabled or HOOKS.used
+    observer = WATCH.observer
+    special = create_graph or observer is not None
     plain = not (special or pruned)
-    watched = captured is not None or HOOKS.used
+    watched = captured is not None or observer is not None
     frees = not retain_graph
     clock = CLOCK.now
     before = MODE.enabled
@@ -272,19 +161,16 @@ def _visit(
             if watched:
                 if captured is not None and node in captured:
                     if node in ends:
-                        captured[node] = _shown(node, g) if HOOKS.used else g
+                        captured[node] = _shown(node, g, observer)
                         continue
                     # At a node below which the pass goes on, the gradient is captured
                     # before the tensor's hooks change it, as in PyTorch.
                     captured[node] = g
-                if HOOKS.used:
-                    g = _shown(node, g)
+                g = _shown(node, g, observer)
             kind = type(node)
             if kind is AccumulateGrad:
                 if captured is None and g is not None:
-                    held = [g]
-                    g = gi = pulled = None
-                    finish(node, held)
+                    finish(node, g)
                 continue
             if kind is Port:
                 _deliver(node, g, arrived, waiting, ready)
@@ -300,7 +186,7 @@ def _visit(
             elif g is None and not isinstance(node, CustomNode):
                 pulled = (None,) * len(edges)
             elif special:
-                pulled = _pull_with_care(node, g, create_graph, some)
+                pulled = _pull_with_care(node, g, create_graph, some, observer)
             else:
                 pulled = _pull_some(
                     node, g if type(g) is not list else materialise(node, g), some
@@ -333,8 +219,8 @@ def _visit(
                 else:
                     carried_on = gi
     except Exception as error:
-        if ANOMALY.enabled and node is not None:
-            blame(output_at(node)[0], error)
+        if observer is not None and node is not None:
+            observer.failed(output_at(node)[0], error)
         raise
     finally:
         MODE.enabled = before
@@ -413,30 +299,34 @@ def _pull_some(node: Node, g: Array, some: Sequence[Edge] | None) -> Pulled:
 
 
 def _pull_with_care(
-    node: Node, g: Any, create_graph: bool, some: Sequence[Edge] | None
+    node: Node,
+    g: Any,
+    create_graph: bool,
+    some: Sequence[Edge] | None,
+    observer: PassObserver | None,
 ) -> tuple[object, ...]:
-    """Return the cotangents of a node's inputs in a pass that runs on tensors, calls
-    hooks or looks for anomalies."""
+    """Return the cotangents of a node's inputs in a pass that runs on tensors, or that
+    an observer looks at."""
     run = _pull_recorded if create_graph else _pull_some
-    shown = hooks.before(node, tuple(g) if type(g) is list else g)
+    shown = tuple(g) if type(g) is list else g
+    if observer is not None:
+        shown = observer.before(node, shown)
     parts = shown if isinstance(shown, tuple) else (shown,)
     if all(part is None for part in parts) and not isinstance(node, CustomNode):
         return (None,) * len(node.edges)
     g = materialise(node, list(parts)) if type(g) is list else shown
     pulled = run(node, g, some)
-    if ANOMALY.enabled and ANOMALY.check_values:
-        check(node, pulled)
-    found: tuple[object, ...] = hooks.after(node, pulled, shown)
+    if observer is None:
+        return pulled
+    found: tuple[object, ...] = observer.after(node, pulled, shown)
     return found
 
 
-def _shown(node: Any, g: Any) -> Any:
-    """Return a node's cotangent as changed by the hooks of the tensor that it made."""
-    if type(node) is Port:
-        return hooks.arrive(node.node, node.nr, g, node.node.xp)
-    if type(g) is list:
+def _shown(edge: Any, g: Any, observer: PassObserver | None) -> Any:
+    """Return the cotangent that arrived at an edge as the observer leaves it."""
+    if observer is None or g is None or type(g) is list:
         return g
-    return hooks.arrive(node, 0, g, node.xp)
+    return observer.arrive(*output_at(edge), g)
 
 
 def _pull_recorded(
@@ -556,55 +446,39 @@ def rebuilt(node: Node) -> tuple[tuple[Any, ...], Any]:
     return inputs, outputs
 
 
-def finish(end: AccumulateGrad, held: list[Any]) -> None:
-    """Add a cotangent to a leaf's gradient, and run the leaf's hooks.
+def in_types_of(y: Any, g: object) -> Any:
+    """Return the cotangents of one tensor, or of several, each in its tensor's type.
 
-    Args:
-        held: a list whose only item is the cotangent. Its array becomes the gradient
-            without a copy if nothing else refers to the array's memory.
+    None stays None. Where the tensor was not kept, its cotangent keeps its own type.
     """
-    if HOOKS.used:
-        held = [hooks.before(end, held[0])]
+    if isinstance(g, tuple):
+        return tuple([in_types_of(*pair) for pair in zip(y, g, strict=False)])
+    value = y[0] if isinstance(y, tuple) else y
+    known = isinstance(value, Tensor) and g is not None
+    return in_type(g, value.raw.dtype) if known else g
+
+
+def finish(end: AccumulateGrad, g: Any) -> None:
+    """Add a cotangent to a leaf's gradient."""
+    observer = WATCH.observer
+    if observer is not None:
+        g = observer.before(end, g)
     with _ADDING:
         if end.grad is not None:
-            _add_into(end, end.grad, held[0])
-        elif _is_unshared(end, held):
-            end.grad = Tensor(held[0], end.xp)
+            _add_into(end, end.grad, g)
         else:
-            g = in_type(held[0], end.raw.dtype)
-            if not isinstance(g, Tensor):
-                g = Tensor(g.copy() if g.shape else g, end.xp)
-            else:
-                g = _copied(g)
-            end.grad = g
-    if HOOKS.used:
-        hooks.accumulated(end)
-        hooks.after(end, (), held[0])
+            g = in_type(g, end.raw.dtype)
+            end.grad = (
+                _copied(g)
+                if isinstance(g, Tensor)
+                else Tensor(g.copy() if g.shape else g, end.xp)
+            )
+    if observer is not None:
+        observer.finished(end, g)
 
 
 _ADDING = forkable()
 """Lock that is held while a leaf's gradient is read and written in any thread."""
-
-
-def _is_unshared(end: AccumulateGrad, held: list[object]) -> bool:
-    """Return whether the array in ``held`` can be a leaf's gradient without a copy: it
-    is contiguous, of the leaf's type, and nothing else refers to its memory."""
-    if getrefcount(held[0]) != _HELD_ONCE or HOOKS.used:
-        return False
-    g: Any = held[0]
-    kind = type(g)
-    if not end.xp.plain or kind is not type(end.raw) or g.dtype != end.raw.dtype:
-        return False
-    if not (g.flags.c_contiguous and getattr(g.flags, "writeable", True)):
-        return False
-    if g.base is None:
-        return bool(g.flags.owndata) and not is_lent(g)
-    whole = type(g.base) is kind and g.base.size == g.size
-    return whole and g.base.flags.owndata and getrefcount(g.base) == _HELD_ONCE
-
-
-_HELD_ONCE = getrefcount([object()][0]) + 1
-"""Number of references that Python counts to an object that only one list holds."""
 
 
 def _copied(g: Tensor) -> Tensor:

@@ -302,7 +302,9 @@ class Batch(WrappedArray):
             if len(parts) == 1 and np.array_equal(parts[0].rows, np.arange(self.count)):
                 # Each row has one entry, so rows of b are picked and scaled.
                 _, picked, values = parts[0]
-                return self.like(b[picked] * values[:, None], shape)
+                in_order = np.array_equal(picked, np.arange(inner))
+                some = b if in_order else b[picked]
+                return self.like(some * values[:, None], shape)
             return self.like(self.matrix.csr() @ b, shape)
         return self._lines_times(b, lines, shape)
 

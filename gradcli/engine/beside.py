@@ -1,7 +1,7 @@
 """Namespaces beside that of arrays: their values are made of the arrays of a ``base``.
 
 Invariant: a call without a value of the namespace's own kind is left to ``base``, so
-that the functions of such a namespace are written for its own values alone.
+that the functions of such a namespace are written only for its own values.
 
     class Columns(Beside, of=Column):
         def t(self, x): return x.T       # of a column; an array goes to base.t
@@ -94,7 +94,7 @@ def holds(kind: type, values: Iterable[object]) -> bool:
 
 
 def whole(own: Run) -> Run:
-    """Mark a method that is called for all arguments, also for arrays alone."""
+    """Mark a method that is called for all arguments, also if all are arrays."""
     vars(own)["whole"] = True
     return own
 

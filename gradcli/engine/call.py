@@ -1,10 +1,9 @@
 """Binding of a call's arguments to a row's inputs, and classes of named results.
 
 Invariant: a row's parameters are the names in its ``fwd``; NumPy's spellings (`axis`,
-`keepdims`) and PyTorch's (`input`, `other`) mean the same everywhere. A call that gives
-everything under the row's own names is bound without a look at the others. A parameter
-that is no input of the row is never a tensor that requires a gradient. A named result
-is a tuple; its class has the name and fields of the one in ``torch.return_types``.
+`keepdims`) and PyTorch's (`input`, `other`) mean the same everywhere. A parameter that
+is no input of the row is never a tensor that requires a gradient. A named result is a
+tuple; its class has the name and fields of the one in ``torch.return_types``.
 
     Signature(OPS["sum.dim_IntList"]).bind((x, 0), {})      # (x,), {"dim": 0}
 """
@@ -52,14 +51,14 @@ class Signature:
     """The names and positions of the parameters of a row or a composite.
 
     ``inputs`` is the number of parameters that are inputs of the row. By the number of
-    positional arguments given, ``free`` holds the names that may still be given by
-    keyword, and ``missing`` those that must be given. ``operands`` holds the parameters
+    positional arguments given, ``missing`` holds the names that must be given by
+    keyword. ``operands`` holds the parameters
     of a composite that are tensors, ``plain`` those that are plain values.
     """
 
     __slots__ = (
-        "called", "entry", "formula", "free", "inputs", "least", "missing", "most",
-        "names", "operands", "plain", "rest", "star", "star_at", "variadic",
+        "called", "entry", "formula", "inputs", "least", "missing", "most", "names",
+        "operands", "plain", "star", "star_at", "variadic",
     )  # fmt: skip
 
     def __init__(self, entry: Op | Composite) -> None:
@@ -79,9 +78,7 @@ class Signature:
         defaults = len(formula.__defaults__ or ())
         optional |= {*names[self.most - defaults : self.most]}
         self.inputs = _inputs(entry) if isinstance(entry, Op) else 0
-        self.rest = names[self.inputs :]
         rest = [names[given:] for given in range(self.most + 1)]
-        self.free = [frozenset(r) for r in rest]
         self.missing = [frozenset(n for n in r if n not in optional) for r in rest]
         given = [g for g in range(self.most + 1) if not self.missing[g]]
         self.least = max(given[0], self.inputs) if given else self.most + 1
@@ -92,35 +89,6 @@ class Signature:
         """Return the inputs and the parameters of a row that a call gives."""
         if self.star is not None:
             args = self._gathered(args)
-        given, count = len(args), self.inputs
-        if kwargs:
-            if not count <= given <= self.most:
-                return self._bound(args, kwargs)
-            free, missing = self.free[given], self.missing[given]
-            for name, value in kwargs.items():
-                if name not in free or isinstance(value, Tensor):
-                    return self._bound(args, kwargs)
-            if missing and not kwargs.keys() >= missing:
-                return self._bound(args, kwargs)
-        elif not self.least <= given <= self.most:
-            return self._bound(args, kwargs)
-        inputs = args if given == count else args[:count]
-        for value in inputs:
-            if not isinstance(value, Tensor):
-                inputs = tuple([operand(self.entry, v, inputs) for v in inputs])
-                break
-        if given == count:
-            return inputs, kwargs
-        for value in args[count:]:
-            if isinstance(value, Tensor):
-                return self._bound(args, kwargs)
-        if given == count + 1:
-            named = {self.rest[0]: args[count]}
-        else:
-            named = dict(zip(self.rest, args[count:], strict=False))
-        return inputs, named | kwargs if kwargs else named
-
-    def _bound(self, args: tuple[object, ...], kwargs: Params) -> Bound:
         op, names = self.entry, self.names
         if self.variadic:
             params = {self._parameter(key): v for key, v in kwargs.items()}
@@ -154,7 +122,7 @@ class Signature:
             return value
         way_out = "give True or False" if kind is bool else ""
         if kind in (float, int):
-            way_out = f"give the number{' alone, as .item() gives it' * alone}"
+            way_out = f"give the number{', as .item() returns it' * alone}"
         formula = self.entry.formula
         elementwise = isinstance(self.entry, Op) and self.entry.elementwise
         if kind is float and elementwise and " if " not in formula:

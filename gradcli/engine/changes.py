@@ -9,17 +9,15 @@ views of that base. The memory is written exactly once, after everything that ca
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..ops import OPS
-from . import devices
 from .errors import EngineError, ShapeError
-from .hooks import keep_gradient, release_gradient
-from .modes import MODE
+from .fast import guarded
+from .modes import MODE, WATCH
 from .node import (
     AccumulateGrad,
     Edge,
@@ -29,7 +27,7 @@ from .node import (
     turned_class,
 )
 from .promote import RANK
-from .raw import Host, Raw
+from .raw import Host, Raw, Run
 from .record import recorder
 from .tensor import (
     LostView,
@@ -86,11 +84,6 @@ def _demand_writeable(t: Tensor) -> None:
     apart = xp.symbolic and t.edge is not None and _is_shared(t)
     if stopped or apart or (unseen and getattr(xp, "watching", True)):
         raise EngineError("a change that no graph knows of has no meaning to symbols")
-    if xp.inference and not MODE.inference:
-        raise EngineError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed. "
-            "You can make a clone to get a normal tensor before doing inplace update."
-        )
 
 
 def _is_shared(t: Tensor) -> bool:
@@ -298,14 +291,33 @@ def _read_anew(base: Tensor, view: Tensor) -> Edge:
 
 
 def _settle(t: Tensor, edge: Edge) -> None:
-    if t.retains_grad:
-        release_gradient(t.edge)
-    t.edge = edge
+    before, t.edge = t.edge, edge
     node, nr = output_at(edge)
     if isinstance(node, Node):
         note_in_place(t.raw, f"output {nr} of {node.operation()}")
-    if t.retains_grad and edge is not None:
-        keep_gradient(t)
+    if WATCH.observer is not None:
+        WATCH.observer.moved(t, before)
+
+
+def change_by(
+    t: Tensor, run: Run, others: Sequence[Tensor], numbers: Sequence[float] = ()
+) -> Tensor:
+    """Write an elementwise function of the entries, of other tensors and of numbers to
+    ``t``, which has no graph: on a GPU as one kernel."""
+    if t.xp.pending is None:
+        return change(t, lambda old: run(old, *others, *numbers))
+    demand_changeable(t)
+    raw: Any = t.raw
+    MODE.change(raw)
+
+    def into(x: Any, *given: Any) -> None:
+        x[...] = run(x, *given)
+
+    given = raw, *[other.raw for other in others]
+    name = f"{run.__name__}_in_place"
+    t.xp.pending.kernels.change((change_by, run), name, into, given, numbers)
+    note_change(raw, raw)
+    return t
 
 
 def positions(base: Tensor, view: Tensor) -> Any:
@@ -326,69 +338,42 @@ def _addresses(t: Tensor) -> Host:
     return total.reshape(raw.shape)
 
 
-def numbers_at(t: Tensor, index: object) -> Host:
-    """Return the numbers, counted from 0 in order, of the entries that an index of a
-    tensor selects."""
-    return np.asarray(np.arange(t.numel()).reshape(t.raw.shape)[_on_host(index)])
+def augmented(operator: str) -> Run:
+    """Return the operator that changes a tensor in place, as ``+=``, for that of the
+    name ``__add__``."""
+    apply = getattr(Tensor, operator)
+    general = guarded(lambda x, other: change(x, lambda old: apply(old, other)))
+
+    def run(self: Tensor, other: object) -> Any:
+        if not _is_unobserved(self) or getattr(other, "edge", None) is not None:
+            return general(self, other)
+        result = apply(self, other)
+        raw = self.raw
+        if (
+            type(result) is not Tensor
+            or result.raw.dtype is not raw.dtype
+            or result.raw.shape != raw.shape
+        ):
+            return general(self, other)
+        raw[...] = result.raw
+        touch(raw)
+        return self
+
+    return run
 
 
-def _on_host(value: object) -> Any:
-    """Return an index with its arrays as NumPy arrays."""
-    if isinstance(value, tuple):
-        return tuple([_on_host(v) for v in value])
-    return devices.host(value) if hasattr(value, "dtype") else value
-
-
-DERIVATIVE = (
-    "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to "
-    "call in-place operation that would mutate a captured Tensor. This is not "
-    "supported; please rewrite the function being transformed to explicitly accept the "
-    "mutated Tensor(s) as inputs."
-)
-SAMPLES = (
-    "vmap: an inplace operation on a Tensor from outside the function, which all "
-    "samples share, is not possible: each sample would change it. Please use "
-    "out-of-place operators, or clone() the Tensor inside the function."
-)
-
-
-class WritableMemory:
-    """The memory that a transform may change, by the identities of the owning arrays.
-
-    An older array that code in the transform can change lives as long as the transform.
-    So it never has the identity of a known array that has died.
-    """
-
-    __slots__ = ("known", "refusal")
-
-    def __init__(self, refusal: str) -> None:
-        self.refusal = refusal
-        self.known: set[int] = set()
-
-    def note(self, *raw: Raw) -> None:
-        """Add the memory of arrays to the known memory."""
-        self.known.update([id(owner(each)) for each in raw])
-
-    def move(self, before: Raw, now: Raw) -> None:
-        """Add the memory ``now`` to the known memory if ``before`` is in it."""
-        if id(owner(before)) in self.known:
-            self.note(now)
-
-    def demand(self, raw: Raw) -> None:
-        """Raise an error if the memory of an array is not known."""
-        if id(owner(raw)) not in self.known:
-            raise EngineError(self.refusal)
-
-
-@contextmanager
-def separate_from(own: Iterable[object], refusal: str) -> Iterator[None]:
-    """Run a block in which only its ``own`` arguments and newer memory may change."""
-    outer = MODE.made
-    made = WritableMemory(refusal)
-    made.note(*(x.raw for x in own if isinstance(x, Tensor)))
-    try:
-        with MODE.having(made=made):
-            yield
-    finally:
-        if outer is not None:
-            outer.known |= made.known
+def _is_unobserved(t: Tensor) -> bool:
+    """Return whether a tensor may be overwritten by writing only its memory, because
+    it has no graph and no views, and no observer is active."""
+    raw = t.raw
+    return (
+        t.edge is None
+        and MODE.fast
+        and not (MODE.renews or MODE.before_change)
+        and type(raw) is np.ndarray
+        and t.xp.plain
+        and t.view_of is None
+        and not t.__dict__
+        and raw.flags.writeable
+        and 0 not in raw.strides
+    )

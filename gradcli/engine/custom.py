@@ -6,12 +6,10 @@ or a tangent that did not arrive is None there, and the node may make zeros of i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from functools import cache, wraps
-from typing import Any, Never, ParamSpec, TypeVar
+from typing import Any, Never
 
-from .errors import KindError
 from .modes import MODE
 from .node import FREED, Edge, Node
 from .raw import Pulled
@@ -99,12 +97,6 @@ def hidden_from(node: CustomNode) -> AbstractContextManager[None]:
     return MODE.having(muffled=MODE.muffled or unheard)
 
 
-Given = ParamSpec("Given")
-Result = TypeVar("Result")
-
-UNKNOWN = "the derivative for '{}' is not implemented."
-
-
 class RefusingNode(CustomNode):
     """A node through which no derivative passes: a pass that reaches it fails.
 
@@ -125,50 +117,3 @@ class RefusingNode(CustomNode):
 
     def push_tensors(self, tangents: Sequence[Tensor | None]) -> Never:
         raise self.error
-
-
-@cache
-def _kind(name: str) -> type[RefusingNode]:
-    """Return the subclass of `RefusingNode` with the name of PyTorch's node."""
-    return type(name, (RefusingNode,), {"__slots__": ()})
-
-
-def without_derivative(
-    node: str, called: str
-) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
-    """Return a decorator: derivatives of the function's results fail, and are not 0.
-
-    Args:
-        node: what PyTorch calls its node.
-        called: what PyTorch calls the function in its refusal.
-    """
-
-    def decorate(run: Callable[Given, Result]) -> Callable[Given, Result]:
-        @wraps(run)
-        def refusing(*args: Given.args, **kwargs: Given.kwargs) -> Result:
-            result = run(*args, **kwargs)
-            given = list(tensors_in((args, tuple(kwargs.values()))))
-            edges = [t.edge for t in given if t.edge is not None]
-            if edges and MODE.enabled:
-                for y in tensors_in((result,)):
-                    refuse(y, edges, node, called)
-            return result
-
-        return refusing
-
-    return decorate
-
-
-def refuse(y: Tensor, edges: Sequence[Edge], node: str, called: str) -> None:
-    """Give a tensor of floats a node at which every derivative by ``edges`` fails."""
-    if y.raw.dtype.kind in "fO":
-        y.edge = _kind(node)(edges, y, KindError(UNKNOWN.format(called)))
-
-
-def tensors_in(values: Iterable[Any]) -> Iterator[Tensor]:
-    """Yield the tensors among values, also those in lists and tuples."""
-    for value in values:
-        if isinstance(value, Tensor):
-            yield value
-        elif isinstance(value, list | tuple):
-            yield from tensors_in(value)

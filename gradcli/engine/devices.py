@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from importlib import import_module
 from importlib.util import LazyLoader, find_spec, module_from_spec
 from types import ModuleType
@@ -22,7 +21,7 @@ from .dtypes import DEFAULT, DeviceLike
 from .dtypes import device as Device
 from .errors import DeviceError
 from .namespace import NumberSystem
-from .raw import Raw, kinds_of
+from .raw import PLAIN, Raw, is_list, kinds_of
 
 UNUSED: Final = ("ctypeslib", "f2py", "ma", "polynomial", "testing")
 """NumPy's modules that SciPy imports, but that no function called here needs."""
@@ -50,18 +49,8 @@ def _put_off(module: str, name: str) -> None:
 # Division by zero and the like have values, and the reports speak of them; a warning
 # from inside a formula would name a line that the user never wrote.
 warnings.filterwarnings(
-    "ignore", category=RuntimeWarning, module=r"gradcli\.(ops|engine|nn|optim)\b"
+    "ignore", category=RuntimeWarning, module=r"gradcli\.(ops|engine|torch|nn|optim)\b"
 )
-
-KEPT_BYTES = 2**25 - 2**16
-"""Size in bytes of a block that, allocated and freed once, makes the C library keep up
-to 64 MiB, the most that it allows, of freed memory for later arrays."""
-
-# Memory of an array of up to half of this size, once let go of, stays with the process:
-# the C library of Linux gives back to the system what is larger than the largest block
-# that was ever freed. A training step would ask for the same pages anew each time.
-with suppress(MemoryError):
-    numpy.empty(KEPT_BYTES, "u1")
 
 NUMPY = ArrayNamespace(
     numpy,
@@ -75,6 +64,11 @@ _DLPACK_CUDA = 2
 
 _cupy: list[ArrayNamespace] = []
 
+BEFORE_FIRST_USE: list[Callable[[], int]] = []
+"""Functions that are called before CuPy is imported: each lifts what would hinder it,
+such as a limit on the memory of the process, and returns the most bytes that the device
+may take instead."""
+
 
 def cuda() -> ArrayNamespace:
     """Return CuPy's namespace.
@@ -85,18 +79,39 @@ def cuda() -> ArrayNamespace:
     if _cupy:
         return _cupy[0]
     reason = why_no_cuda()
+    if reason and find_spec("cupy") is None:
+        from .extras import how_to_install
+
+        way = how_to_install("cupy-cuda12x[ctk]")
+        reason += f" ({way}; cupy-cuda13x for CUDA 13)"
     if reason:
         raise DeviceError(f"no CUDA device: {reason}")
-    cupy = import_module("cupy")
-    _cupy.append(
-        ArrayNamespace(
-            Adapted(cupy, {name: make(cupy) for name, make in _INSTEAD.items()}),
-            lambda: Adapted(import_module("cupyx.scipy.special"), {}, _on_the_host),
-            lambda: import_module("cupyx.scipy.linalg"),
-            "cuda",
-        )
-    )
+    from .gpu import GpuNamespace
+
+    cupy: Any = import_module("cupy")
+    most = [lift() for lift in BEFORE_FIRST_USE]
+    if most:
+        cupy.get_default_memory_pool().set_limit(size=min(most))
+    library: Any = Adapted(cupy, {n: make(cupy) for n, make in _INSTEAD.items()})
+    _cupy.append(GpuNamespace(library, _special, _solvers, _pending))
     return _cupy[0]
+
+
+def _special() -> Any:
+    return import_module("cupyx.scipy.special")
+
+
+def _solvers() -> Any:
+    return import_module("cupyx.scipy.linalg")
+
+
+def _pending(xp: Any) -> Any:
+    """Return the namespace of pending arrays over that of CuPy's."""
+    from .kernels import Kernels
+    from .pending import PendingNamespace
+
+    names = "cupy", "cupyx.scipy.special"
+    return PendingNamespace(xp, Kernels(*map(import_module, names)))
 
 
 class Adapted:
@@ -136,9 +151,15 @@ class _Reducing:
         return self._of_two(a, b, out=out)
 
 
+def _by_rows(x: Any) -> Any:
+    """Return an array of the GPU that lies by rows, as NumPy's results do."""
+    return x if x.flags.c_contiguous else import_module("cupy").ascontiguousarray(x)
+
+
 def _refusing(linalg: Any) -> Adapted:
     """Return linear algebra that fails where NumPy's does; CuPy's own would return the
-    unfinished content of its memory there."""
+    unfinished content of its memory there. What it refuses, such as a matrix with NaN,
+    is given to NumPy, which has a result for it or the words of a refusal."""
 
     def checked(name: str) -> Any:
         function = getattr(linalg, name)
@@ -146,8 +167,16 @@ def _refusing(linalg: Any) -> Adapted:
             return function
 
         def run(*args: Any, **kwargs: Any) -> Any:
-            with import_module("cupyx").errstate(linalg="raise"):
-                return function(*args, **kwargs)
+            try:
+                with import_module("cupyx").errstate(linalg="raise"):
+                    result = function(*args, **kwargs)
+            except numpy.linalg.LinAlgError:
+                here = getattr(numpy.linalg, name)
+                result = _back(here(*map(host, args), **kwargs))
+            if not name.startswith(("eig", "svd")):
+                return result  # a caller puts matrices in order
+            several = isinstance(result, tuple)
+            return tuple(map(_by_rows, result)) if several else _by_rows(result)
 
         return run
 
@@ -162,23 +191,18 @@ _INSTEAD: Mapping[str, Callable[[Any], Any]] = {
 """Makers of CuPy's substitutes, by NumPy's names."""
 
 
-def _on_the_host(name: str) -> Callable[..., Any]:
-    """Return a function that runs SciPy's special function on copies in host memory."""
-    function = getattr(scipy("special"), name)
-
-    def run(*arrays: Raw) -> Any:
-        found = function(*map(host, arrays))
-        there = cuda().np.asarray
-        return tuple(map(there, found)) if isinstance(found, tuple) else there(found)
-
-    return run
+def _back(found: Any) -> Any:
+    """Return arrays on the GPU from one or several of NumPy's."""
+    there = cuda().np.asarray
+    return tuple(map(there, found)) if isinstance(found, tuple) else there(found)
 
 
 def why_no_cuda() -> str:
     """Return why no GPU can be used; an empty text if one can."""
     if find_spec("cupy") is None:
-        way = "pip install '.[cuda12]', or '.[cuda13]', in a clone of gradcli"
-        return f"CuPy is not installed ({way})"
+        return "CuPy is not installed"
+    for lift in BEFORE_FIRST_USE:
+        lift()
     try:
         cupy = import_module("cupy")
     except Exception as error:
@@ -188,8 +212,17 @@ def why_no_cuda() -> str:
     return ""
 
 
-def resolve(device: str) -> ArrayNamespace:
+MIN_ENTRIES_OF_A_GPU: Final = 1_000_000
+"""Fewest entries of an array that a GPU gains from: to start it takes a second, and a
+product of matrices of 1,000 by 1,000 is as much work as pays for that."""
+
+
+def resolve(device: str, entries: int = 0) -> ArrayNamespace:
     """Return the namespace for ``auto``, ``cpu`` or ``cuda``.
+
+    Args:
+        entries: the number of entries of the largest input, by which ``auto`` chooses;
+            CuPy is not imported if they are few.
 
     Raises:
         DeviceError: ``cuda`` was asked for and is not there, or an unknown name.
@@ -199,7 +232,9 @@ def resolve(device: str) -> ArrayNamespace:
     if device == "cuda":
         return cuda()
     if device == "auto":
-        return cuda() if not why_no_cuda() else NUMPY
+        if entries < MIN_ENTRIES_OF_A_GPU or find_spec("cupy") is None:
+            return NUMPY
+        return NUMPY if why_no_cuda() else cuda()
     raise DeviceError(f"unknown device {device!r}: use auto, cpu or cuda")
 
 
@@ -278,15 +313,22 @@ def namespace_of(array: object) -> NumberSystem:
     raise TypeError(f"not an array: {type(array).__name__}")
 
 
+def _on_the_host(value: Any) -> Any:
+    """Return nested lists with tensors on the host in place of those on a GPU."""
+    if is_list(value, 0):
+        return [_on_the_host(each) for each in value]
+    return value.cpu() if hasattr(value, "cpu") else value
+
+
 def as_raw(value: Any) -> tuple[Raw, NumberSystem]:
     """Return an array and its namespace from a number, a nested list or an array."""
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         return value, namespace_of(value)
     if isinstance(value, range):
         return NUMPY.as_index(value), NUMPY
-    kinds_of(value)  # NumPy does not end where a list holds itself
+    kinds = kinds_of(value)  # NumPy does not end where a list holds itself
     try:
-        array = numpy.asarray(value)
+        array = numpy.asarray(value if kinds <= PLAIN else _on_the_host(value))
     except ValueError as error:
         raise TypeError(f"a ragged list is not a tensor ({error})") from None
     if array.dtype.kind not in "biuf":

@@ -1,7 +1,7 @@
 """Sparse matrices: the places of their entries, and the values at these places.
 
 Invariant: the places are arrays of integers and never depend on a value. Several
-entries may stand at one place; they count as their sum. Values are arrays, or arrays of
+entries may have one place; they count as their sum. Values are arrays, or arrays of
 a recording: then the places are those of every matrix that a replay computes. A sum is
 the parts of both; parts at the same places are added up at once.
 

@@ -4,6 +4,10 @@ so that ``except RuntimeError`` keeps working; messages are PyTorch's where it h
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from functools import wraps
+from typing import Any, TypeVar, cast
+
 from ..ops.checks import (
     EngineError,
     KindError,
@@ -55,8 +59,6 @@ class CallError(TypeError):
     ) -> None:
         told = f"; {way_out}" if way_out else ""
         if given is not None and given not in allowed:
-            from .absent import instead
-
             told = f": {instead(given, allowed)}"
         super().__init__(message + told)
         self.message = message
@@ -82,3 +84,43 @@ class LinAlgError(ValueRangeError):
 
 OVERFLOW = "value cannot be converted to type {} without overflow"
 """Message on a number that a type cannot hold."""
+
+
+# Words about keywords and names that do not exist.
+
+Function = TypeVar("Function", bound=Any)
+
+CLOSE_ENOUGH = 0.7
+"""Least likeness of two names, from 0 to 1, at which one is proposed for another."""
+
+
+def nearest(name: str, offered: Iterable[str]) -> str:
+    """Return the question whether the nearest offered name was meant; "" if none is
+    near."""
+    from difflib import get_close_matches
+
+    by_small = {known.lower(): known for known in sorted(offered)}
+    close = get_close_matches(name.lower(), by_small, 1, CLOSE_ENOUGH)
+    return f"did you mean {by_small[close[0]]!r}? " if close else ""
+
+
+def instead(keyword: str, names: Sequence[str]) -> str:
+    """Return what to write for a keyword that a function of these parameters lacks."""
+    listed = f"its parameters are {', '.join(names)}" if names else "it has none"
+    return f"{nearest(keyword, names)}{listed}"
+
+
+def naming(function: Function) -> Function:
+    """Return a function whose error for an unknown keyword names those that it has."""
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+    @wraps(function)
+    def run(*args: object, **kwargs: object) -> object:
+        for name in kwargs:
+            if name not in names:
+                said = f"{function.__name__}() got an unexpected keyword argument"
+                raise TypeError(f"{said} {name!r}: {instead(name, names)}")
+        return function(*args, **kwargs)
+
+    return cast(Function, run)

@@ -9,11 +9,13 @@ library fails or defines no value, the result is PyTorch's.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import product
 from typing import Any
 
 from ..ops.checks import check_size
 from .errors import LinAlgError
+from .parts import factored
 from .raw import Library, Raw
 
 MAX_SIZE_BY_ROWS = 16
@@ -47,7 +49,9 @@ class MatrixFactors:
     """
 
     np: Library
+    device: str
     cholesky: Callable[[Raw], Raw]
+    matmul: Callable[[Raw, Raw], Raw]
     _solvers: Callable[[], Library]
 
     def svd_factors(self, a: Raw, full_matrices: bool = True) -> tuple[Raw, Raw, Raw]:
@@ -60,7 +64,7 @@ class MatrixFactors:
         if a.size:
             self._demand_numbers(a)
             u, s, vh = self._of_finite(
-                lambda finite: self.np.linalg.svd(finite, full_matrices), a
+                lambda finite: self._factored("svd", finite, full_matrices), a
             )
             return self._by_columns(u), s, self._by_columns(vh)
         *lead, m, n = a.shape
@@ -75,8 +79,13 @@ class MatrixFactors:
     def eigh_factors(self, a: Raw) -> tuple[Raw, Raw]:
         """Return the eigenvalues of symmetric matrices, from the least on, and their
         eigenvectors; they are NaN for a matrix that is not finite."""
-        values, vectors = self._of_finite(self.np.linalg.eigh, a)
+        values, vectors = self._of_finite(partial(self._factored, "eigh"), a)
         return values, self._by_columns(vectors)
+
+    def _factored(self, name: str, a: Raw, *more: Any) -> Any:
+        """Return the result of a function of the array module's linear algebra."""
+        run = getattr(self.np.linalg, name)
+        return factored(run, a, *more) if self.device == "cpu" else run(a, *more)
 
     def _demand_numbers(self, a: Raw) -> None:
         lost = self.np.any(self.np.isnan(a), (-2, -1)).reshape(-1)
@@ -103,7 +112,7 @@ class MatrixFactors:
     def qr_factors(self, a: Raw, mode: str = "reduced") -> tuple[Raw, Raw]:
         """Return the factors ``q``, of orthonormal columns, and ``r``, a triangle."""
         if a.size:
-            q, r = self.np.linalg.qr(a, mode)
+            q, r = self._factored("qr", a, mode)
             return self._by_columns(q), self._by_columns(r)
         *lead, m, n = a.shape
         k = m if mode == "complete" else min(m, n)
@@ -186,7 +195,7 @@ class MatrixFactors:
         first, last = slice(0, half), slice(half, n)
         done, left = (last, first) if upper else (first, last)
         self._substitute(a[..., done, done], x[..., done, :], upper, unitriangular)
-        x[..., left, :] -= self.np.matmul(a[..., left, done], x[..., done, :])
+        x[..., left, :] -= self.matmul(a[..., left, done], x[..., done, :])
         self._substitute(a[..., left, left], x[..., left, :], upper, unitriangular)
 
     def matrix_exp(self, a: Raw) -> Raw:
@@ -200,20 +209,21 @@ class MatrixFactors:
         doublings = np.where(np.isfinite(doublings), doublings, 0)
         power = self._pade(wide / 2.0**doublings)
         for step in range(int(np.max(doublings))):
-            power = np.where(step < doublings, np.matmul(power, power), power)
+            power = np.where(step < doublings, self.matmul(power, power), power)
         return power.astype(a.dtype)
 
     def _pade(self, a: Raw) -> Raw:
         np, c = self.np, PADE
         one = np.eye(a.shape[-1])
-        a2 = np.matmul(a, a)
-        a4 = np.matmul(a2, a2)
-        a6 = np.matmul(a4, a2)
-        odd = np.matmul(a6, c[13] * a6 + c[11] * a4 + c[9] * a2)
-        odd = np.matmul(a, odd + c[7] * a6 + c[5] * a4 + c[3] * a2 + c[1] * one)
-        even = np.matmul(a6, c[12] * a6 + c[10] * a4 + c[8] * a2)
+        a2 = self.matmul(a, a)
+        a4 = self.matmul(a2, a2)
+        a6 = self.matmul(a4, a2)
+        odd = self.matmul(a6, c[13] * a6 + c[11] * a4 + c[9] * a2)
+        odd = self.matmul(a, odd + c[7] * a6 + c[5] * a4 + c[3] * a2 + c[1] * one)
+        even = self.matmul(a6, c[12] * a6 + c[10] * a4 + c[8] * a2)
         even = even + c[6] * a6 + c[4] * a4 + c[2] * a2 + c[0] * one
-        return np.linalg.solve(even - odd, even + odd)
+        found: Raw = self._factored("solve", even - odd, even + odd)
+        return found
 
     def _identities(self, shape: tuple[int, ...], like: Raw) -> Raw:
         check_size(shape)

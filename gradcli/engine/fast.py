@@ -1,4 +1,4 @@
-"""Fast recorders: for rows of a few tensors while no hook or observer is active.
+"""Fast recorders: for elementwise rows of one or two operands, which no observer sees.
 
 Invariant: the result and its graph are those of the general recorder, ``slow``, which
 runs all unusual calls. It also runs wherever a formula raises any exception: it then
@@ -10,25 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Protocol
-from weakref import ref
 
-from ..ops import Formula, Op, parameters
+from ..ops import Formula, Op
 from ..ops.basis import BINARY
 from ..ops.checks import LIMIT
 from .modes import MODE
-from .node import ConstantNode, Node, Shaped
-from .raw import BYTES_OF_HALF_FLOAT, Params, Raw, as_scalar
+from .node import ConstantNode, Node
+from .raw import Params, as_scalar
 from .rules import HALF
 from .tensor import (
-    MIN_VIEWS_TO_SWEEP,
     Tensor,
     constant,
-    note,
-    note_sharer,
-    note_view,
-    with_edge,
 )
-from .versions import CLOCK, copy_if_shared, is_lent
+from .versions import CLOCK
 
 _new = object.__new__
 _NO_PARAMS: Params = {}
@@ -41,15 +35,12 @@ class General(Protocol):
     """The general recorder of a row with one output.
 
     ``fwd`` is the row's formula, with its results laid out in memory; ``cls`` is the
-    class of its nodes, None if it has no gradient; ``slots`` are the inputs that can
-    have a gradient; ``see`` records its output where that is a view of its input.
+    class of its nodes.
     """
 
     op: Op
     fwd: Formula
     cls: Any
-    slots: tuple[int, ...]
-    see: Seen | None
 
     def general(self, inputs: tuple[object, ...], params: Params) -> Tensor:
         """Return the row's result, with its node recorded."""
@@ -57,13 +48,13 @@ class General(Protocol):
 
 def unary(record: General) -> Callable[[Tensor], Tensor]:
     """Return the recorder of an elementwise row with one input and no parameters."""
-    fwd, cls, slow = record.fwd, record.cls, record.general
+    fwd, cls, slow, op = record.fwd, record.cls, record.general, record.op
     keeps = not issubclass(cls, ConstantNode)
 
     def call(t: Tensor) -> Tensor:
         x, xp, edge = t.raw, t.xp, t.edge
         try:
-            y = fwd(xp, x)
+            y: Any = xp.whole_row(op, (x,), _NO_PARAMS) if xp.waits else fwd(xp, x)
         except Exception:
             return slow((t,), _NO_PARAMS)
         out: Tensor = _new(Tensor)
@@ -71,7 +62,7 @@ def unary(record: General) -> Callable[[Tensor], Tensor]:
         out.xp = xp
         out.view_of = out.views = None
         if edge is None or not MODE.fast:
-            if MODE.looked_at or xp.inference or x.dtype.kind in WHOLE:
+            if MODE.looked_at or x.dtype.kind in WHOLE:
                 return slow((t,), _NO_PARAMS)
             out.edge = None
             return out
@@ -81,47 +72,10 @@ def unary(record: General) -> Callable[[Tensor], Tensor]:
         node.shapes = node.span = None
         node.born = CLOCK.now
         if keeps:
-            node.saved = x
+            node.saved = (x,)
             node.y = y
         else:
             node.saved = node.y = None
-        out.edge = node
-        return out
-
-    return call
-
-
-def with_number(record: General) -> Callable[[Tensor, float], Tensor]:
-    """Return the recorder of an elementwise row of one tensor and one number."""
-    (parameter,) = parameters(record.op)[1:]
-    fwd, cls, slow = record.fwd, record.cls, record.general
-    refuses = bool(record.op.no_truths)
-
-    def call(t: Tensor, number: float) -> Tensor:
-        x, xp, edge = t.raw, t.xp, t.edge
-        if refuses and type(number) is bool:
-            return slow((t,), {parameter: number})
-        try:
-            y = fwd(xp, x, number)
-        except Exception:
-            return slow((t,), {parameter: number})
-        out: Tensor = _new(Tensor)
-        out.raw = y
-        out.xp = xp
-        out.view_of = out.views = None
-        if edge is None or not MODE.fast:
-            if MODE.looked_at or xp.inference or x.dtype.kind in WHOLE:
-                return slow((t,), {parameter: number})
-            out.edge = None
-            return out
-        node: Node = _new(cls)
-        node.edges = (edge,)
-        node.xp = xp
-        node.params = {parameter: number}
-        node.saved = (x,)
-        node.y = y
-        node.shapes = node.span = None
-        node.born = CLOCK.now
         out.edge = node
         return out
 
@@ -191,7 +145,7 @@ def binary(
     Args:
         lifted: a function that makes a tensor of another operand, or NotImplemented.
     """
-    fwd, cls, slow = record.fwd, record.cls, record.general
+    fwd, cls, slow, op = record.fwd, record.cls, record.general, record.op
     keeps = any(callable(p) for p in record.op.partials or ())
     operator = operator_of(fwd)
     # The others give the exact result, rounded: the same for scalars as for arrays.
@@ -223,7 +177,9 @@ def binary(
             other = lifted(other)
             return other if other is NotImplemented else call(t, other)
         try:
-            if operator is None:
+            if xp.waits:
+                y = xp.whole_row(op, (a, b), _NO_PARAMS)
+            elif operator is None:
                 y = fwd(xp, a, b)
             elif shape or not exact or shapes is not None or edge_a is None:
                 y = operator(a, b)
@@ -236,7 +192,7 @@ def binary(
         out.xp = xp
         out.view_of = out.views = None
         if (edge_a is None and edge_b is None) or not MODE.fast:
-            if MODE.looked_at or xp.inference or a.dtype.kind in WHOLE:
+            if MODE.looked_at or a.dtype.kind in WHOLE:
                 return slow((t, other), _NO_PARAMS)
             out.edge = None
             return out
@@ -253,163 +209,5 @@ def binary(
             node.saved = node.y = None
         out.edge = node
         return out
-
-    return call
-
-
-Seen = Callable[[Tensor, Any, Any, dict[str, Any]], Tensor]
-"""Recorder of a view: from a tensor, its array, the viewed array and parameters."""
-
-
-def of_view(record: General) -> Seen:
-    """Return the recorder of a row whose output is a view that is made already.
-
-    It may only be called while `MODE.fast` holds, with a tensor of plain arrays.
-    """
-    cls = record.cls
-
-    def see(t: Tensor, x: Raw, y: Raw, params: Params) -> Tensor:
-        out: Tensor = _new(Tensor)
-        out.raw = y
-        out.xp = xp = t.xp
-        out.views = None
-        edge = t.edge
-        if edge is None:
-            out.edge = None
-        else:
-            seen = _new(Shaped)
-            seen.shape = x.shape
-            node: Node = _new(cls)
-            node.edges = (edge,)
-            node.xp = xp
-            node.params = params
-            node.saved = (seen,)
-            node.shapes = node.span = node.y = None
-            node.born = CLOCK.now
-            out.edge = node
-        base = y.base
-        same = base is x or (base is not None and base is x.base) or y is x
-        if same or is_lent(y):
-            below = getattr(t, "view_of", None)
-            if below is None:
-                below = t
-            out.view_of = below
-            views = getattr(below, "views", None)
-            if views is None:
-                below.views = [ref(out)]
-            elif len(views) < MIN_VIEWS_TO_SWEEP:
-                views.append(ref(out))
-            else:
-                note(views, out)
-        else:
-            out.view_of = None
-            note_view(t, out)
-        return out
-
-    return see
-
-
-def of_one(record: General) -> Callable[[Tensor, Params], Tensor]:
-    """Return the recorder of any row with one input and one output."""
-    fwd, cls, slow = record.fwd, record.cls, record.general
-    shares = not record.op.owns
-    see = record.see
-    plainly_kept = cls is not None and cls.keep is Node.keep
-    linear = record.op.keeps_shapes
-    bare = linear and cls is not None and 0 in cls.bare
-
-    def call(t: Tensor, params: Params) -> Tensor:
-        x, xp, edge = t.raw, t.xp, t.edge
-        recorded = MODE.fast
-        if not xp.plain or x.dtype.kind in WHOLE or (not recorded and MODE.looked_at):
-            return slow((t,), params)
-        if shares and not x.shape:
-            x = t._shareable()
-        try:
-            y = fwd(xp, x, **params)
-            if not shares and (y is x or y.base is not None):
-                y = copy_if_shared(y, (x,))
-        except Exception:
-            return slow((t,), params)
-        if see is not None and recorded:
-            return see(t, x, y, params)
-        out: Tensor = _new(Tensor)
-        out.raw = y
-        out.xp = xp
-        out.view_of = out.views = None
-        if edge is None or cls is None or not recorded:
-            out.edge = None
-        else:
-            node: Node = _new(cls)
-            node.edges = (edge,)
-            node.xp = xp
-            node.span = None
-            node.born = CLOCK.now
-            if not plainly_kept:
-                node.keep((x,), y, params)
-            else:
-                node.params = params
-                node.shapes = None
-                if bare:
-                    seen = _new(Shaped)
-                    seen.shape = x.shape
-                    node.saved = (seen,)
-                    node.y = None
-                else:
-                    node.saved = (x,)
-                    node.y = None if linear else y
-            out.edge = node
-        if see is not None:
-            note_view(t, out)
-        elif shares:
-            note_sharer(t, out)
-        return out
-
-    return call
-
-
-def of_several(
-    record: General, positions: frozenset[int]
-) -> Callable[[tuple[Any, ...], Params], Tensor]:
-    """Return the recorder of a row of several inputs that is not elementwise, with one
-    output in memory of its own: of floats of one type.
-
-    Args:
-        positions: the inputs that may be integers beside floats.
-    """
-    fwd, cls, slow = record.fwd, record.cls, record.general
-    slots = record.slots
-    first = slots[0] if slots else 0
-
-    def call(inputs: tuple[Any, ...], params: Params) -> Tensor:
-        lead = inputs[first]
-        if not MODE.fast or not isinstance(lead, Tensor):
-            return slow(inputs, params)
-        xp, dtype = lead.xp, lead.raw.dtype
-        if not xp.plain or dtype.kind != "f" or dtype.itemsize == BYTES_OF_HALF_FLOAT:
-            return slow(inputs, params)
-        raw: list[Any] = []
-        for value in inputs:
-            if value is None:
-                raw.append(None)
-                continue
-            if not isinstance(value, Tensor) or value.xp is not xp:
-                return slow(inputs, params)
-            x = value.raw
-            if x.dtype is not dtype and (
-                x.dtype.kind != "i" or len(raw) not in positions
-            ):
-                return slow(inputs, params)
-            raw.append(x)
-        saved = tuple(raw)
-        try:
-            y = copy_if_shared(fwd(xp, *saved, **params), saved)
-        except Exception:
-            return slow(inputs, params)
-        given = [inputs[slot] for slot in slots] if slots else inputs
-        edges = [None if value is None else value.edge for value in given]
-        if edges.count(None) == len(edges):
-            return with_edge(y, xp, None)
-        return with_edge(y, xp, cls.create(edges, xp, saved, y, params))
 
     return call

@@ -170,7 +170,7 @@ def _transposed(
     given = tuple(outputs) if isinstance(y, tuple) else outputs[0]
     zeros = [zeros_for(like, part.shape) for part in outputs[: op.carries]]
     alone = {} if recorded else UNOBSERVED
-    with MODE.having(enabled=True, inference=False, **alone):
+    with MODE.having(enabled=True, **alone):
         cotangents = [Tensor(zero.raw, xp, True) for zero in zeros]
         g = cotangents[0] if op.carries == 1 else tuple(cotangents)
         rules = reverse_rules(op)

@@ -11,22 +11,21 @@ Where a dense matrix would be too large, the rows are computed in halves.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import IO, Any
 
 import numpy as np
 
 from ..ops import TRANSPOSED
 from ..ops.types import Array
-from .anomaly import ANOMALY
 from .backward import materialise
 from .batch import Batch, DenseTooLarge, NotLinear, batches_over, identity
 from .custom import CustomNode
-from .devices import host, scipy
+from .devices import NUMPY, host, scipy
 from .errors import EngineError
 from .forward import push, push_through
-from .hooks import HOOKS, is_hooked
-from .modes import RecordingOff
-from .node import AccumulateGrad, Edge, Node, Port
+from .modes import WATCH, RecordingOff
+from .node import AccumulateGrad, ConstantNode, Edge, Node, PlainNode, Port
 from .saved import demand_unchanged
 from .tensor import Tensor
 from .versions import CLOCK
@@ -84,6 +83,7 @@ class JacobianBlock:
         if self.matrix is None:
             return Tensor(xp.new_full(raw, self.shape, 0), xp)
         matrix = self.matrix.toarray() if self.sparse else self.matrix
+        matrix = matrix if xp.device == "cpu" else xp.array(matrix)
         return Tensor(matrix.reshape(self.shape).astype(raw.dtype, copy=False), xp)
 
     def csr(self) -> Any:
@@ -92,19 +92,33 @@ class JacobianBlock:
             return self.matrix
         csr_array = scipy("sparse").csr_array
         shape = (self.output.numel(), self.x.numel())
-        return csr_array(shape) if self.matrix is None else csr_array(self.matrix)
+        return csr_array(shape if self.matrix is None else host(self.matrix))
+
+
+def joined(blocks: Sequence[JacobianBlock]) -> JacobianBlock:
+    """Return the blocks of one output as one matrix, with a row for each entry of the
+    output: the block of the inputs' entries in one vector."""
+    output, first = blocks[0].output, blocks[0].x
+    xp, size = first.xp, sum(block.x.numel() for block in blocks)
+    if any(block.sparse for block in blocks):
+        matrix = scipy("sparse").hstack([block.csr() for block in blocks], "csr")
+    else:
+        shape = (output.numel(), -1)
+        parts = [block.dense().reshape(*shape) for block in blocks if block.x.numel()]
+        matrix = xp.cat([part.raw for part in parts], 1)
+    flat = Tensor(xp.new_full(first.raw, (size,), 0), xp)
+    return JacobianBlock(matrix, output.detach().reshape(-1), flat)
 
 
 def nobody_looks(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> bool:
-    """Return whether cotangents may be batched: anomaly mode is off, and no node
-    between inputs and outputs has a hook."""
-    if ANOMALY.enabled:
-        return False
-    if not HOOKS.used:
+    """Return whether cotangents may be batched, because nothing looks at the nodes
+    between inputs and outputs."""
+    observer = WATCH.observer
+    if observer is None:
         return True
     ends = _ends(inputs)
     roots = [y.edge for y in outputs if y.edge is not None]
-    return not any(map(is_hooked, between(roots, ends)))
+    return not any(map(observer.sees, between(roots, ends)))
 
 
 def rows_of(
@@ -131,8 +145,10 @@ def rows_of(
     def send(edge: Edge, g: Any) -> Iterator[tuple[Edge, Any]]:
         return sent_below(edge, g, needed, pulled)
 
+    plain = not any(isinstance(edge, CustomNode) for edge in order)
+
     def run(rows: range) -> list[object]:
-        seed = _seed(output, rows)
+        seed = _seed(output, rows, plain)
         arrived = accumulate(order, {root: seed}, send, added, keep=ends)
         return [_matrix(arrived.get(x.edge)) for x in inputs]
 
@@ -157,9 +173,10 @@ def columns_of(
     if x.edge is None or not x.numel():
         return [JacobianBlock(None, y, x) for y in outputs]
     roots = [y.edge for y in outputs if y.edge is not None]
+    plain = not any(isinstance(edge, CustomNode) for edge in between(roots, {x.edge}))
 
     def run(rows: range) -> list[Any]:
-        known = {x.edge: _seed(x, rows)}
+        known = {x.edge: _seed(x, rows, plain)}
         push_through(roots, known, pushed)
         return [None if y.edge is None else _matrix(known.get(y.edge)) for y in outputs]
 
@@ -170,11 +187,41 @@ def columns_of(
     ]
 
 
-def _seed(value: Tensor, rows: range) -> Batch:
-    """Return the given rows of the derivative of a value by itself, as a batch."""
-    sparse = value.xp.device == "cpu" and value.numel() >= MIN_SPARSE_ROWS
-    shape, xp = tuple(value.shape), batches_over(value.xp)
-    return identity(rows, shape, value.raw, xp, sparse)
+def _seed(value: Tensor, rows: range, plain: bool) -> Batch:
+    """Return the given rows of the derivative of a value by itself, as a batch.
+
+    A sparse one is computed in the host's memory, where its places are known; a custom
+    function, of which ``plain`` says that there is none, stays on its device.
+    """
+    home = value.xp.device == "cpu"
+    sparse = (home or plain) and value.numel() >= MIN_SPARSE_ROWS
+    base: Any = NUMPY if sparse and not home else value.xp
+    shape = tuple(value.shape)
+    return identity(rows, shape, value.raw, batches_over(base), sparse)
+
+
+def _in_memory_of(node: Node, given: Sequence[Any]) -> Node:
+    """Return a node whose values lie where batches do: the node itself, or a copy of it
+    in the host's memory."""
+    some = next(part for part in given if part is not None)
+    if some.__gradcli_namespace__.device == node.xp.device or isinstance(
+        node, CustomNode
+    ):
+        return node
+    here: Node = object.__new__(type(node))
+    here.edges, here.shapes, here.born = node.edges, node.shapes, node.born
+    here.xp, here.span = NUMPY, None
+    here.saved, here.y = _on_host(node.saved), _on_host(node.y)
+    if not isinstance(node, PlainNode | ConstantNode):
+        here.params = {name: _on_host(value) for name, value in node.params.items()}
+    return here
+
+
+def _on_host(value: Any) -> Any:
+    """Return a value with arrays in the host's memory."""
+    if isinstance(value, tuple | list):
+        return type(value)([_on_host(part) for part in value])
+    return host(value) if hasattr(value, "dtype") else value
 
 
 def _in_halves(
@@ -244,6 +291,7 @@ def pulled(node: Node, g: Any, wanted: Sequence[Edge]) -> list[Batch | None]:
     if CLOCK.now and node.born != CLOCK.now:
         demand_unchanged(node)
     several = isinstance(g, list)
+    node = _in_memory_of(node, g if several else [g])
     if not isinstance(node, CustomNode):
         inputs, y = node.restored()
         given = materialise(node, g) if several else g
@@ -261,6 +309,7 @@ def pulled(node: Node, g: Any, wanted: Sequence[Edge]) -> list[Batch | None]:
 
 def pushed(node: Node, arriving: list[object]) -> Any:
     """Return the tangent of a node's output, a tuple for several."""
+    node = _in_memory_of(node, arriving)
     if not isinstance(node, CustomNode) and node.op.jvp is not TRANSPOSED:
         try:
             made = push(node, arriving, xp=batches_over(node.xp))
@@ -348,9 +397,18 @@ def _npy(file: IO[bytes], block: JacobianBlock) -> None:
     np.save(file, host(block.dense().raw))
 
 
+def _text(file: IO[bytes], block: JacobianBlock, delimiter: str) -> None:
+    rows = host(block.dense().raw).reshape(block.output.numel(), block.x.numel())
+    for row in rows.tolist():
+        file.write(f"{delimiter.join(map(repr, row))}\n".encode())
+
+
 WRITERS: Mapping[str, Callable[[IO[bytes], JacobianBlock], None]] = {
     ".npz": _npz,
     ".mtx": _mtx,
     ".npy": _npy,
+    ".csv": partial(_text, delimiter=","),
+    ".tsv": partial(_text, delimiter="\t"),
 }
-"""Writers by the ending of a file's name: SciPy's, Matrix Market's, NumPy's format."""
+"""Writers by the ending of a file's name: SciPy's, Matrix Market's, NumPy's format, and
+rows of text, each of an entry of the output."""

@@ -44,6 +44,26 @@ def memory_order(sizes: Sequence[int], *steps: Sequence[int]) -> list[int]:
     return order[::-1]
 
 
+def order_of_results(steps: Sequence[Sequence[int]]) -> list[int]:
+    """Return the dimensions of NumPy's results, that of the longest step first.
+
+    Args:
+        steps: of each operand the steps through memory, 0 where it is broadcast; where
+            operands have different orders, the order of the indices is taken.
+    """
+    order: list[int] = []
+    for new in reversed(range(len(steps[0]))):
+        at = len(order)
+        for place in reversed(range(len(order))):
+            both = [(abs(s[order[place]]), abs(s[new])) for s in steps]
+            decisive = [below > own for below, own in both if below and own]
+            if decisive and not all(decisive):
+                break
+            at = place if decisive else at
+        order.insert(at, new)
+    return order[::-1]
+
+
 def in_memory_order(entries: Any, *arrays: Raw) -> Any:
     """Return entries, which are given one after the other, in the shape of arrays and
     in the order in which the entries of these lie in memory."""

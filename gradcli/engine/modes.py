@@ -52,7 +52,7 @@ class _Mode(local):
         own = self.__dict__
         own[name] = value
         seen = self.on_node or self.on_call or self.made or self.muffled
-        own["looked_at"] = looked_at = bool(seen) or self.inference
+        own["looked_at"] = looked_at = bool(seen)
         own["fast"] = self.enabled and not looked_at
 
     @contextmanager
@@ -89,6 +89,69 @@ class _Mode(local):
 
 
 MODE = _Mode()
+
+
+class PassObserver:
+    """An observer of reverse passes, which may change the cotangents in them.
+
+    A cotangent is an array, a tensor in a pass that is recorded, or a tuple with one or
+    None for each output. ``outer`` is the observer that looked before; what a method
+    does not define is left to it.
+    """
+
+    outer: PassObserver | None = None
+
+    def sees(self, node: Any) -> bool:
+        """Return whether the observer looks at this node."""
+        return True
+
+    def arrive(self, node: Any, nr: int, g: Any) -> Any:
+        """Return the cotangent that arrived at an output of a node."""
+        return g if self.outer is None else self.outer.arrive(node, nr, g)
+
+    def before(self, node: Any, g: Any) -> Any:
+        """Return the cotangent of a node that is about to be pulled."""
+        return g if self.outer is None else self.outer.before(node, g)
+
+    def after(self, node: Any, pulled: Any, g: Any) -> Any:
+        """Return the cotangents of a node's edges, which it gave for ``g``."""
+        return pulled if self.outer is None else self.outer.after(node, pulled, g)
+
+    def finished(self, leaf: Any, g: Any) -> None:
+        """Look at a leaf to whose gradient ``g`` was added."""
+        if self.outer is not None:
+            self.outer.finished(leaf, g)
+
+    def failed(self, node: Any, error: Exception) -> None:
+        """Look at an error that ends a pass at a node."""
+        if self.outer is not None:
+            self.outer.failed(node, error)
+
+    def moved(self, t: Any, before: Any) -> None:
+        """Look at a tensor whose edge, ``before`` until now, was replaced."""
+        if self.outer is not None:
+            self.outer.moved(t, before)
+
+
+class _Watch:
+    """The observer of all reverse passes, if there is one."""
+
+    __slots__ = ("observer",)
+
+    def __init__(self) -> None:
+        self.observer: PassObserver | None = None
+
+    @contextmanager
+    def by(self, observer: PassObserver) -> Iterator[None]:
+        """Run a block whose passes one observer looks at."""
+        observer.outer, self.observer = self.observer, observer
+        try:
+            yield
+        finally:
+            self.observer = observer.outer
+
+
+WATCH = _Watch()
 
 
 def is_grad_enabled() -> bool:
@@ -249,7 +312,7 @@ class RecordingMode(_Block):
 
 
 class inference_mode(_Block):
-    """A ``with`` block that does not record; tensors made in it cannot be saved later.
+    """A ``with`` block that does not record, as PyTorch's inference mode.
 
     ``inference_mode(False)`` is a block in which it is off. Both are also decorators,
     with and without parentheses.

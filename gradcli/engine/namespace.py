@@ -28,26 +28,26 @@ from .raw import Library, Raw, Run
 class NumberSystem:
     """A number system; names that it does not define are looked up in the table.
 
-    ``inference`` marks the twin that tensors made in inference mode carry, ``plain``
-    the namespaces of arrays that are no such twins. ``keeps_positions``: a position
+    ``plain`` marks the namespaces of arrays. ``keeps_positions``: a position
     that was computed stays in the index as an array, rather than as its value.
     ``writeable``: an array's entries can be changed in place. ``takes_numbers``: at
     home, plain numbers become numbers of this namespace rather than of arrays.
     ``waits``: who asks for values waits for a device, and what was put off is in
     ``doubts``. ``precise``: numbers have more digits than floats.
     ``whole_row(op, inputs, params)`` gives a row's result where a namespace does not
-    leave that to the row's formula.
+    leave that to the row's formula. ``pending`` is the namespace in which a GPU runs
+    formulas, so that their steps become kernels together.
     """
 
     np: Library
     device: str
     symbolic: bool
-    plain_namespace: NumberSystem
-    inference = plain = keeps_positions = takes_numbers = waits = precise = False
+    plain = keeps_positions = takes_numbers = waits = precise = False
     in_floats = False
     doubts: Sequence[Callable[[], None]] = ()
     writeable = True
     whole_row: Run | None = None
+    pending: Any = None
 
     def __getattr__(self, name: str) -> Callable[..., Raw]:
         entry = FUNCTIONS.get(name)
@@ -97,6 +97,15 @@ class NumberSystem:
     def stop(self, x: Raw) -> Raw:
         """Return the values without their derivatives, which only symbols carry."""
         return x
+
+    def variable(self, x: Raw) -> Raw:
+        """Return the values as ones that `derived` can take derivatives by."""
+        return x
+
+    def derived(self, y: Raw, x: Raw, found: Raw) -> Raw:
+        """Return the derivative of ``y`` by ``x``, which the reverse pass ``found``; a
+        system that checks the rules of that pass has it in its own way."""
+        return found
 
     def to_copy(
         self,

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeAlias
 from weakref import ref
 
 from ..ops import TRANSPOSED, Op
-from ..ops.types import Array, ArrayRule, Outputs, Partial
+from ..ops.types import Array, Outputs, Partial
 from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
 from .methods import NodeMethods
@@ -167,6 +167,9 @@ class Node(Inspectable):
     ) -> Pulled:
         """Return the cotangents that the row's reverse rules give in the namespace
         ``xp``; none for those ``edges`` (by default the node's own) that are None."""
+        if xp.waits and xp.pending is not None:
+            on_gpu: Pulled = xp.pending.pulled(self, g, y, inputs, edges)
+            return on_gpu
         if self.op.variadic:
             return tuple(self.rules(xp, g, y, *inputs, **self.params))
         shapes, params = self.shapes, self.params
@@ -223,65 +226,11 @@ class Node(Inspectable):
         return tuple([output_at(edge) for edge in self.edges])
 
 
-class SingleNode(Node):
-    """A node with one input that can carry a gradient, and any others."""
+class PlainNode(Node):
+    """A node of an elementwise row with one or two inputs and no parameters, whose
+    partials are functions."""
 
     __slots__ = ()
-
-    def pull(self, g: Array) -> Pulled:
-        saved, y = self.saved, self.y
-        if saved is FREED:
-            raise GradError(FREED_MESSAGE)
-        if self.edges[0] is None:
-            return (None,)
-        found = self.rules[0](self.xp, g, y, *saved, **self.params)
-        shapes = self.shapes
-        if shapes is not None:
-            found = sum_to(self.xp, found, shapes[self.slots[0]])
-        return (found,)
-
-
-class UnaryNode(Node):
-    """A node with one input, one partial and no parameters; ``saved`` is the input."""
-
-    __slots__ = ()
-    partial: ClassVar[ArrayRule]
-    params: ClassVar[Params] = {}  # type: ignore[misc]  # in a slot's place
-
-    def keep(self, raw: Outputs, y: object, params: Params) -> None:
-        self.saved = raw[0]
-        self.y = y
-        self.shapes = None
-
-    def pull(self, g: Array) -> Pulled:
-        x, y = self.saved, self.y
-        if x is FREED:
-            raise GradError(FREED_MESSAGE)
-        return (g * self.partial(self.xp, y, x),)
-
-    def restored(self) -> Restored:
-        x, y = super().restored()
-        return (x,), y
-
-
-class MaskingNode(UnaryNode):
-    """A node with one input and no parameters; its rule is a mask."""
-
-    __slots__ = ()
-
-    def pull(self, g: Array) -> Pulled:
-        x, y = self.saved, self.y
-        if x is FREED:
-            raise GradError(FREED_MESSAGE)
-        return (self.rules[0](self.xp, g, y, x),)
-
-
-class BinaryNode(Node):
-    """A node with two inputs, two partials and no parameters."""
-
-    __slots__ = ()
-    partial_a: ClassVar[ArrayRule]
-    partial_b: ClassVar[ArrayRule]
     params: ClassVar[Params] = {}  # type: ignore[misc]  # in a slot's place
 
     def keep(self, raw: Outputs, y: Any, params: Params) -> None:
@@ -289,27 +238,8 @@ class BinaryNode(Node):
         self.y = y
         self.shapes = broadcast_shapes(raw, y)
 
-    def pull(self, g: Array) -> Pulled:
-        saved, y = self.saved, self.y
-        if saved is FREED:
-            raise GradError(FREED_MESSAGE)
-        a, b = saved
-        edge_a, edge_b = self.edges
-        ga = gb = None
-        if edge_a is not None:
-            ga = g * self.partial_a(self.xp, y, a, b)
-        if edge_b is not None:
-            gb = g * self.partial_b(self.xp, y, a, b)
-        shapes = self.shapes
-        if shapes is not None:
-            if ga is not None:
-                ga = sum_to(self.xp, ga, shapes[0])
-            if gb is not None:
-                gb = sum_to(self.xp, gb, shapes[1])
-        return ga, gb
 
-
-class ProductNode(BinaryNode):
+class ProductNode(PlainNode):
     """A node with two inputs, each of which is the partial of the other."""
 
     __slots__ = ()
@@ -318,6 +248,8 @@ class ProductNode(BinaryNode):
         saved = self.saved
         if saved is FREED:
             raise GradError(FREED_MESSAGE)
+        if self.xp.waits:
+            return self.apply_rules(self.xp, g, self.y, saved)
         a, b = saved
         if type(g) in SCALARS:
             a, b = as_scalar(a), as_scalar(b)
@@ -457,18 +389,13 @@ def node_class(op: Op) -> type[Node]:
     count = 0 if partials is None else len(partials)
     if partials is not None and op.fwd.__code__.co_argcount - 1 <= count:
         if op.masks or op.vjp is not None:
-            base = MaskingNode if len(partials) == 1 else Node
+            pass
         elif all(isinstance(p, int | float) for p in partials) and not op.always_saves:
             base = ConstantNode
             members["factors"] = partials
             members["passes"] = all(factor == 1 for factor in partials)
-        elif len(partials) == 1 and callable(partials[0]):
-            base = UnaryNode
-            members["partial"] = staticmethod(partials[0])
-        elif len(partials) == 2 and all(callable(p) for p in partials):
-            base = ProductNode if _is_product(partials) else BinaryNode
-            members["partial_a"] = staticmethod(partials[0])
-            members["partial_b"] = staticmethod(partials[1])
+        elif count <= 2 and all(callable(p) for p in partials):
+            base = ProductNode if count == 2 and _is_product(partials) else PlainNode
     rules = reverse_rules(op)
     members["rules"] = staticmethod(rules) if op.variadic else rules
     if op.lists_live_edges:
@@ -484,8 +411,6 @@ def node_class(op: Op) -> type[Node]:
     members["holds"] = base is not ConstantNode and (op.always_saves or reads)
     if not op.variadic:
         members["rules"] = tuple(r for r in rules if r is not None)
-        if base is Node and len(members["rules"]) == 1:
-            base = SingleNode
     return type(op.node, (base,), members)
 
 

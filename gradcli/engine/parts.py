@@ -13,6 +13,7 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from contextvars import copy_context
 from functools import cache
 from itertools import pairwise
@@ -20,10 +21,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy import dtype
 
 from ..ops.locks import forkable
-from .raw import Library, Raw, Run
+from .raw import Raw, Run
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -31,8 +31,16 @@ if TYPE_CHECKING:
 MIN_WORK_SPLIT = 1 << 18
 """Largest number of multiplications for which the library itself uses one thread."""
 
+MIN_ENTRIES_SPLIT = 10_000
+"""Largest number of entries of two vectors for which the library itself uses one
+thread."""
+
+MIN_ENTRIES_FACTORED = 1 << 10
+"""Fewest entries of a matrix that the library factors on several threads. In each step
+of a factorization they wait for each other."""
+
 MIN_WORK_OF_THREADS = 1 << 22
-"""Fewest multiplications of a product on threads; fewer take less than 0.1 ms, and a
+"""Fewest multiplications of a product on threads; fewer take about 1 ms at most, and a
 wait for threads that cannot run takes many times as long."""
 
 MIN_ENTRIES_OF_THREADS = 1 << 15
@@ -105,17 +113,27 @@ def library() -> _Bound | None:
 
 
 def product(a: Raw, b: Raw) -> Any:
-    """Return ``a @ b``, computed on one thread if the matrices are small."""
-    if a.ndim < 2 or b.ndim < 2:
-        return np.matmul(a, b)
-    work = a.shape[-2] * a.shape[-1] * b.shape[-1]
-    if not MIN_WORK_SPLIT < work < MIN_WORK_OF_THREADS:
-        return np.matmul(a, b)
-    bound = library()
-    if bound is None:
-        return np.matmul(a, b)
-    with bound:
-        return np.matmul(a, b)
+    """Return ``a @ b``, computed on one thread if it takes little work."""
+    rows, inner = (1, 1, *a.shape)[-2:]
+    columns = b.shape[-1] if b.ndim > 1 else 1
+    alone = MIN_ENTRIES_SPLIT if a.ndim == b.ndim == 1 else MIN_WORK_SPLIT
+    if alone < rows * inner * columns < MIN_WORK_OF_THREADS:
+        return _on_one_thread(np.matmul, a, b)
+    return np.matmul(a, b)
+
+
+def factored(run: Run, a: Raw, *more: Any) -> Any:
+    """Return ``run(a, *more)``, a function of LAPACK on matrices ``a``, computed on one
+    thread if they are small."""
+    rows, columns = (1, 1, *a.shape)[-2:]
+    if MIN_ENTRIES_FACTORED <= rows * columns <= MIN_WORK_SPLIT:
+        return _on_one_thread(run, a, *more)
+    return run(a, *more)
+
+
+def _on_one_thread(run: Run, *args: Any) -> Any:
+    with library() or nullcontext():
+        return run(*args)
 
 
 PART_BYTES = 1 << 20
@@ -236,48 +254,3 @@ def _helped(work: Callable[[], None], count: int) -> list[Future[None]]:
         return [_pool[0].submit(copy_context().run, work) for _ in range(count)]
     except RuntimeError:  # the interpreter is about to end
         return []
-
-
-_BITS = {dtype("float32"): "i4", dtype("float64"): "i8"}
-"""Integer types by the float types of the same width."""
-
-
-def chosen(
-    np: Library, mask: Raw, a: Any, b: Any, out: Raw | None = None
-) -> Raw | None:
-    """Return ``a`` where a mask is true, else ``b``, chosen by bits; one may be 0.
-
-    Args:
-        out: an array of its own memory to write the result to; None: a new one.
-
-    Returns:
-        The result; None if the operands are not large arrays of one shape and type.
-    """
-    like = b if type(a) is int else a
-    bits = _BITS.get(getattr(like, "dtype", None))
-    if bits is None or mask.dtype != bool or not mask.flags.c_contiguous:
-        return None
-    if not (_fits(a, like, mask.shape) and _fits(b, like, mask.shape)):
-        return None
-    out = np.empty_like(like) if out is None else out
-    written, ones = out.view(bits), mask.view("i1")
-    if type(a) is int:
-        written[...] = np.subtract(ones, 1)  # on bytes first, which is faster
-        np.bitwise_and(written, b.view(bits), out=written)
-        return out
-    written[...] = np.negative(ones)
-    if type(b) is int:
-        np.bitwise_and(written, a.view(bits), out=written)
-        return out
-    ours, theirs = a.view(bits), b.view(bits)
-    np.bitwise_and(written, np.bitwise_xor(ours, theirs), out=written)
-    np.bitwise_xor(written, theirs, out=written)
-    return out
-
-
-def _fits(x: Any, like: Raw, shape: tuple[int, ...]) -> bool:
-    """Return whether an operand is 0, or a contiguous array like ``like``."""
-    if type(x) is int:
-        return x == 0
-    alike = getattr(x, "shape", None) == shape and x.dtype == like.dtype
-    return alike and bool(x.flags.c_contiguous)

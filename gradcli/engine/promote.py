@@ -175,12 +175,6 @@ def _is_of_positions(op: Op, slot: int) -> bool:
     return not op.elementwise and type(rules) is tuple and rules[slot] is None
 
 
-def slots_of_positions(op: Op) -> frozenset[int]:
-    """Return the slots of a row's inputs that hold indices and keep their type."""
-    count = len(op.vjp) if isinstance(op.vjp, tuple) else 0
-    return frozenset(slot for slot in range(count) if _is_of_positions(op, slot))
-
-
 def _refuse(op: Op, operands: list[Raw]) -> None:
     """Raise an error if all operands are of kinds, or together of a type, that the row
     does not take."""
@@ -306,7 +300,7 @@ def _scalar_name(name: str) -> str:
 def rounds_integers(
     y: Any, raw: tuple[Raw, ...], params: Params, written: object, given: Params
 ) -> bool:
-    """Return whether a result of integers alone is of floats, and inexact: of half
+    """Return whether a result of only integers is of floats, and inexact: of half
     floats, which libraries make of one-byte integers, or of operands that were cast to
     a narrower type than they were ``written`` and ``given`` in."""
     first = y[0] if isinstance(y, tuple) and y else y
@@ -323,7 +317,7 @@ def in_floats(raw: tuple[Raw, ...]) -> tuple[Any, ...]:
 
 
 def in_result_type(op: Op, raw: tuple[Raw, ...], y: Any) -> Any:
-    """Return the result of a row on integers alone in the type that PyTorch gives."""
+    """Return the result of a row on only integers in the type that PyTorch gives."""
     if op.result is GIVEN:
         return y
     if op.result is FIRST:

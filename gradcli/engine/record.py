@@ -10,13 +10,13 @@ edge.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..ops import FUNCTIONS, OPS, VIEW, Composite, Formula, Op
 from ..ops.checks import LIMIT, broadcast_shape, check_size, demand_fixed
+from ..ops.types import Dtype
 from . import devices, dtypes
 from .call import Signature, class_of, class_of_row
 from .custom import visible_edge
@@ -30,15 +30,14 @@ from .errors import (
     ShapeError,
     ValueRangeError,
 )
-from .fast import binary, of_one, of_several, of_view, unary
+from .fast import binary, unary
 from .methods import named
 from .modes import MODE
 from .namespace import NumberSystem
 from .node import (
-    BinaryNode,
     ConstantNode,
+    PlainNode,
     Port,
-    UnaryNode,
     carried,
     differentiable_slots,
     node_class,
@@ -49,7 +48,6 @@ from .promote import (
     in_result_type,
     narrowed,
     rounds_integers,
-    slots_of_positions,
     whole_parameters,
     widen_halves,
 )
@@ -60,8 +58,6 @@ from .tensor import (
     constant,
     note_sharer,
     note_view,
-    present_namespace,
-    refuse_inference_tensors,
     with_edge,
 )
 from .versions import copy_if_shared
@@ -138,7 +134,7 @@ def _first(name: str, a: Raw) -> int:
     return next((int(number) for number in found.reshape(-1) if number), 1)
 
 
-PLAIN = (UnaryNode, BinaryNode, ConstantNode)
+PLAIN = (PlainNode, ConstantNode)
 """Classes of nodes that the fast recorders of one and two operands can make."""
 
 
@@ -154,48 +150,31 @@ class Recorder:
         differentiable = op.node is not None
         self.cls: Any = node_class(op) if differentiable else None
         self.slots = differentiable_slots(op) if differentiable else ()
-        views = op.memory is VIEW and op.returns == 1 and not op.variadic
-        self.see = of_view(self) if views else None
-        lone = signature.inputs == 1 and op.returns == 1 and not op.variadic
-        self.of_one = of_one(self) if lone and not self._is_choosy else None
+        lone = signature.inputs == 1
         self.of_two = binary(self) if self.is_plain and not lone else None
-        several = op.variadic or (bool(self.slots) and signature.inputs > 1)
-        self.of_several = (
-            of_several(self, slots_of_positions(op))
-            if several and op.returns == 1 and op.owns and not op.elementwise
-            else None
-        )
-        if op.fixed:
-            self.of_one = self.of_two = None
-            self.of_several = _demanding(op, self.of_several or self.general)
 
     @property
     def is_plain(self) -> bool:
         """Return whether the fast recorders of one and two operands can run the row."""
-        plain = self.cls is not None and issubclass(self.cls, PLAIN)
-        return plain and not self._is_choosy
-
-    @property
-    def _is_choosy(self) -> bool:
-        """Return whether the row does not take half floats, which `general` checks."""
-        return "float16" in self.op.refuses
+        if self.cls is None or not issubclass(self.cls, PLAIN):
+            return False
+        # Only `general` refuses half floats, and operands that need a missing rule.
+        return "float16" not in self.op.refuses and not self.op.fixed
 
     def __call__(self, inputs: tuple[Any, ...], params: Params) -> Any:
-        if self.of_one is not None:
-            if isinstance(inputs[0], Tensor):
-                return self.of_one(inputs[0], params)
-        elif self.of_two is not None and isinstance(inputs[0], Tensor):
+        if self.of_two is not None and isinstance(inputs[0], Tensor):
             return self.of_two(*inputs)
-        elif self.of_several is not None:
-            return self.of_several(inputs, params)
         return self.general(inputs, params)
 
     def general(self, inputs: tuple[object, ...], params: Params) -> Any:
         """Return the row's result for any inputs, observed and recorded."""
         op = self.op
+        if op.fixed:
+            _demand_fixed(op, inputs)
+        first = inputs[0] if inputs else None
+        if not op.owns and isinstance(first, Tensor) and first.xp.plain:
+            first._shareable()
         xp, raw = _raw(op, inputs)
-        if op.owns and (MODE.inference or xp.inference):
-            xp = present_namespace(xp)
         home, given = MODE.home, raw
         raw, params, y = _computed(op, self.fwd, xp, inputs, raw, params)
         if home is not None and home.takes_numbers and _are_rounded(xp, given, y):
@@ -240,9 +219,7 @@ class Recorder:
         edges = [visible_edge(t) if isinstance(t, Tensor) else None for t in chosen]
         if edges.count(None) == len(edges):
             return None
-        node = self.cls.create(edges, xp, raw, y, params)
-        refuse_inference_tensors(node, inputs)
-        return node
+        return self.cls.create(edges, xp, raw, y, params)
 
 
 def _are_rounded(xp: NumberSystem, raw: tuple[Any, ...], y: Any) -> bool:
@@ -254,18 +231,12 @@ def _are_rounded(xp: NumberSystem, raw: tuple[Any, ...], y: Any) -> bool:
     return numbers and set(kinds) <= set("biu")
 
 
-def _demanding(op: Op, run: Run) -> Run:
-    """Return ``run``; it now fails if a gradient would need a missing rule."""
+def _demand_fixed(op: Op, inputs: tuple[object, ...]) -> None:
+    """Raise an error if a gradient would need a rule that the row lacks."""
     function, *names = op.fixed.split()
-    rules = enumerate(reverse_rules(op))
-    slots = [slot for slot, rule in rules if rule is None]
-
-    def demand(inputs: tuple[object, ...], params: Params) -> Any:
-        for name, slot in zip(names, slots, strict=True):
-            demand_fixed(function, name, inputs[slot] if slot < len(inputs) else None)
-        return run(inputs, params)
-
-    return demand
+    slots = [slot for slot, rule in enumerate(reverse_rules(op)) if rule is None]
+    for name, slot in zip(names, slots, strict=True):
+        demand_fixed(function, name, inputs[slot] if slot < len(inputs) else None)
 
 
 def _computed(
@@ -358,8 +329,6 @@ def _raw(op: Op, inputs: tuple[object, ...]) -> tuple[Any, tuple[Any, ...]]:
 def _leading(a: Tensor, b: Tensor) -> Tensor:
     """Return the operand in whose namespace both are computed with: a symbolic one, one
     beside the other's arrays, or that of the other operand of a number on the host."""
-    if present_namespace(a.xp) is present_namespace(b.xp):
-        return b if a.xp.inference else a
     for one, other in ((a, b), (b, a)):
         plain = not other.xp.symbolic
         lone = plain and other.xp.device == "cpu" and not other.raw.shape
@@ -416,12 +385,6 @@ def function(name: str) -> Run:
     if found is None:
         found = FUNCTIONS_ON_TENSORS[name] = _as_public(name)
     return found
-
-
-def replace(name: str, wrapped: Callable[[Run], object]) -> None:
-    """Replace a public function by ``wrapped`` of it."""
-    run = wrapped(function(name))
-    FUNCTIONS_ON_TENSORS[name] = named(run, name, function(name).__doc__ or "")
 
 
 def _as_public(name: str) -> Run:
@@ -489,6 +452,19 @@ def moved(t: Tensor, type_: str | None, target: object, back: object = None) -> 
     if target is not None:
         out.xp = target
     return out
+
+
+def in_type(g: Any, type_: Dtype) -> Any:
+    """Return a cotangent, an array or a tensor, in a type; a tensor keeps its graph.
+
+    Where floats of two widths meet, a cotangent has the type of the value it belongs to
+    wherever a user sees it: at leaves, at hooks, in custom functions.
+    """
+    if not isinstance(g, Tensor):
+        return g if g.dtype == type_ else g.astype(type_)
+    if g.raw.dtype == type_:
+        return g
+    return moved(g, type_.name, None)
 
 
 class RecordingNamespace(NumberSystem):

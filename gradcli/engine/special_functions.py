@@ -30,6 +30,8 @@ MAX_SHORT_SERIES = 1.1
 MAX_AIRY_ARGUMENT = 105
 """Argument beyond which the function Ai is below the least positive double."""
 
+MAX_FRESNEL_ARGUMENT = 1e17
+"""Argument from which on Fresnel's integrals are 1/2 to the last digit."""
 
 MAX_FACTORIAL_ARGUMENT = 170
 """The largest n whose factorial a double holds."""
@@ -125,6 +127,19 @@ class SpecialFunctions(NumberSystem):
     def airy_ai_prime(self, x: Raw) -> Raw:
         """Return the derivative of the Airy function Ai, as 0 beyond 105."""
         return self._within(x > MAX_AIRY_ARGUMENT, 0, "airy_ai_prime", x)
+
+    def fresnels(self, x: Raw) -> Raw:
+        """Return Fresnel's sine integral; the library has NaN for large numbers."""
+        return self._bounded("fresnels", x, MAX_FRESNEL_ARGUMENT)
+
+    def fresnelc(self, x: Raw) -> Raw:
+        """Return Fresnel's cosine integral; the library has NaN for large numbers."""
+        return self._bounded("fresnelc", x, MAX_FRESNEL_ARGUMENT)
+
+    def _bounded(self, name: str, x: Raw, most: float) -> Raw:
+        """Return a library function, at the bound for arguments that are larger."""
+        x = self.np.maximum(self.np.minimum(x, most), -most)
+        return SpecialFunctions.__getattr__(self, name)(x)
 
     def Ci(self, x: Raw) -> Raw:
         """Return the cosine integral, as NaN below 0, where it is not real and the
@@ -229,7 +244,7 @@ class SpecialFunctions(NumberSystem):
                 a + b
                 for a, b in zip([*slopes, 0.0, 0.0], [0.0, 0.0, *slopes], strict=True)
             ]
-        cotangent = 1 / np.tan(math.pi * (x - np.round(x)))
+        cotangent = 1 / np.tan(math.pi * (x - np.rint(x)))
         y = np.full_like(cotangent, powers[-1])
         for p in reversed(powers[:-1]):
             y = y * cotangent + p
@@ -321,8 +336,15 @@ SMALL = 0.4
 FAR = 4.5
 """Size of a negative argument from which on the value is found at its reciprocal."""
 
-TERMS = 64
-"""Number of terms of a series; later ones are below the rounding of the first."""
+TERMS = 44
+"""Number of terms of the power series; later ones are below the rounding of the first.
+"""
+
+TERMS_ABOVE_0 = 24
+"""Number of terms of the series in the logarithm of an argument from 0.4 to 1."""
+
+TERMS_BELOW_0 = 54
+"""Number of terms of that series for an argument from -4.5 to -0.4."""
 
 
 def polylogarithm(np: Library, order: int, x: Raw) -> Raw:
@@ -357,16 +379,18 @@ def _of_two_or_more(np: Library, n: int, x: Raw) -> Raw:
     safe = np.where(near, 1.0, np.abs(x))
     log = np.where(x <= 1, np.log(safe), math.nan)
     within = np.where(far, 0.0, log)
-    inside = _powers(np, n, np.where(near, x, 0.0))
+    inside = _powers(n, np.where(near, x, 1 / np.where(far, x, -FAR)))
     beside = _by_logarithm(np, n, np.where(negative, -0.5, within))
     # At -exp(log), a power series in log.
-    below = -_in_powers(np.where(negative, within, 0.0), lambda k: alternating(n - k))
-    beyond = _by_reciprocal(np, n, np.where(far, x, -FAR), np.where(far, log, 1.0))
+    below = -_in_powers(
+        np.where(negative, within, 0.0), lambda k: alternating(n - k), TERMS_BELOW_0
+    )
+    beyond = _by_reciprocal(n, inside, np.where(far, log, 1.0))
     return np.where(near, inside, np.where(
         far, beyond, np.where(negative, below, beside)))  # fmt: skip
 
 
-def _powers(np: Library, n: int, x: Raw) -> Raw:
+def _powers(n: int, x: Raw) -> Raw:
     """Return the sum of the power series at 0, for order ``n``."""
     total = 0 * x
     for k in range(TERMS, 0, -1):
@@ -379,24 +403,25 @@ def _by_logarithm(np: Library, n: int, log: Raw) -> Raw:
     harmonic = sum(1 / k for k in range(1, n))
     gap = np.where(np.equal(log, 0), 1.0, -log)
     own = (harmonic - np.log(gap)) * log ** (n - 1) / math.factorial(n - 1)
-    return own + _in_powers(log, lambda k: 0.0 if k == n - 1 else zeta(n - k))
+    return own + _in_powers(
+        log, lambda k: 0.0 if k == n - 1 else zeta(n - k), TERMS_ABOVE_0
+    )
 
 
-def _by_reciprocal(np: Library, n: int, x: Raw, log: Raw) -> Raw:
-    """Return the values below -1 by those at 1/x and powers of ``log``."""
-    other = _powers(np, n, 1 / x) * (-1.0) ** (n - 1)
+def _by_reciprocal(n: int, other: Raw, log: Raw) -> Raw:
+    """Return the values below -1 by the others, at 1/x, and powers of ``log``."""
     total = 0 * log
     for k in range(n // 2 + 1):
         total = total + alternating(2 * k) * log ** (n - 2 * k) / math.factorial(
             n - 2 * k
         )
-    return other - 2 * total
+    return other * (-1.0) ** (n - 1) - 2 * total
 
 
-def _in_powers(x: Raw, coefficient: Callable[[int], float]) -> Raw:
-    """Return ``sum(coefficient(k) * x**k / k!)``."""
+def _in_powers(x: Raw, coefficient: Callable[[int], float], terms: int) -> Raw:
+    """Return the first terms of ``sum(coefficient(k) * x**k / k!)``."""
     total = 0 * x
-    for k in range(TERMS, -1, -1):
+    for k in range(terms - 1, -1, -1):
         total = total * x + coefficient(k) / math.factorial(k)
     return total
 

@@ -336,7 +336,7 @@ def _checked(xp: Supports, parts: Sequence[Any]) -> list[Supported | None]:
 def _on_values(
     xp: Supports, run: Callable[[list[Any]], Sequence[Any]], given: Sequence[Any]
 ) -> list[Supported | None]:
-    """Return the results of a rule that is run on values alone."""
+    """Return the results of a rule that is run only on values."""
     values = [None if part is None else part.value for part in given]
     some: Any = None
     for part in given:

@@ -1,6 +1,6 @@
 """The class of tensors: an array, its namespace, and the edge of its gradient.
 
-Invariant: ``edge`` alone says what a tensor is in the graph: None (needs no gradient),
+Invariant: only ``edge`` says what a tensor is in the graph: None (needs no gradient),
 an `AccumulateGrad` (a leaf), a node or a port (made by an operation). ``raw`` is an
 array or, for results of shape (), the array module's scalar; it is never converted to
 another kind behind the caller's back. Functions of the table are methods too
@@ -17,44 +17,13 @@ from ..ops.checks import dim_of
 from . import devices, dtypes
 from .dtypes import Size, layout, strided
 from .dtypes import device as Device
-from .errors import EngineError, GradError, ValueRangeError
+from .errors import EngineError, ValueRangeError
 from .methods import Methods
 from .modes import MODE
 from .namespace import NumberSystem
-from .node import AccumulateGrad, Edge, Node, Port, output_at, used_parts
+from .node import AccumulateGrad, Edge, Node, Port, output_at
 from .raw import Raw
 from .versions import is_lent, note_move, owner, version
-
-NOT_FOR_BACKWARD = (
-    "Inference tensors cannot be saved for backward. Please do not use Tensors created "
-    "in inference mode in computation tracked by autograd. To work around this, you "
-    "can make a clone to get a normal tensor and use it in autograd, or use "
-    "`torch.no_grad()` instead of `torch.inference_mode()`."
-)
-
-_TWINS: dict[int, Any] = {}
-"""Namespaces of tensors that were made in inference mode, by the plain one's."""
-
-
-def present_namespace(xp: NumberSystem) -> Any:
-    """Return the namespace of new tensors, which in inference mode is the twin."""
-    xp = xp.plain_namespace if xp.inference else xp
-    if not MODE.inference:
-        return xp
-    twin = _TWINS.get(id(xp))
-    if twin is None:
-        twin = _TWINS[id(xp)] = object.__new__(type(xp))
-        twin.__dict__.update(xp.__dict__)
-        twin.inference, twin.plain, twin.plain_namespace = True, False, xp
-    return twin
-
-
-def refuse_inference_tensors(node: Node, inputs: Sequence[Any]) -> None:
-    """Raise an error if the rules of a new node would read an inference tensor."""
-    for slot in used_parts(node).inputs if _TWINS else ():
-        if isinstance(inputs[slot], Tensor) and inputs[slot].is_inference():
-            raise GradError(NOT_FOR_BACKWARD)
-
 
 FLOATS = "fO"
 """Kinds of dtypes whose numbers can require a gradient: floats, and other numbers."""
@@ -111,8 +80,6 @@ class Tensor(Methods):
             return
         else:
             self.raw, self.xp = self._floats_of(data)
-        if MODE.inference:
-            self.xp = present_namespace(self.xp)
         if MODE.made is not None:
             MODE.made.note(self.raw)
         self.edge = AccumulateGrad(self) if requires_grad else None
@@ -178,10 +145,6 @@ class Tensor(Methods):
 
     def is_floating_point(self) -> bool:
         return self.dtype.is_floating_point
-
-    def is_inference(self) -> bool:
-        """Return whether the tensor was made in inference mode."""
-        return bool(self.xp.inference)
 
     # The place in the graph.
 
@@ -556,7 +519,7 @@ def note_view(source: Tensor, out: Tensor) -> None:
     raw, y = source.raw, out.raw
     if y is not raw:
         base = getattr(y, "base", None)
-        if base is not raw and base is not getattr(raw, "base", None):
+        if base is None or (base is not raw and base is not raw.base):
             seen = base is not None or is_lent(y)
             base = owner(y) if seen and owner(y) is owner(raw) else None
         if base is None and source.xp.writeable:

@@ -14,7 +14,6 @@ import builtins
 import keyword
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from inspect import getsource
 from textwrap import indent
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -22,7 +21,6 @@ import numpy as np
 
 from ..ops import KEYWORDS, OPS
 from .dialect import INDENT, PLAIN, Dialect, Written, listed, with_point
-from .lacking import argsort, lu_factors, matrix_exp, put, put_add
 from .texts import Text
 from .tree import NUMBER, Tree, below
 
@@ -30,8 +28,22 @@ if TYPE_CHECKING:
     from ..engine.raw import Host
 
 HELPERS: Final = {
-    each.__name__: getsource(each)
-    for each in (put, put_add, argsort, lu_factors, matrix_exp)
+    "put": '''def put(shape, index, g):
+    """Zeros with g at an index."""
+    out = np.zeros(shape)
+    out[index] = g
+    return out''',
+    "put_add": '''def put_add(shape, index, g):
+    """Zeros with g added at an index."""
+    out = np.zeros(shape)
+    np.add.at(out, index, g)
+    return out''',
+    "argsort": '''def argsort(x, axis=-1, descending=False):
+    """The order of the entries; equal ones keep theirs."""
+    if not descending:
+        return np.argsort(x, axis=axis, kind="stable")
+    order = np.argsort(np.flip(x, axis), axis=axis, kind="stable")
+    return np.flip(x.shape[axis] - 1 - order, axis)''',
 }
 """Functions that NumPy lacks, as source text by name."""
 
@@ -52,7 +64,7 @@ class Python(Dialect):
     helpers: ClassVar[Mapping[str, str]] = {}
     reserved = frozenset(
         {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *HELPERS, "np", "torch",
-         "special", "F"}
+         "scipy", "special", "F"}
     )  # fmt: skip
 
     def taken(self, names: Sequence[str], on_arrays: bool) -> Iterator[str]:
@@ -76,7 +88,7 @@ class Python(Dialect):
         code = indent("\n".join(lines), INDENT)
         function = f"def {written.function}({', '.join(names)}):\n{code}"
         helpers = [
-            text.strip()
+            text
             for name, text in self.helpers.items()
             if re.search(rf"(?<![\w.]){name}\(", code)
         ]
@@ -98,7 +110,8 @@ class NumPy(Python):
     number = "np.float64({0})"
     words = False
     imports: ClassVar = {
-        "np.": "import numpy as np", "special.": "from scipy import special"
+        "np.": "import numpy as np", "scipy.linalg.": "import scipy.linalg",
+        "special.": "from scipy import special",
     }  # fmt: skip
     helpers = HELPERS
     entries = "np.array"

@@ -29,7 +29,6 @@ from ..engine.raw import Host, Params, Raw, Run
 from ..lang.factory import RANDOM
 from ..ops import FUNCTIONS, OPS, Op, defaults, parameters
 from ..ops.basis import ARITHMETIC, SPECIAL, UFUNCS
-from ..ops.calls import CALLS
 from ..ops.checks import size_text
 from ..ops.op import Formula
 from ..ops.spellings import GUARDS, OPPOSITES
@@ -365,9 +364,8 @@ class TreeNamespace(NumberSystem):
 
     def _spelled_row(self, op: Op, raw: tuple[object, ...], params: Params) -> Any:
         """Return a row's result: by its formula if that is short, else by its call."""
-        said = CALLS.get(op.name)
         is_word = op.base in FUNCTIONS and op.base not in self._lacks
-        if not self.words or (said is None and not is_word):
+        if not self.words or not is_word:
             return op.fwd(self, *raw, **params)
         try:
             return op.fwd(_Operators(), *raw, **params)
@@ -381,20 +379,14 @@ class TreeNamespace(NumberSystem):
         if not [*parts(spelled)] or self._is_short(spelled, (raw, params)):
             return spelled
         raw = tuple([as_index.get(id(r), r) for r in raw])
-        if said is None:
-            name, call = op.base, _row_call(op, raw, params)
-        else:
-            public = said(*raw, **params)
-            if public is None:
-                return spelled
-            name, call = public[0], public[1:]
-        value = _publicly(name, call)
+        call = _row_call(op, raw, params)
+        value = _publicly(op.base, call)
         if value is None or not _agree(value, spelled):
             return spelled
         for serial in list(self.decisions)[decided:]:
             # These conditions are the formula's own; the call has none.
             del self.decisions[serial]
-        return self._call_tree(name, call, value)
+        return self._call_tree(op.base, call, value)
 
     def word(self, name: str, *args: object, **params: object) -> Tree:
         """Return the tree of a public function's call."""

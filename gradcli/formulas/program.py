@@ -187,6 +187,63 @@ def entrywise(
     )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class Products:
+    """Products of a program's derivatives with vectors, as trees.
+
+    by         the product by the names of the inputs that the derivative is by, and the
+               vector; None in its place if the product is the derivative itself
+    decisions  truth values that the run's course depended on
+    """
+
+    by: dict[tuple[str, ...], tuple[Tree, Tree | None]]
+    decisions: tuple[Tree, ...]
+
+
+def products(
+    run: Run, kind: str, xp: TreeNamespace, names: FreshNames, vector: str = "v"
+) -> Products:
+    """Return the transposed ``jacobian`` of a run's output by each input, times a
+    vector; or each block of its ``hessian``, of which the first input is the vector's
+    place.
+
+    Raises:
+        Unwritable: expressions cannot say it.
+        TooLong: it has too many parts.
+    """
+    library = TreeLibrary(TreeFactory(xp, "float64", run.seed))
+    output, _, given = _executed(run, library, names, [])
+    asked = {i.name: given[i.name] for i in run.inputs if i.requires_grad}
+    inputs = list(asked.values())
+    found: dict[tuple[str, ...], tuple[Tree, Tree | None]] = {}
+    with rows_as_calls(), np.errstate(all="ignore"):
+        firsts: Sequence[tuple[tuple[str, ...], Tensor]] = [((), output)]
+        if kind == "hessian":
+            if output.edge is None:
+                firsts = [((name,), _zeros(x, x.shape)) for name, x in asked.items()]
+            else:
+                firsts = [
+                    ((name,), y)
+                    for name, y in zip(asked, gradient(output, inputs), strict=True)
+                ]
+        for by, y in firsts:
+            seed: Tree | None = None
+            if y.shape:
+                size = prod(y.shape)
+                entries_of_it = (np.arange(size) + 2.0) / (size + 2)
+                seed = xp.named(names.take(vector), entries_of_it.reshape(y.shape))
+            pulled: Sequence[Tensor | None] = [None] * len(inputs)
+            if y.edge is not None:
+                start = None if seed is None else Tensor(seed, xp)
+                pulled = grad([y], inputs, [start], retain_graph=True)
+            for (name, x), g in zip(asked.items(), pulled, strict=True):
+                tree = (
+                    xp.zeros_like(x.raw) if g is None else xp.as_type_of(g.raw, x.raw)
+                )
+                found[*by, name] = tree, seed
+    return Products(found, tuple(xp.decisions.values()))
+
+
 def _check_count(run: Run, kind: str) -> None:
     asked = sum(prod(i.tensor.shape) for i in run.inputs if i.requires_grad)
     rows = {"jacobian": prod(run.output.shape), "hessian": asked}.get(kind, 1)

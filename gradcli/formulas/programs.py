@@ -20,7 +20,8 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from ..engine import Tensor
+from ..engine import NUMPY, Tensor
+from ..engine.devices import host
 from ..lang.errors import ProgramError
 from ..lang.excerpt import printable
 from ..lang.run import Run, evaluate
@@ -206,12 +207,14 @@ class AdjointProgram:
 
     def repeats(self, run: Run, gradients: Mapping[str, Tensor | None]) -> bool:
         """Tell whether the program, run at the run's point, gives these gradients."""
-        host = {given.name: given.tensor.detach().cpu() for given in run.inputs}
+        values = {
+            given.name: Tensor(host(given.tensor.raw), NUMPY) for given in run.inputs
+        }
         for name, g in gradients.items():
-            true = 0.0 if g is None else np.asarray(g.detach().cpu().raw)
+            true = 0.0 if g is None else np.asarray(host(g.raw))
             try:
                 found, _, _ = evaluate(
-                    self.text, host, of=self.gradients[name], seed=run.seed
+                    self.text, values, of=self.gradients[name], seed=run.seed
                 )
             except ProgramError:
                 return False
@@ -382,7 +385,7 @@ def _meaning(by: Sequence[str], of: str) -> str:
     return f"d{power}{of}/d{' d'.join(map(printable, by))}"
 
 
-def conditions(decisions: Iterable[Tree]) -> Iterator[str]:
+def conditions(decisions: Iterable[Tree], dialect: Dialect = LANGUAGE) -> Iterator[str]:
     """Yield the decisions that depend on inputs as conditions of the language that
     held."""
     said = set()
@@ -391,18 +394,22 @@ def conditions(decisions: Iterable[Tree]) -> Iterator[str]:
             opposite = OPPOSITES.get(tree.head)
             if not tree.value and opposite:
                 tree = tree.xp.operate(opposite, *tree.args)
-            text = inline(tree)
+            text = inline(tree, dialect)
             shown = text.written if tree.value else f"not {text:SUM}"
             if shown not in said:
                 said.add(shown)
                 yield shown
 
 
-def inline(tree: Tree, dialect: Dialect = LANGUAGE, cut: str = "...") -> Text:
-    """Return the tree in one expression; ``cut`` replaces parts that are too long."""
+def inline(
+    tree: Tree, dialect: Dialect = LANGUAGE, cut: str = "...",
+    limit: int = MAX_CONDITION_CHARACTERS,
+) -> Text:  # fmt: skip
+    """Return the tree in one expression; ``cut`` replaces parts of more than ``limit``
+    characters."""
     texts: dict[int, Text] = {}
     for part in reachable([tree]):
         text = dialect.text(part, texts)
-        is_short = len(text.written) <= MAX_CONDITION_CHARACTERS
+        is_short = len(text.written) <= limit
         texts[part.serial] = text if is_short else Text(cut)
     return texts[tree.serial]

@@ -20,11 +20,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..answers.claim_views import Diagnosis
-from ..answers.hypotheses import (
+from ..answers.evidence import (
     CLOSE,
     OFF_DIAGONAL,
     SIGN,
+    Diagnosis,
     all_same,
     constant_factor,
     number_text,
@@ -37,12 +37,11 @@ from ..engine.modes import MODE
 from ..engine.raw import Host, Raw
 from ..engine.tensor import Tensor
 from .checker import CheckedCall
-from .forwards import FunctionPoint, RefutedFunction, small_number, step_wrong
+from .forwards import RefutedFunction, in_a_region, small_number, step_wrong
 from .function_call import FunctionCall, FunctionRun
 from .function_proof import FunctionProof
-from .regions import ELSEWHERE, in_a_region
 from .script_passes import recording
-from .trials import BACKWARD, IN_PLACE, NEEDS, PIECES, UNDEFINED
+from .trials import BACKWARD, ELSEWHERE, IN_PLACE, NEEDS, PIECES, UNDEFINED
 
 MIN_SIZE: Final = 2.5
 """Smallest size of an input that a factor is explained by; a smaller number is more
@@ -186,7 +185,7 @@ STRAIGHT: Final = Seen(
     "straight-through", lambda pairs: not any(a.any() for a, _ in pairs),
     "forward does not move with {names}, as what rounds or compares; backward gives a "
     "gradient all the same",
-    "if that estimate is meant, there is no derivative to hold it against",
+    "if that estimate is meant, there is no derivative to compare it with",
 )  # fmt: skip
 
 NONE_GIVEN: Final = Seen(
@@ -224,12 +223,12 @@ def on_purpose(case: RefutedFunction) -> Diagnosis | None:
         "identity",
         f"forward hands on {name} as it is, and backward changes the gradient, as what "
         "reverses, scales, clips or stops gradients does",
-        "if that is meant, there is no derivative to hold it against; if not, return "
+        "if that is meant, there is no derivative to compare it with; if not, return "
         "the cotangent as it is",
     )
 
 
-def _is_identity(point: FunctionPoint, name: str) -> bool:
+def _is_identity(point: CheckedCall, name: str) -> bool:
     """Tell whether all outputs equal an input."""
     block = point.blocks[name]
     given = np.asarray(block.slot.given.raw)
@@ -371,7 +370,7 @@ class Saved:
     named  the inputs and outputs, in words
     """
 
-    def __init__(self, point: FunctionPoint) -> None:
+    def __init__(self, point: CheckedCall) -> None:
         call, self.point = point.call, point
         self._had: dict[int, Raw] = {}
         with MODE.having(before_change=self._look):

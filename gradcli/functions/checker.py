@@ -17,14 +17,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from math import floor, isfinite, log10
+from math import floor, inf, isfinite, log10
 from typing import Any, Final
 
 import numpy as np
 
 from ..check.balls import text, to_float
 from ..check.judge import DIGITS
-from ..check.process.budget import Budget, OutOfTime, Stopwatch
+from ..check.process.budget import Budget, OutOfTime
 from ..check.process.job import (
     PROVED,
     REFUTED,
@@ -137,7 +137,7 @@ class CheckExtent:
     prove: bool = True
 
     def near(self, seconds: float) -> CheckExtent:
-        """Return the plan of a check of numbers alone, as of the same function at
+        """Return the plan of a check of only numbers, as of the same function at
         other inputs."""
         return CheckExtent(seconds, self.seed, second=False, prove=False)
 
@@ -200,7 +200,7 @@ class CheckedCall:
 
     def __init__(self, call: FunctionCall, plan: CheckExtent) -> None:
         self.call, self.plan = call, plan
-        self.watch = Stopwatch()
+        self.watch = Budget(inf)
         self.remarks: list[str] = []
         self.faults: list[Fault] = []
         self.blocks: dict[str, Both] = {}
@@ -251,7 +251,7 @@ class CheckedCall:
         return [np.array(c, np.asarray(y.raw).dtype) for c, y in pairs]
 
     def left(self, share: float = FOR_BALLS) -> float:
-        return max(0.1, self.plan.seconds * share - self.watch.seconds)
+        return max(0.1, self.plan.seconds * share - self.watch.spent)
 
     # the proof
 
@@ -343,7 +343,7 @@ class CheckedCall:
             verification.kinks if verification else (),
             None,
             tuple(dict.fromkeys(self.remarks)),
-            round(self.watch.seconds, 3),
+            round(self.watch.spent, 3),
         )
 
     def _try(self) -> None:
@@ -498,7 +498,7 @@ class CheckedCall:
         if entries > MAX_JACOBIAN_ENTRIES or self.size > MAX_ENTRIES_ON_TERMS:
             self.remarks.append(
                 f"the Jacobian has {entries} entries, of which those of one "
-                "contraction with cotangents were looked at"
+                "contraction with cotangents were examined"
             )
             return None
         try:
@@ -600,7 +600,7 @@ class CheckedCall:
         followed = all(each.witness == BALLS for each in inputs)
         if not followed or size > MAX_SECOND_ENTRIES:
             why = why if followed else "only differences follow the function"
-            self.remarks.append(f"gradients of gradients were not looked at: {why}")
+            self.remarks.append(f"gradients of gradients were not examined: {why}")
             return ()
         leaves, seeds = self.call.leaves(), self._seeds()
         for k, (c, y) in enumerate(zip(seeds, self.run.outputs, strict=True)):

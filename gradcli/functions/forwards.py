@@ -15,10 +15,11 @@ backward gave at every point.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 from types import FrameType
 from typing import Any, Final
 
@@ -34,8 +35,8 @@ from ..answers.chain_rule import (
     ways,
     wrong_parts,
 )
-from ..answers.claim_views import Diagnosis
-from ..answers.hypotheses import Pair, number_text, same, simple_number
+from ..answers.evidence import CLOSE, Diagnosis, Pair, number_text, same, simple_number
+from ..answers.survey import largest
 from ..autograd.function import Function, FunctionCtx
 from ..engine.dtypes import float64
 from ..engine.modes import MODE, enable_grad
@@ -43,7 +44,7 @@ from ..engine.node import Node
 from ..engine.record import call as call_of
 from ..engine.tensor import Tensor
 from .checker import CheckedCall
-from .function_call import Both, FunctionCall, matrices
+from .function_call import FunctionCall, matrices
 from .tolerances import Change as Changed
 from .tolerances import Place, handing, place_in, replacing
 from .user_lines import at, caller
@@ -56,21 +57,13 @@ SHOWN: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionPoint:
-    """A function at one point, with its Jacobian's blocks, given and true."""
-
-    call: FunctionCall
-    blocks: Mapping[str, Both]
-
-
-@dataclass(frozen=True, slots=True)
 class RefutedFunction:
     """A function with refuted gradients at several points.
 
     names  the inputs whose gradients are wrong
     """
 
-    points: Sequence[FunctionPoint]
+    points: Sequence[CheckedCall]
     names: Sequence[str]
 
     @classmethod
@@ -82,8 +75,7 @@ class RefutedFunction:
         def drawn(values: Any) -> Any:
             return values * draws.uniform(0.7, 1.3, values.shape)
 
-        given = FunctionPoint(checked.call, checked.blocks)
-        here = [given]
+        here = [checked]
         if checked.type is not float64 and checked.call.module is None:
             here = [*_points(checked, lambda values: values)] or here
         near = [p for _ in range(POINTS) for p in _points(checked, drawn)]
@@ -112,14 +104,12 @@ class RefutedFunction:
         return tuple(self.points[0].blocks[name].slot.given.shape)
 
     def each(self) -> Iterator[RefutedFunction]:
-        """Yield the case of each wrong input alone."""
+        """Yield the case of each wrong input by itself."""
         for name in self.names:
             yield RefutedFunction(self.points, [name])
 
 
-def _points(
-    checked: CheckedCall, moved: Callable[[Any], Any]
-) -> Iterator[FunctionPoint]:
+def _points(checked: CheckedCall, moved: Callable[[Any], Any]) -> Iterator[CheckedCall]:
     """Yield the function at changed arguments; nothing if it fails there."""
     with suppress(Exception):
         call = checked.call
@@ -128,7 +118,7 @@ def _points(
         again = CheckedCall(there, checked.plan.near(checked.plan.seconds))
         again.proof()
         if again.blocks:
-            yield FunctionPoint(there, again.blocks)
+            yield again
 
 
 MAX_STEPS: Final = 80
@@ -232,7 +222,7 @@ def step_wrong(case: RefutedFunction) -> Diagnosis | None:
 
 
 def _single_use(steps: Steps) -> Diagnosis | None:
-    """Return the diagnosis of an input with several uses of which one alone counts."""
+    """Return the diagnosis of an input with several uses of which only one counts."""
     end, nodes = steps.graphs[0].end, steps.first
     copies = [e for e in nodes if end in getattr(e, "edges", ())]
     uses = [way for way, edge in ways(nodes) if edge in copies]
@@ -360,3 +350,88 @@ def small_number(case: RefutedFunction) -> Diagnosis | None:
                         f"use {own or format(x, 'g')} in backward where forward does",
                     )
     return None
+
+
+MIN_EACH: Final = 2
+"""Smallest number of entries on each side of a threshold; with fewer, a threshold
+would always be found."""
+
+
+def in_a_region(case: RefutedFunction) -> Diagnosis | None:
+    """Return the diagnosis of a gradient that is right on one side of a threshold and
+    wrong on the other."""
+    for each in case.each():
+        (name,) = each.names
+        bad = np.concatenate([_wrong_entries(*pair) for pair in each.pairs])
+        if min(bad.sum(), (~bad).sum()) < MIN_EACH:
+            return None
+        by_point = [_quantities(point.call, name) for point in case.points]
+        for text in by_point[0]:
+            found = np.concatenate([quantities[text] for quantities in by_point])
+            side = _threshold(found, bad, case.call)
+            if side is not None:
+                right, wrong = (said.replace("{}", text) for said in side)
+                return Diagnosis(
+                    "region", f"{each.by} is right where {right}, and wrong where "
+                    f"{wrong}", f"see what backward does where {wrong}",
+                )  # fmt: skip
+    return None
+
+
+def _wrong_entries(true: Any, given: Any) -> Any:
+    """Return which entries of an input have a wrong gradient in any output."""
+    gap = np.abs(true - given)
+    return (gap > CLOSE * max(largest(true), largest(given))).any(0)
+
+
+def _quantities(call: FunctionCall, name: str) -> dict[str, Any]:
+    """Return the quantities that a branch may depend on, by their text, each with a
+    value for every entry of an input."""
+    own = next(s for s in call.slots if s.name == name)
+    shape = tuple(own.given.shape)
+    held = {
+        s.name: np.asarray(s.given.raw, np.float64).ravel()
+        for s in call.slots
+        if tuple(s.given.shape) == shape
+    }
+    held = {name: held[name], **held}
+    found = dict(held)
+    found |= {f"abs({n})": np.abs(v) for n, v in held.items()}
+    for a, b in combinations(held, 2):
+        gap = held[a] - held[b]
+        found |= {f"{a} - {b}": gap, f"abs({a} - {b})": np.abs(gap)}
+        found[f"{a} * {b}"] = held[a] * held[b]
+    return found
+
+
+def _threshold(found: Any, bad: Any, call: FunctionCall) -> tuple[str, str] | None:
+    """Return texts for where it is right and wrong, ``{}`` for the quantity."""
+    order = np.argsort(found)
+    values, wrong = found[order], bad[order]
+    ends = np.flatnonzero(wrong[1:] != wrong[:-1])
+    if len(ends) > 2 or any(values[k] == values[k + 1] for k in ends):
+        return None
+    edges = [_between(float(values[k]), float(values[k + 1]), call) for k in ends]
+    below, above = f"{{}} < {edges[0]}", f"{{}} > {edges[-1]}"
+    if len(ends) == 1:
+        return (above, below) if wrong[0] else (below, above)
+    if min(ends[0] + 1, len(values) - 1 - ends[1]) < MIN_EACH:
+        return None
+    inside, outside = f"{edges[0]} < {{}} < {edges[1]}", f"{below} or {above}"
+    return (inside, outside) if wrong[0] else (outside, inside)
+
+
+def _between(low: float, high: float, call: FunctionCall) -> str:
+    """Return a simple number between two, or an argument's name, as text."""
+    if low <= 0 <= high:
+        return "0"
+    for name, x in zip(call.names, call.arguments, strict=False):
+        if isinstance(x, int | float):
+            if low <= x <= high:
+                return name
+            if low <= -x <= high:
+                return f"-{name}"
+    for simple in (1, -1, 0.5, -0.5, 2, -2, 3, -3):
+        if low <= simple <= high:
+            return f"{simple:g}"
+    return f"{(low + high) / 2:.3g}, or near it"

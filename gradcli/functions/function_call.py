@@ -29,7 +29,6 @@ from ..check.namespace import ObjectArray, ObjectNamespace
 from ..check.subject import objects
 from ..check.system import NoMeaning, has_many_digits
 from ..check.tape import TapeNamespace
-from ..engine.draws import get_rng_state, set_rng_state
 from ..engine.dtypes import dtype
 from ..engine.modes import MODE
 from ..engine.raw import Host
@@ -37,6 +36,7 @@ from ..engine.record import call as call_of
 from ..engine.tensor import Tensor
 from ..large.blocks import blocks_of, filled, pull
 from ..nn.module import Module
+from ..torch.draws import get_rng_state, set_rng_state
 
 Found = TypeVar("Found")
 Arrays = list[Any]

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Final
 
-from ..answers.claim_views import Diagnosis
-from ..answers.fields import HIDDEN, Verdict, named
+from ..answers.evidence import Diagnosis
+from ..answers.fields import HIDDEN, ROWS, Verdict, named
 from ..check.process.job import REFUTED, UNKNOWN, is_weaker, lacked_time, weakest
 
 Index = tuple[int, ...]
@@ -127,14 +127,14 @@ class FunctionProof:
     inputs           The gradient by each input that requires one; of a module by its
                      parameters, too.
     double_backward  The derivative of backward itself, by each input and by the
-                     cotangent; empty where it was not looked at.
+                     cotangent; empty where it was not examined.
     second           The verdict on the gradient of the gradient, apart from that of
-                     the gradient; null where it was not looked at.
+                     the gradient; null where it was not examined.
     faults           Passes through backward that fail, or disagree with another.
     conditions       What a proof takes for granted.
     kinks            Where a derivative does not exist, and the convention.
     mistake          What is probably wrong in backward, where something is.
-    remarks          What was not looked at, and why.
+    remarks          What was not examined, and why.
     order            2 where the gradient of the gradient has to be right as well.
     at_least         The weakest verdict that counts as passed.
     """
@@ -190,6 +190,35 @@ class FunctionProof:
             found += _of_second(self.second, self.double_backward)
         found += [f"  kink: {kink}" for kink in self.kinks]
         return found + [f"  note: {remark}" for remark in self.remarks]
+
+
+@dataclass(frozen=True, slots=True)
+class Unverified:
+    """A Function that could not be run.
+
+    function  FILE.py:NAME.
+    reason    What it raises, and with which arguments.
+    hint      What to give.
+    """
+
+    function: str
+    reason: str
+    hint: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FileProof:
+    """The verdicts on all Functions of a file.
+
+    file        The file.
+    unverified  The Functions that could not be run.
+    functions   The Functions that were looked at.
+    """
+
+    command: ClassVar[str] = "verify"
+    file: str
+    unverified: tuple[Unverified, ...]
+    functions: tuple[FunctionProof, ...] = field(metadata=ROWS)
 
 
 def _of_second(second: SecondOrder, inputs: Sequence[InputProof]) -> list[str]:

@@ -21,22 +21,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Any, Final
 
+from ..answers.callers import outside, variables
 from ..autograd import entry
 from ..autograd.function import Function
 from ..check.namespace import setting
 from ..check.system import NoMeaning
-from ..engine import backward as engine
 from ..engine.modes import MODE
 from ..engine.node import AccumulateGrad
 from ..engine.raw import Params
 from ..engine.record import apply
 from ..engine.tensor import Tensor
 from ..engine.versions import version
-from ..nn.module import Module
-from .user_lines import caller, outside
+from ..torch import passes
+from .user_lines import caller
 
 Line = tuple[str, int]
 """Type of a line: the name of its file, and its number."""
@@ -82,7 +81,7 @@ def watched(
     """Report each line's first backward pass while the block runs, and count all; call
     ``after`` each with whether the graph was retained."""
     counts: Counter[Line] = Counter()
-    plain: Any = vars(engine)["backward"]
+    plain: Any = vars(passes)["backward"]
     inside = False
 
     def started(
@@ -106,13 +105,13 @@ def watched(
         else:
             inside = True
             try:
-                report(ScriptPass(*line, root, gradients[0], _variables(frame)), again)
+                report(ScriptPass(*line, root, gradients[0], variables(frame)), again)
             finally:
                 inside = False
         if after is not None:
             after(retain_graph)
 
-    with setting(engine, "backward", started), setting(entry, "_backward", started):
+    with setting(passes, "backward", started), setting(entry, "_backward", started):
         yield counts
 
 
@@ -121,19 +120,6 @@ def times(counts: Counter[Line]) -> Iterator[str]:
     for (file, line), count in sorted(counts.items()):
         how_often = "once" if count == 1 else f"{count} times"
         yield f"{Path(file).name}:{line}: {how_often}"
-
-
-def _variables(frame: FrameType | None) -> dict[str, Tensor]:
-    """Return the named tensors of a frame, parameters of its modules included."""
-    found: dict[str, Tensor] = {}
-    held = {**frame.f_globals, **frame.f_locals} if frame is not None else {}
-    for name, value in held.items():
-        if isinstance(value, Tensor):
-            found[name] = value
-        elif isinstance(value, Module):
-            for inner, parameter in value.named_parameters():
-                found.setdefault(f"{name}.{inner}", parameter)
-    return found
 
 
 UNSEEN: Final = (

@@ -23,13 +23,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..answers.callers import outside
 from ..check.namespace import setting
 from ..engine.modes import MODE
 from ..engine.namespace import NumberSystem
 from ..engine.tensor import Tensor
 from ..ops import Op
 from .function_call import Both, FunctionCall
-from .user_lines import outside
 
 SMALL: Final = 1e-3
 """Largest number that may be a tolerance."""
@@ -50,7 +50,7 @@ FALLEN: Final = 0.25
 
 MOVED: Final = 0.1
 """Smallest share of the error by which backward must change with the number; a number
-that backward does not depend on belongs to forward alone."""
+that backward does not depend on belongs only to forward."""
 
 LEAST: Final = 1e-13
 """Smallest number for which linearity of backward in it can be tested."""

@@ -32,9 +32,10 @@ from itertools import pairwise
 from types import FrameType, ModuleType
 from typing import Any, Final
 
+from ..answers.callers import PACKAGE, is_internal
 from ..autograd.function import OF_NODES, FunctionCtx
 from ..lang.errors import text_of
-from .user_lines import PACKAGE, is_internal, place_of
+from .user_lines import place_of
 
 _COMPLEX = "there are no complex numbers: compute with the real and imaginary parts"
 _DENSE = "there are no sparse tensors: use dense ones"
@@ -464,6 +465,9 @@ class _Finder(MetaPathFinder):
             if is_caught(sys._getframe(1)):
                 raise ModuleNotFoundError(missing(fullname), name=fullname)
             module = Placeholder(fullname)
+        if not hasattr(module, "__path__"):
+            # A file here may be a package in PyTorch.
+            module.__path__ = []
         return ModuleSpec(fullname, _Loader(module), is_package=True)
 
 

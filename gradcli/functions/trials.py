@@ -72,6 +72,7 @@ NEEDS, PIECES, IN_PLACE = "needs_input_grad", "non-contiguous", "in-place"
 UNDEFINED: Final = "undefined cotangents"
 BACKWARD: Final = "backward"
 LINEAR: Final = "linearity"
+ELSEWHERE: Final = "another branch"
 ENDLESS: Final = "endless"
 """Kind of a trial that was stopped because it took too many operations, which is no
 fault."""
@@ -262,7 +263,7 @@ def _single_outputs(run: FunctionRun, cotangents: Arrays) -> Iterator[PassTrial]
         zeros = [np.zeros_like(g) for g in cotangents]
         zeros[k] = cotangents[k].copy()
         yield PassTrial(
-            UNDEFINED, f"with a cotangent for output {k} alone, backward",
+            UNDEFINED, f"with a cotangent only for output {k}, backward",
             "gives other gradients than with zeros for the others",
             partial(run.gradients, zeros),
             partial(run.gradients, [cotangents[k].copy()], [k]),
@@ -270,7 +271,7 @@ def _single_outputs(run: FunctionRun, cotangents: Arrays) -> Iterator[PassTrial]
 
 
 def _needed(call: FunctionCall, cotangents: Arrays) -> Iterator[PassTrial]:
-    """Yield trials in which one input alone requires a gradient."""
+    """Yield trials in which only one input requires a gradient."""
 
     def of(nr: int, own: bool) -> Arrays:
         run = FunctionRun(call, call.leaves([call.varied[nr]] if own else None))
@@ -373,7 +374,7 @@ def confirm_by_differences(
                 held = (
                     quotients.confirmed(k, proof) if proof.verdict == UNKNOWN else proof
                 )
-                # Balls may meet a kink in a comparison alone, as in a loop's condition.
+                # Balls may meet a kink only in a comparison, as in a loop's condition.
                 if proof.witness is None or held.verdict == SAMPLED:
                     found[k] = held
     except (Exception, OutOfTime):

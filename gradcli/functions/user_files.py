@@ -21,14 +21,12 @@ from importlib.util import module_from_spec, spec_from_file_location
 from inspect import Parameter
 from os.path import isfile
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Annotated, Any, Final, NoReturn, get_args, get_origin
 
 import numpy as np
 
-from ..engine.creation import tensor
 from ..engine.devices import NUMPY
-from ..engine.draws import Generator
 from ..engine.dtypes import Size, device, dtype, int64
 from ..engine.errors import CallError, LinAlgError
 from ..engine.modes import enable_grad
@@ -43,12 +41,17 @@ from ..large.blocks import pull
 from ..nn.module import Module
 from ..nn.parameter import Parameter as ParameterTensor
 from ..ops.checks import EngineError
+from ..torch.creation import tensor
+from ..torch.draws import Generator
 from .function_call import FunctionCall, FunctionRun, is_custom, parameters_of
 from .torch_names import as_torch, install_as_torch
 from .user_lines import words_of
 
-DRAWN: Final = "randn(3)"
-"""Text of the value that is drawn for an argument without a value."""
+DRAWN: Final = (3,)
+"""Shape that is drawn for an argument without a value."""
+
+Shapes = Mapping[str, tuple[int, ...]]
+"""Type of shapes that were asked for, by the parameter's name; empty: all others."""
 
 NUMBERS: Final = (0.1, 1.0)
 """Ends of the range that a value of an argument annotated as a float is drawn from."""
@@ -79,9 +82,15 @@ class Arguments:
 
 def split(text: str) -> tuple[Path, str]:
     """Return the file, which must exist, and the name in ``FILE.py:NAME``."""
-    file, colon, name = text.rpartition(":")
+    file, colon, name = text.replace("::", ":").rpartition(":")
     if not colon or not name or not file:
-        raise ProgramError("E590", f"{text!r} names no function of a file", hint=WAY)
+        path = Path(text.rstrip(":"))
+        if path.suffix == ".py" and not isfile(path):
+            raise ProgramError("E511", f"there is no file '{path}'", hint=WAY)
+        whole = f"{WAY}; gradcli verify {path} is about all of them"
+        hint = whole if isfile(path) else WAY
+        message = f"{text!r} names no function of a file"
+        raise ProgramError("E590", message, hint=hint)
     path = Path(file)
     if not isfile(path):
         raise ProgramError("E511", f"there is no file {file!r}", hint=WAY)
@@ -165,7 +174,32 @@ def find(text: str) -> FileTarget:
         ProgramError: the file or name does not exist, or cannot be verified.
     """
     path, name = split(text)
-    found = load(path)
+    return target_of(load(path), path, name)
+
+
+def functions_of(path: Path) -> list[FileTarget]:
+    """Return the custom Functions that a file defines, in their order; the file is
+    executed.
+
+    Raises:
+        ProgramError: it defines none.
+    """
+    module = load(path)
+    own = [
+        FileTarget(f"{path}:{name}", value, parameters_of(value))
+        for name, value in vars(module).items()
+        if is_custom(value) and value.__module__ == module.__name__
+    ]
+    if not own:
+        names = [n for n, v in vars(module).items() if n[:1] != "_" and callable(v)]
+        hint = f"name a function or a module: {path}:{names[-1]}" if names else WAY
+        raise ProgramError("E519", f"{path} defines no Function", hint=hint)
+    return own
+
+
+def value_in(module: ModuleType, path: Path, name: str) -> Any:
+    """Return the value of this dotted name in a module that was loaded."""
+    found: Any = module
     for part in name.split("."):
         if not hasattr(found, part):
             names = [n for n in vars(found) if n[:1] != "_"]
@@ -173,6 +207,12 @@ def find(text: str) -> FileTarget:
             hint = did_you_mean(part, names) or f"it has {there}"
             raise ProgramError("E101", f"{path.name} has no name {part!r}", hint=hint)
         found = getattr(found, part)
+    return found
+
+
+def target_of(module: ModuleType, path: Path, name: str) -> FileTarget:
+    """Return the function of this dotted name in a module that was loaded."""
+    text, found = f"{path}:{name}", value_in(module, path, name)
     if isinstance(found, type) and issubclass(found, Module):
         found = _build(found, text)
     if isinstance(found, Module):
@@ -197,10 +237,14 @@ def _build(kind: type[Module], text: str) -> Module:
 
 
 def arguments_of(
-    target: FileTarget, words: Sequence[str], seed: int, whole: Sequence[str] = ()
+    target: FileTarget,
+    words: Sequence[str],
+    seed: int,
+    whole: Sequence[str] = (),
+    shapes: Shapes = MappingProxyType({}),
 ) -> Arguments:
     """Return the arguments from bindings ``NAME=VALUE``, annotations and defaults; the
-    others are drawn.
+    others are drawn, with the ``shapes`` that are asked for.
 
     A number that is written out stays a number unless its parameter is annotated as a
     tensor; all other values are float64 tensors that require a gradient, or integers
@@ -224,11 +268,12 @@ def arguments_of(
         if given is None:
             if parameter.kind is Parameter.VAR_POSITIONAL:
                 break
-            text = _annotated(parameter, seed)
-            if text is None and parameter.default is not Parameter.empty:
+            text = _annotated(parameter, seed) if name not in shapes else None
+            if text is None and _has_default(parameter, name in shapes):
                 values.append(parameter.default)
                 continue
-            drawn[name] = text or _drawn(target, name, parameter, seed)
+            shape = shapes.get(name, shapes.get("", DRAWN))
+            drawn[name] = text or _drawn(target, name, parameter, seed, shape)
             given = _binding(name, drawn[name])
         values.append(_value(given, parameter, seed, name in whole))
     return Arguments(tuple(values), drawn)
@@ -289,7 +334,28 @@ def _value(
     return Tensor(np.array(array), NUMPY, True)
 
 
-def _drawn(target: FileTarget, name: str, parameter: Parameter, seed: int) -> str:
+def _has_default(parameter: Parameter, drawn: bool) -> bool:
+    return parameter.default is not Parameter.empty and not drawn
+
+
+def text_of_draw(shape: tuple[int, ...]) -> str:
+    """Return the text of a value that is drawn with a shape: ``randn(2,3)``."""
+    return f"randn({','.join(map(str, shape))})" if shape else "randn(())"
+
+
+def draw_tensor(name: str, text: str, seed: int, requires_grad: bool) -> Tensor:
+    """Return the tensor that is drawn for a parameter."""
+    array = value_of(_binding(name, text), Factory(NUMPY, "float64", seed))
+    return Tensor(np.array(array), NUMPY, requires_grad)
+
+
+def _drawn(
+    target: FileTarget,
+    name: str,
+    parameter: Parameter,
+    seed: int,
+    shape: tuple[int, ...],
+) -> str:
     """Return the text of the value that is drawn for an argument without a value."""
     said = parameter.annotation
     kind = said if isinstance(said, str) else getattr(said, "__name__", "")
@@ -302,7 +368,7 @@ def _drawn(target: FileTarget, name: str, parameter: Parameter, seed: int) -> st
             hint=f"give it one: {name}=2" if kind != "str" else
             "give it a default in the file",
         )  # fmt: skip
-    return DRAWN
+    return text_of_draw(shape)
 
 
 def _annotated(parameter: Parameter, seed: int) -> str | None:

@@ -6,18 +6,19 @@ Invariant: a place is a line outside this package; without one there is no place
 from __future__ import annotations
 
 import linecache
+import re
 from pathlib import Path
+from sysconfig import get_path
 from traceback import walk_tb
 from types import FrameType, TracebackType
 
+from ..answers.callers import is_internal, outside
 from ..lang.errors import text_of
 
-PACKAGE = str(Path(__file__).parents[1])
-
-
-def is_internal(filename: str) -> bool:
-    """Tell whether a file belongs to this package or to Python's import system."""
-    return filename.startswith((PACKAGE, "<frozen"))
+_INSTALLED = re.compile(
+    rf"{re.escape(get_path('stdlib'))}[\\/]|.*[\\/](?:site|dist)-packages[\\/]"
+)
+"""Pattern of the paths of Python's own modules and of packages that are installed."""
 
 
 def place_of(trace: TracebackType | None) -> str:
@@ -25,8 +26,9 @@ def place_of(trace: TracebackType | None) -> str:
     ``file.py:7: y = x.item()``; an empty text if there is none."""
     found = ""
     for frame, line in walk_tb(trace):
-        if not is_internal(frame.f_code.co_filename):
-            found = at(frame.f_code.co_filename, line)
+        filename = frame.f_code.co_filename
+        if not is_internal(filename) and not _INSTALLED.match(filename):
+            found = at(filename, line)
     return found
 
 
@@ -35,13 +37,6 @@ def at(filename: str, line: int) -> str:
     text = linecache.getline(filename, line).strip()
     where = f"{Path(filename).name}:{line}"
     return f"{where}: {text}" if text else where
-
-
-def outside(frame: FrameType | None) -> FrameType | None:
-    """Return the nearest frame outside this package; None if there is none."""
-    while frame is not None and is_internal(frame.f_code.co_filename):
-        frame = frame.f_back
-    return frame
 
 
 def caller(frame: FrameType | None) -> tuple[str, int]:

@@ -9,20 +9,18 @@ Invariant: gradients that cannot be computed again are unknown, with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from ..autograd.checks import GradcheckError
 from ..check.process.budget import Budget, OutOfTime
 from ..check.process.job import REFUTED, STRENGTH, UNKNOWN
 from ..check.system import NoMeaning
-from ..engine.absent import naming
+from ..engine.errors import naming
 from .backward_mistakes import diagnosed
 from .checker import CheckedCall, CheckExtent, slow
+from .elsewhere import in_float32, on_other_branches
 from .function_call import FunctionCall
-from .function_proof import Fault, FunctionProof, InputProof
-from .narrow import in_float32
-from .regions import beyond
+from .function_proof import FunctionProof, InputProof
 from .script_passes import CallRecording, ScriptPass
 from .user_lines import words_of
 
@@ -38,23 +36,6 @@ class NotVerified(GradcheckError, AssertionError):
         wanted = proof.at_least
         more = "" if wanted == UNKNOWN else f"\n  asked for: {wanted}, or stronger"
         super().__init__(f"{proof}{more}")
-
-
-def _with_findings(
-    find: Callable[[CheckedCall], tuple[list[Fault], list[str]]],
-    checked: CheckedCall,
-    proof: FunctionProof,
-) -> FunctionProof:
-    """Return a proof of what is not refuted, with findings elsewhere: on branches that
-    the inputs do not reach, or in another type."""
-    if proof.verdict in (REFUTED, UNKNOWN):
-        return proof
-    faults, remarks = find(checked)
-    verdict = REFUTED if faults else proof.verdict
-    return replace(
-        proof, verdict=verdict, faults=(*proof.faults, *faults),
-        remarks=(*proof.remarks, *remarks),
-    )  # fmt: skip
 
 
 @naming
@@ -101,7 +82,7 @@ def verify(
     """
     if order not in (1, 2) or order > 1 + double_backward:
         raise ValueError(
-            f"order: {order} is not looked at: 1 is the gradient, 2 its own gradient "
+            f"order: {order} is not examined: 1 is the gradient, 2 its own gradient "
             "as well, which needs double_backward"
         )
     if at_least not in STRENGTH:
@@ -112,8 +93,14 @@ def verify(
     plan = CheckExtent(seconds, seed, double_backward, prove)
     checked = CheckedCall(FunctionCall.of(fn, inputs), plan)
     proof = checked.proof()
-    for find in (beyond, in_float32):
-        proof = _with_findings(find, checked, proof)
+    for look in (on_other_branches, in_float32):
+        if proof.verdict in (REFUTED, UNKNOWN):
+            break
+        faults, remarks = look(checked)
+        proof = replace(
+            proof, verdict=REFUTED if faults else proof.verdict,
+            faults=(*proof.faults, *faults), remarks=(*proof.remarks, *remarks),
+        )  # fmt: skip
     proof = replace(proof, mistake=diagnosed(checked, proof))
     proof = replace(proof, at_least=at_least, order=order)
     if raise_exception and not proof:

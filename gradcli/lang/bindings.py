@@ -7,9 +7,10 @@ the argument with carets under the part that is wrong.
     # (Binding("x", "x=3", ...), Binding("W", "W=@data.npz:weights", ...))
 """
 
+import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from ..ops.records import record
 from .errors import ProgramError, Span
 from .excerpt import shortened
 from .lexicon import KEYWORDS
@@ -19,7 +20,7 @@ FILE = "@"
 """Sign at the beginning of a VALUE that names a file."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Binding:
     """One argument NAME=VALUE; ``value`` is the span of VALUE in it."""
 
@@ -101,18 +102,23 @@ def _name(head: str, argument: str) -> str:
     if not name.isascii():
         import unicodedata
 
-        name = unicodedata.normalize("NFC", name)
+        from .copied import narrow, plain_name
+
+        name = plain_name(narrow(unicodedata.normalize("NFC", name)))
+    if name == "lambda":
+        return "lam"  # as \lambda is read
     if name in KEYWORDS:
         message = f"'{name}' is a word of the language, not a name"
         hint = f"call it {name}_ in the program and here"
-        if name == "lambda":
-            hint = "call it lam, as \\lambda is read, also here"
     elif not name.isidentifier():
         message = f"'{name}' is not a name" if name else "there is no name before '='"
         base = name.partition("[")[0]
         hint = "a name is letters, digits and '_', not beginning with a digit"
         if base != name and base.isidentifier():
             hint = f"give the whole array: {base}=[...]"
+        elif re.fullmatch(r"\w+\s*\([^()]*\)", name):
+            message = "a function is defined in the program"
+            hint = f"put {_brief(argument)} before the formula, with ';' between"
         elif name.endswith(("+", "-", "*", "/")):
             hint = "put quotes around a program that assigns"
     else:

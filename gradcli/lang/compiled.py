@@ -11,9 +11,10 @@ tensors, arrays or numbers, as the inputs are.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from importlib import import_module
 from itertools import product
 from typing import Any, NamedTuple, TypeGuard
 
@@ -22,38 +23,43 @@ import numpy as np
 from ..engine import NUMPY, Tensor, resolve
 from ..engine.devices import cuda
 from ..large.blocks import without_lost
+from ..tables.rows import Rows
 from .compiler import compile_program
 from .errors import ProgramError
 from .excerpt import enumerated
 from .factory import Factory
-from .in_parts import InParts, Known, in_parts
+from .in_parts import Known, in_parts
 from .machine import Code
 from .parser import parse
 from .prepare import Input, Prepared, differentiated, input_names, unread
-from .rows import Rows, Ways
 from .run import Replays, Session
+from .shown_results import ShownRows, text_of_numbers
 
 Array = Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PointGradients:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PointGradients(ShownRows):
     """A program's value at a point, and the gradient by each input.
 
     grads  the gradients by the inputs' names; None if the value does not depend on one
-    ways   the ways in which the rows of a table were computed; None: it is no table
+    single the number of rows of a table that were computed one by one
     absent the rows of a table, as masks, in which nothing is differentiable (0), or the
            value does not depend on the n-th input (n), whose gradient stands as 0
     """
 
     value: Any
     grads: dict[str, Any]
-    ways: Ways | None = None
+    single: int = 0
     absent: Mapping[int, Any] = field(default_factory=dict)
 
+    def rows(self) -> Iterator[tuple[str, str]]:
+        """Yield the value and the gradient by each input, with their labels."""
+        return _rows(self.value, self.grads)
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Jacobians:
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Jacobians(ShownRows):
     """A program's value at a point, and its Jacobian by each input.
 
     blocks  the Jacobian by each input's name: an array of the value's shape followed by
@@ -63,6 +69,17 @@ class Jacobians:
 
     value: Array
     blocks: dict[str, Array]
+
+    def rows(self) -> Iterator[tuple[str, str]]:
+        """Yield the value and the block by each input, with their labels."""
+        return _rows(self.value, self.blocks)
+
+
+def _rows(value: Any, derivatives: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "value", text_of_numbers(value)
+    for name, numbers in derivatives.items():
+        text = "does not depend on it" if numbers is None else text_of_numbers(numbers)
+        yield f"d/d{name}", text
 
 
 class Settings(NamedTuple):
@@ -100,8 +117,8 @@ def compile(
             None: all.
         dtype: ``float64`` or ``float32``; None: float32 if every given array has that
             dtype, else float64.
-        device: the device for numbers and lists: ``cpu``, ``cuda`` or ``auto``; an
-            array stays on its device.
+        device: the device for numbers and lists: ``cpu``, ``cuda``, or ``auto`` for a
+            GPU where the lists are large; an array stays on its device.
         seed: the seed of the random numbers that the program draws.
         of: the variable that is the value; None: the last statement's value.
         fullgraph, dynamic, backend, mode, options, disable: PyTorch's options for
@@ -172,12 +189,13 @@ class Compiled:
             found = self._readings[key] = ProgramReading(self.text, bound)
         return found
 
-    def _at(self, values: Mapping[str, object]) -> _Point:
-        return _Point(self.reading(values), values, self.settings)
+    def at(self, values: Mapping[str, object]) -> ProgramPoint:
+        """Return the program with a value for each input."""
+        return ProgramPoint(self.reading(values), values, self.settings)
 
     def __call__(self, **values: object) -> Array:
         """Return the program's value: a tensor, an array or a number, as the inputs."""
-        point = self._at(values)
+        point = self.at(values)
         return point.back(point.run())
 
     def grad(self, **values: object) -> PointGradients:
@@ -190,11 +208,11 @@ class Compiled:
             ProgramError: an input is missing or unknown, or the program fails.
             GradError: the value has more than one entry, or depends on no input.
         """
-        point = self._at(values)
+        point = self.at(values)
         cut = None
         if self.settings.of is None:
             cut = in_parts(point.prepared, self.reading(values).known)
-        if isinstance(cut, InParts):
+        if cut is not None:
             return PointGradients(point.back(cut.value), point.by_name(cut.grads))
         session = point.session(self.reading(values).replays)
         value, raws = session.differentiate(list(point.wanted))
@@ -213,7 +231,7 @@ class Compiled:
         Raises:
             ProgramError: an input is missing or unknown, or the program fails.
         """
-        point = self._at(values)
+        point = self.at(values)
         y = point.run()
         with np.errstate(all="ignore"):
             (blocks,) = without_lost([y], list(point.wanted.values()))
@@ -245,6 +263,11 @@ class Compiled:
         names = names or getattr(given, "column_names", None)
         if hasattr(given, "keys"):
             names = list(given.keys())
+        elif names is None and hasattr(given, "get_column"):  # a frame of polars
+            names = list(given.columns)
+        elif names is None and hasattr(given, "__arrow_c_stream__"):
+            given = _read_stream(given)
+            names = given.column_names
         if names is None:
             message = f"columns have names, and {type(columns).__name__} has none"
             raise ProgramError("E509", message, hint='as in {"x": [1.0, 2.0]}')
@@ -283,15 +306,15 @@ class Compiled:
             value: Any = shared[name]
             raw = _raw_of(value)
             values[name] = np.full(count, *((value, dtype) if raw is None else (raw,)))
-        point, of = self._at(values), self.settings.of
+        point, of = self.at(values), self.settings.of
         rows = Rows(point.prepared, of, count, whole, failed, each, first, kind)
         y, grads = rows.run()
         names = product(point.wanted, repeat=1 + (kind == "hessian"))
         found = {"_".join(n): point.back(g) for n, g in zip(names, grads, strict=True)}
-        return PointGradients(point.back(y), found, rows.ways, rows.absent)
+        return PointGradients(point.back(y), found, rows.single, rows.absent)
 
 
-class _Point:
+class ProgramPoint:
     """Values for a program's inputs.
 
     prepared  the program, with the values as tensors
@@ -372,6 +395,17 @@ def _copy_if_shared(raw: Any, taken: Sequence[Any]) -> Any:
     return raw.copy() if shared or not raw.flags.writeable else raw
 
 
+def _read_stream(table: Any) -> Any:
+    """Return the table of an object that gives columns as a stream of Arrow's."""
+    try:
+        pyarrow = import_module("pyarrow")
+    except ImportError:
+        message = f"reading {type(table).__name__} needs the package pyarrow"
+        hint = 'install it, or give a dict: {"x": [1.0, 2.0]}'
+        raise ProgramError("E509", message, hint=hint) from None
+    return pyarrow.table(table)
+
+
 def _is_torch(value: object) -> TypeGuard[Any]:
     """Return whether a value is a tensor of PyTorch, which is not imported for that."""
     return hasattr(value, "new_tensor") and not isinstance(value, Tensor)
@@ -420,7 +454,10 @@ def _namespace(values: Mapping[str, object], device: str) -> Any:
             return cuda()
         if isinstance(value, np.ndarray):
             return NUMPY
-    return resolve(device)
+    if device != "auto":
+        return resolve(device)
+    given: list[Any] = [*values.values()]
+    return resolve(device, max(map(np.size, given), default=0))
 
 
 def _dtype_of(values: Mapping[str, object]) -> str:

@@ -1,26 +1,27 @@
 """The compiler, from the syntax tree to steps that run without tree or recursion.
 
-A variable has one register in the whole program. Where a name may be read before it has
-a value, a `check` step precedes; where the text above proves that it has one, none
-does. An expression writes directly to the variable that it is assigned to, but only in
-its last step, so an error leaves the old value in place. A `mark` step after each
-statement records its value, in case the program ends with it.
+A variable has one register in the whole program. A `check` step precedes the reading of
+a name that the program assigns to, because the assignment may not have run. An
+expression writes directly to the variable that it is assigned to, but only in its last
+step, so an error leaves the old value in place. A `mark` step after each statement
+records its value, in case the program ends with it.
 
     [origin.name for origin in compile_program(parse("y = x*2")).origins]
     # ['*', '']
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from . import steps, syntax
+from . import machine as steps
+from . import syntax
+from .derivatives import derived_by, is_derivative, orders_of
 from .errors import ProgramError
 from .excerpt import Span
-from .machine import Code, Read, Step, StepSource
-from .steps import Label
+from .fields import FieldDerivative, coordinates_in, coordinates_of, field_of
+from .machine import Code, Label, Read, Step, StepSource
 from .syntax import (
     Literal,
     Name,
@@ -68,9 +69,6 @@ class _Compiler:
 
     A register holds a variable, a constant, a function or an intermediate value; those
     of intermediate values are numbered from the end, and `depth` of them are in use.
-    `has_value` lists the variables that certainly have a value at the present step: an
-    assignment or a `check` adds one, and names that are added in a part that may not
-    run (`maybe`) are removed after it.
 
     There is one method for each class of nodes. That of an expression returns the
     register that will hold its value: `into`, if it is given, which only the last step
@@ -82,6 +80,7 @@ class _Compiler:
     def __init__(self, program: syntax.Program, constant: Constant) -> None:
         self.program = program
         self.assigned = frozenset(assigned_names(program))
+        self.derived_by = derived_by(program) | coordinates_in(program)
         self.value_of = constant
         self.steps: list[Step] = []
         self.origins: list[StepSource] = []
@@ -91,7 +90,6 @@ class _Compiler:
         self.qualified: dict[str, Read] = {}
         self.functions: dict[str, Read] = {}
         self.constants: dict[tuple[type, object], tuple[int, object]] = {}
-        self.has_value: dict[str, None] = {}
         self.assigned_above: set[str] = set()
         self.changes = False
         self.loops: list[_Loop] = []
@@ -110,6 +108,7 @@ class _Compiler:
             self.assigned,
             self.changes,
             self.program.notes,
+            self.derived_by & self.variables.keys(),
         )
 
     def visit(self, node: SyntaxNode, *given: object) -> Any:
@@ -139,14 +138,6 @@ class _Compiler:
         """Set the step that a label stands for to the next step emitted."""
         label.append(len(self.steps))
 
-    @contextmanager
-    def maybe(self) -> Iterator[None]:
-        """Return a context for emitting steps that may not run."""
-        before = len(self.has_value)
-        yield
-        while len(self.has_value) > before:
-            self.has_value.popitem()
-
     def temporary(self) -> int:
         self.depth += 1
         self.deepest = max(self.deepest, self.depth)
@@ -164,9 +155,8 @@ class _Compiler:
         if node.qualified:
             return self._read(self.qualified, node.name, node.span)
         register = self._read(self.variables, node.name, node.span)
-        if node.name in self.assigned and node.name not in self.has_value:
+        if node.name in self.assigned:
             self.emit(steps.check(register, node.name), node.span)
-            self.has_value[node.name] = None
         return register
 
     def _read(self, known: dict[str, Read], name: str, span: Span) -> int:
@@ -254,34 +244,30 @@ class _Compiler:
         first, second, *others = node.operands
         left, right = yield self._values((first, second))
         self._binary(result, (left, right), signs[0][0], node.span, signs[0][1])
-        with self.maybe():
-            pairs = zip(signs, signs[1:], others, strict=False)
-            for (_, at), (sign, following), other in pairs:
-                self.jump_on(False, result, done, at)
-                left, (right,) = right, (yield self._values((other,)))
-                self._binary(result, (left, right), sign, node.span, following)
+        pairs = zip(signs, signs[1:], others, strict=False)
+        for (_, at), (sign, following), other in pairs:
+            self.jump_on(False, result, done, at)
+            left, (right,) = right, (yield self._values((other,)))
+            self._binary(result, (left, right), sign, node.span, following)
         self.here(done)
         return self._deliver(result, node.span, before, into)
 
     def visit_Logic(self, node: syntax.Logic, into: Into) -> Steps[int]:
         before, result, done = self.depth, self.temporary(), Label()
         yield self.visit(node.operands[0], result)
-        with self.maybe():
-            for tested, operand in pairwise(node.operands):
-                self.jump_on(node.operator == "or", result, done, tested.span)
-                yield self.visit(operand, result)
+        for tested, operand in pairwise(node.operands):
+            self.jump_on(node.operator == "or", result, done, tested.span)
+            yield self.visit(operand, result)
         self.here(done)
         return self._deliver(result, node.span, before, into)
 
     def visit_Conditional(self, node: syntax.Conditional, into: Into) -> Steps[int]:
         before, result, done = self.depth, self.temporary(), Label()
         otherwise = yield self._test(node.test)
-        with self.maybe():
-            yield self.visit(node.then, result)
-            self.jump(done, node.span)
+        yield self.visit(node.then, result)
+        self.jump(done, node.span)
         self.here(otherwise)
-        with self.maybe():
-            yield self.visit(node.otherwise, result)
+        yield self.visit(node.otherwise, result)
         self.here(done)
         return self._deliver(result, node.span, before, into)
 
@@ -296,8 +282,47 @@ class _Compiler:
             message = f"'{name}' is a value here, not a function"
             hint = f"to multiply, write {name}*(...)"
             raise ProgramError("E102", message, at, self.program.source, hint=hint)
+        if is_derivative(node):
+            return self._derivative(node, into)
+        field = field_of(node)
+        if field is not None:
+            return self._field_derivative(node, field, into)
         called = (self._read(self.functions, name, at),)
         return self._call(node, into, node.arguments, "function", name, called)
+
+    def _field_derivative(
+        self, node: syntax.Call, field: FieldDerivative, into: Into
+    ) -> Steps[int]:
+        """Emit the divergence, the curl or the Laplacian of a field."""
+        before, at = self.depth, coordinates_of(field, self.program)
+        self.emit(lambda _, machine: machine.open_mode(True), node.span)
+        reads = yield self._values((field.of, *(each for each in at if each)))
+        self._close(1, node.span)
+        out = self._out(before, into)
+        step = steps.field_derivative(field, at)
+        operation = steps.operation(out, reads, step, node.span)
+        self.emit(operation, node.op_span, "derivative", node.function, reads)
+        return out
+
+    def _derivative(self, node: syntax.Call, into: Into) -> Steps[int]:
+        """Emit the derivative of the first operand, which is recorded whatever the mode
+        is, by the names that follow."""
+        before, inputs = self.depth, orders_of(node, self.program.source)
+        self.emit(lambda _, machine: machine.open_mode(True), node.span)
+        reads = yield self._values((node.arguments[0], *inputs))
+        self._close(1, node.span)
+        out = self._out(before, into)
+        step = steps.operation(out, reads, steps.derivative(inputs), node.span)
+        self.emit(step, node.op_span, "derivative", node.function, reads)
+        return out
+
+    def _follow(self, target: syntax.Target, moved: bool) -> None:
+        """Emit a step that makes a variable one that derivatives can be taken by, if
+        the program takes any by it; ``moved``: its value has another name too."""
+        if target.name in self.derived_by:
+            at = self.variables[target.name].register
+            step = lambda machine, value: machine.library.followed(value, moved)
+            self.emit(steps.operation(at, (at,), step), target.span)
 
     def visit_MethodCall(self, node: syntax.MethodCall, into: Into) -> Steps[int]:
         operands = node.receiver, *node.arguments
@@ -347,7 +372,6 @@ class _Compiler:
 
     def _target(self, target: syntax.Target) -> int:
         self.assigned_above.add(target.name)
-        self.has_value.setdefault(target.name)
         return self._read(self.variables, target.name, target.span)
 
     def visit_Assign(self, node: syntax.Assign) -> Steps[None]:
@@ -357,6 +381,8 @@ class _Compiler:
             span, name = node.targets[0].span, node.targets[0].name
             yield self.visit(node.value, self._read(self.variables, name, span))
             out = self._target(node.targets[0])
+        for target in node.targets:
+            self._follow(target, node.unpacks or isinstance(node.value, Name))
         self._mark(out, node, node.targets[-1].name)
 
     def _unpack(self, value: int, targets: tuple[syntax.Target, ...]) -> int:
@@ -372,6 +398,7 @@ class _Compiler:
         at, sign = node.op_span, node.operator
         step = steps.augment(out, reads, sign, node.span, at)
         self.emit(step, at, "operator", sign, reads)
+        self._follow(node.target, False)
         self._mark(out, node, node.target.name)
 
     def visit_Evaluate(self, node: syntax.Evaluate) -> Steps[None]:
@@ -384,17 +411,15 @@ class _Compiler:
         done, branches = Label(), iter(node.branches)
         branch: syntax.Branch | None = next(branches)
         other = yield self._test(node.branches[0].test)
-        with self.maybe():  # only the first condition runs in any case
-            while branch is not None:
-                with self.maybe():
-                    yield self.block(branch.body)
-                    self.jump(done, branch.span)
-                self.here(other)
-                branch = next(branches, None)
-                if branch is not None:
-                    other = yield self._test(branch.test)
-            if node.otherwise is not None:
-                yield self.block(node.otherwise)
+        while branch is not None:
+            yield self.block(branch.body)
+            self.jump(done, branch.span)
+            self.here(other)
+            branch = next(branches, None)
+            if branch is not None:
+                other = yield self._test(branch.test)
+        if node.otherwise is not None:
+            yield self.block(node.otherwise)
         self.here(done)
 
     def _test(self, test: syntax.Expression) -> Steps[Label]:
@@ -420,13 +445,14 @@ class _Compiler:
         self.emit(step, at, "iterate", "", reads)
         loop = _Loop(Label(), Label(), self.modes)
         self.here(loop.again)
-        with self.maybe():
-            item = self.temporary() if node.unpacks else self._target(node.targets[0])
-            step = steps.advance(loop.after, item, iterator)
-            self.emit(step, at, "iterate", "", (iterator,))
-            if node.unpacks:
-                self._unpack(item, node.targets)
-            yield body(loop)
+        item = self.temporary() if node.unpacks else self._target(node.targets[0])
+        step = steps.advance(loop.after, item, iterator)
+        self.emit(step, at, "iterate", "", (iterator,))
+        if node.unpacks:
+            self._unpack(item, node.targets)
+        for target in node.targets:
+            self._follow(target, True)
+        yield body(loop)
 
     def visit_Comprehension(self, node: syntax.Comprehension, into: Into) -> Steps[int]:
         before, items = self.depth, self.temporary()
@@ -451,6 +477,7 @@ class _Compiler:
         for target, value in zip(node.targets, values, strict=True):
             move = steps.operation(self._target(target), (value,), lambda _, v: v)
             self.emit(move, target.span)
+            self._follow(target, True)
         for statement in node.body:
             yield self.visit(statement)
         result = yield self.visit(node.value, None)
@@ -460,8 +487,7 @@ class _Compiler:
         again = Label()
         self.here(again)
         after = yield self._test(node.test)
-        with self.maybe():
-            yield self._loop_body(node.body, _Loop(again, after, self.modes))
+        yield self._loop_body(node.body, _Loop(again, after, self.modes))
 
     def _loop_body(self, body: syntax.Block, loop: _Loop) -> Steps[None]:
         self.loops.append(loop)

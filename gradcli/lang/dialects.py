@@ -1,4 +1,4 @@
-"""Formulas of Excel, Mathematica, R and MATLAB, rewritten in the language.
+"""Expressions of other programs and languages, rewritten in the language.
 
 A mark says whose formula a text is: an equals sign before it, `[ ]` behind a name in
 capitals, `%*%` or `<-`, a point before an operator or a prime behind a matrix. Its
@@ -6,17 +6,25 @@ operators bind as they do there, and its functions are those of the foreign tabl
 
 Invariant: what is not known of a program's formulas is refused, never guessed.
 
-    rewritten_from("Excel", "=-x^2 + LOG(x)", {})     # "(-x)^2 + log10(x)"
-    rewritten_from("R", "2*5 %% 3", {})               # "2*(5 % 3)"
+    DialectReader("Excel", "=-x^2 + LOG(x)", {}).expression()    # "(-x)^2 + log10(x)"
 """
 
 import re
-from collections.abc import Mapping
-from typing import NamedTuple
+from abc import abstractmethod
 
 from .errors import ProgramError, Span
 from .excerpt import shortened
-from .foreign import Meaning, meanings, paths, refusal
+from .foreign import Meaning, meanings, paths, program_of, refusal
+from .grammars import (
+    GRAMMARS,
+    NOT,
+    OR,
+    PERCENT,
+    RAISE,
+    TIMES,
+    UNARY,
+)
+from .marks import language_of
 from .notation import (
     ATOM,
     CHOICE,
@@ -28,83 +36,27 @@ from .notation import (
     NotationPiece,
     NotationToken,
     call,
+    chosen,
     joined,
+    letter_name,
     multiplied,
     negative,
     raised,
     rank_of,
     transposed,
 )
-
-OR, AND, NOT, COMPARE, ADD, TIMES, SPECIAL, UNARY, RAISE, PERCENT, TIGHT = range(11)
-"""Precedences in the programs, of what binds least tightly first."""
-
-
-class Grammar(NamedTuple):
-    """How a program writes its formulas.
-
-    infix    operators between operands: how tightly each binds, and what it is here
-    unary    how tightly a sign binds to its operand
-    rightmost  whether powers of powers begin on the right
-    calls, lists  brackets of arguments and of lists
-    separators  signs between arguments
-    names, comment, assigns  patterns of names and comments; signs that assign
-    beside   whether factors stand side by side
-    """
-
-    infix: Mapping[str, tuple[int, str]]
-    unary: int = UNARY
-    rightmost: bool = True
-    calls: str = "()"
-    lists: str = "  "
-    separators: str = ","
-    names: str = r"[^\W\d_][\w.]*"
-    comment: str = r"(?!)"
-    assigns: tuple[str, ...] = ()
-    beside: bool = False
-
-
-_SUMS = {"+": (ADD, "+"), "-": (ADD, "-"), "*": (TIMES, "*"), "/": (TIMES, "/")}
-_ORDER = {sign: (COMPARE, sign) for sign in ("<", ">", "<=", ">=")}
-_EQUAL = {"==": (COMPARE, "=="), "!=": (COMPARE, "!=")}
-_LOGIC = {"&&": (AND, "logical_and"), "||": (OR, "logical_or")}
-_MASKS = {"&": (AND, "logical_and"), "|": (OR, "logical_or")}
-
-GRAMMARS = {
-    "Excel": Grammar(
-        {**_SUMS, **_ORDER, "=": (COMPARE, "=="), "<>": (COMPARE, "!="),
-         "^": (RAISE, "^")},
-        unary=TIGHT, rightmost=False, separators=",;",
-    ),
-    "Mathematica": Grammar(
-        {**_SUMS, **_ORDER, **_EQUAL, **_LOGIC, "^": (RAISE, "^"),
-         ".": (SPECIAL, "@"), "\u00d7": (TIMES, "*")},
-        calls="[]", lists="{}", names=r"[^\W\d_]\w*", assigns=("=",), beside=True,
-        comment=r"\(\*(?:[^(*\n]|\((?!\*)|\*(?!\)))*+\*\)",
-    ),
-    "R": Grammar(
-        {**_SUMS, **_ORDER, **_EQUAL, **_LOGIC, **_MASKS, "^": (RAISE, "^"),
-         "%%": (SPECIAL, "%"), "%/%": (SPECIAL, "//"), "%*%": (SPECIAL, "@"),
-         "%o%": (SPECIAL, "outer")},
-        names=r"[^\W\d_][\w.]*", comment=r"#[^\n]*", assigns=("<-", "="),
-    ),
-    "MATLAB": Grammar(
-        {"+": (ADD, "+"), "-": (ADD, "-"), ".*": (TIMES, "*"), "./": (TIMES, "/"),
-         "*": (TIMES, "mtimes"), "/": (TIMES, "mrdivide"), "\\": (TIMES, "mldivide"),
-         "^": (RAISE, "mpower"), ".^": (RAISE, "^"), **_ORDER, **_LOGIC, **_MASKS,
-         "==": (COMPARE, "=="), "~=": (COMPARE, "!=")},
-        rightmost=False, lists="[]", names=r"[^\W\d_]\w*", comment=r"%[^\n]*",
-        assigns=("=",),
-    ),
-}  # fmt: skip
-"""The programs whose formulas are read, by the titles of their sections."""
+from .suggest import greek
+from .tensor_library import CONSTANTS
 
 _WHOLE = frozenset({"@", "outer", "mtimes", "mrdivide", "mldivide", "mpower"})
 """Operators of whole vectors and matrices."""
 
+_FIRST = {"MATLAB": 1, "Julia": 1, "R": 1, "C": 0, "Rust": 0}
+"""First indices of vectors, by titles."""
+
 _GUARDED = {"+": "plus", "-": "minus", "*": "times", "/": "rdivide", "^": "power"}
-"""Functions of the section `programs`, which compute what an operator does if none of
-the operands is a vector beside a matrix."""
+"""Functions of the sections `programs` and `rstats`, by the operator that they compute
+if its operands go together."""
 
 _MIXED = r"@|solve|quantile|ends"
 """Pattern of formulas that may have a vector and a matrix among their operands."""
@@ -113,24 +65,35 @@ _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*(?!\s*\(|\s*=[^=]|\.)")
 """Pattern of a name in a formula that is neither called nor a keyword."""
 
 
-def rewritten_from(title: str, source: str, ranks: Mapping[str, int | None]) -> str:
-    """Return a text of another program as one of the language.
+class TwoWays(Exception):
+    """A sign that means one thing in a program, and another one in mathematics.
 
-    Raises:
-        ProgramError: a part of it is not known.
+    ways  how often it can be read: as it is there, and as in mathematics
     """
-    try:
-        return _DialectReader(title, source, dict(ranks)).statements()
-    except RecursionError:
-        message = f"this formula of {title} is nested too deeply"
-        raise ProgramError("E404", message, None, source) from None
+
+    def __init__(self, message: str, at: Span, ways: int) -> None:
+        super().__init__(message)
+        self.message, self.at, self.ways = message, at, ways
 
 
-class _DialectReader:
-    """The reader of one text."""
+class DialectReader:
+    """The reader of expressions; a subclass reads the statements around them.
+
+    functions  names of functions that the text defines
+    given      the numbers of dimensions of what these are called with
+    known      the same, as an earlier reading has it
+    integers   names of integers
+    way        which of two readings of a sign is taken; None: it is refused
+    """
 
     def __init__(self, title: str, source: str, ranks: dict[str, int | None]) -> None:
         self.title, self.source, self.ranks = title, source, ranks
+        self.functions: set[str] = set()
+        self.given: dict[str, list[int | None]] = {}
+        self.known: dict[str, list[int | None]] = {}
+        self.integers: set[str] = set()
+        self.way: int | None = None
+        self.listing = False
         self.grammar = GRAMMARS[title]
         self.prefix = next(p[0] for p, t in paths().items() if t == title)
         self.at = 0
@@ -138,11 +101,14 @@ class _DialectReader:
 
     def _tokens(self) -> list[NotationToken]:
         grammar = self.grammar
-        signs = {*grammar.infix, *grammar.assigns, *"()[]{},;%!~'\n=-+", ".'"}
+        signs = {*grammar.infix, *grammar.assigns, *grammar.signs}
+        signs |= {*"()[]{},;%!~'\n=-+", ".'"}
         each = "|".join(map(re.escape, sorted(signs, key=len, reverse=True)))
         pattern = re.compile(
             rf"(?P<blank>[ \t\r$]+|{grammar.comment})"
-            r"|(?P<number>(?:\d+(?:\.(?![*/^\\'])\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
+            r"|(?P<number>(?:\d+(?:\.(?![.*/^\\']|[A-Za-z]\w)\d*)?|\.\d+)"
+            r"(?:(?:[eE]|\*\^)[+-]?\d+)?)"
+            rf"(?P<suffix>{grammar.suffix or '(?!)'})?"
             rf"|(?P<name>{grammar.names})|(?P<sign>{each})"
         )
         found, at, spaced = [], 0, False
@@ -152,14 +118,28 @@ class _DialectReader:
         while at < len(text):
             token = pattern.match(text, at)
             if token is None:
-                raise self._refused(Span(at, at + 1))
+                raise self.refused(Span(at, at + 1))
             kind, at = token.lastgroup or "", token.end()
-            if kind != "blank":
-                kind = token[0] if kind == "sign" else kind
-                found.append(NotationToken(kind, token[0], token.start(), at, spaced))
-            spaced = kind == "blank"
+            blank = kind == "blank" or (token[0] == "\n" and not grammar.lines)
+            if not blank:
+                word = token[0].rpartition("::")[2] if kind == "name" else token[0]
+                kind = word if kind == "sign" or word in grammar.infix else kind
+                if token["number"]:
+                    kind, word = "number", token["number"].replace("*^", "e")
+                    word += ".0" if token["suffix"] and word.isdecimal() else ""
+                found.append(NotationToken(kind, word, token.start(), at, spaced))
+            spaced = blank
         # The token behind the next one is looked at, too.
         return [*found, *[NotationToken("end", "", at, at, spaced)] * 2]
+
+    @abstractmethod
+    def form(self, name: str) -> NotationPiece | None: ...
+
+    @abstractmethod
+    def matrix(self, opened: NotationToken) -> NotationPiece: ...
+
+    @abstractmethod
+    def cells(self, first: NotationToken) -> NotationPiece: ...
 
     @property
     def token(self) -> NotationToken:
@@ -172,7 +152,11 @@ class _DialectReader:
     def take_if(self, *kinds: str) -> NotationToken | None:
         return self.take() if self.token.kind in kinds else None
 
-    def _refused(
+    def expect(self, *kinds: str) -> None:
+        if self.take_if(*kinds) is None:
+            raise self.refused()
+
+    def refused(
         self,
         at: Span | None = None,
         why: str = "is not read",
@@ -183,24 +167,95 @@ class _DialectReader:
         message = f"{shown} {why} in a formula of {self.title}"
         return ProgramError("E201", message, span, self.source, hint=hint)
 
-    def statements(self) -> str:
-        made = []
-        while self.token.kind != "end":
-            if self.take_if("\n", ";"):
-                continue
-            head, after = self.token, self.tokens[self.at + 1]
-            assigned = head.kind == "name" and after.kind in self.grammar.assigns
-            if assigned:
-                self.at += 2
-            piece = self.read(OR)
-            if self.token.kind not in ("end", "\n", ";"):
-                raise self._refused()
-            if assigned:
-                self.ranks[head.text] = piece.rank
-            made.append(f"{head.text} = {piece.text}" if assigned else piece.text)
-        if not made:
-            raise self._refused()
-        return "; ".join(made)
+    def _with_quote(self, left: NotationPiece, quote: NotationToken) -> NotationPiece:
+        """Return a number that a quote follows, as it is or derived by its name.
+
+        Raises:
+            ProgramError: the number may be a vector or a matrix, as it has no value.
+        """
+        names = {*re.findall(r"[^\W\d]\w*(?!\w*\()", left.text)} - {*CONSTANTS}
+        if not names:
+            return left
+        message = "it is not clear whether ' transposes or means a derivative"
+        derived = f"diff({left.unbracketed}, {'x' if 'x' in names else min(names)})"
+        matlab = self._has_other_marks()
+        if names <= self.ranks.keys():
+            if matlab or self.asked(message, quote) == 0:
+                return left
+            return NotationPiece(derived, ATOM, 0)
+        turned = re.sub(r"\.?'", ".T", re.sub(r"(?<!\.)\*", "@", self.source))
+        hint = f"write {turned.strip()} to transpose, or {derived} to derive"
+        if matlab:
+            message = "it is not clear whether ' follows a number"
+            hint = f"give a value, or a shape as in --shape {min(names)}=3"
+        at = Span(quote.start, quote.end)
+        raise ProgramError("E208", message, at, self.source, hint=hint)
+
+    def _has_other_marks(self) -> bool:
+        """Return whether a text would be MATLAB's without its quotes."""
+        rest = self.source.replace("'", "")
+        known = self.ranks.keys()
+        return "MATLAB" in (language_of(rest, known), program_of(rest, known))
+
+    def is_word(self, *words: str) -> bool:
+        return self.token.kind == "name" and self.token.text in words
+
+    def asked(self, message: str, token: NotationToken, ways: int = 2) -> int:
+        """Return which of two readings is taken.
+
+        Raises:
+            TwoWays: nobody said which.
+        """
+        if self.way is None:
+            raise TwoWays(message, Span(token.start, token.end), ways)
+        return self.way
+
+    def expression(self) -> NotationPiece:
+        """Return an expression, which may be a choice."""
+        if self.is_word("if"):
+            return self._branches()
+        piece = self.read(OR)
+        if not self.take_if("?"):
+            return piece
+        then = self.expression()
+        self.closed(":")
+        return chosen(then, piece, self.expression())
+
+    def _branches(self) -> NotationPiece:
+        """Return a choice that is written with `if` and `else`, each of one value."""
+        self.take()
+        test, then = self.expression(), self._branch()
+        if self.is_word("elseif"):
+            return chosen(then, test, self._branches())
+        if not self.is_word("else"):
+            raise self.refused(why="follows a choice that has no else, and is not read")
+        self.take()
+        if self.is_word("if"):
+            return chosen(then, test, self._branches())
+        piece = chosen(then, test, self._branch())
+        if self.title in ("Julia", "MATLAB") and self.is_word("end"):
+            self.take()
+        return piece
+
+    def _branch(self) -> NotationPiece:
+        while self.take_if("\n"):
+            pass
+        closing = "}" if self.take_if("{") else ""
+        while self.take_if("\n"):
+            pass
+        if self.is_word("return"):
+            self.take()
+        piece, at = self.expression(), self.at
+        while self.take_if("\n", ";"):
+            pass
+        if closing:
+            self.closed(closing)
+        at = self.at if closing else at
+        while self.take_if("\n", ";"):
+            pass
+        if not self.is_word("else", "elseif", "end"):
+            self.at = at
+        return piece
 
     def read(self, floor: int) -> NotationPiece:
         """Return operands with the operators that bind as tightly as ``floor``."""
@@ -211,12 +266,24 @@ class _DialectReader:
             begins = token.kind in ("number", "name", "(")
             if grammar.beside and begins:
                 power, sign = TIMES, "*"
+            elif self._ends_item(token):
+                return left
+            elif token.kind == "." and self.title == "Rust":
+                left = self._method(left)
+                continue
+            elif self.title == "Rust" and self.is_word("as"):
+                self.at += 2
+                left = joined(NotationPiece("1.0"), "*", left)
+                continue
             elif token.kind == "%" and self.title == "Excel" and floor <= PERCENT:
                 self.take()
                 left = NotationPiece(f"{left.at(PRODUCT)}/100", PRODUCT, left.rank)
                 continue
             elif token.kind in ("'", ".'") and floor <= RAISE:
                 self.take()
+                if left.rank == 0:
+                    left = self._with_quote(left, token)
+                    continue
                 turned = left.rank is None
                 left = transposed(left)
                 left = NotationPiece(f"{left.at(ATOM)}.T") if turned else left
@@ -224,7 +291,7 @@ class _DialectReader:
             elif token.kind == "!" and self.title == "Mathematica":
                 self.take()
                 if self.token.kind == "!":
-                    raise self._refused(hint="write Factorial2[n]")
+                    raise self.refused(hint="write Factorial2[n]")
                 left = NotationPiece(f"factorial({left.text})", ATOM, left.rank)
                 continue
             if power < floor:
@@ -246,18 +313,42 @@ class _DialectReader:
     def _joined(
         self, left: NotationPiece, sign: str, right: NotationPiece, token: NotationToken
     ) -> NotationPiece:
+        if (
+            sign == "/"
+            and self.title in ("C", "Rust")
+            and self._both_integers(left, right)
+        ):
+            shown = f"{left.at(PRODUCT)}/{right.at(SIGN)}"
+            message = f"{shown} divides integers in {self.title}, and drops the rest"
+            if self.asked(message, token) == 0:
+                return NotationPiece(f"trunc({shown})", ATOM, 0)
+        if sign == "xor":
+            self.asked(f"^ is no power in {self.title}", token, 1)
+            return raised(left, right)
         if sign in _WHOLE:
             return self._multiplied(left, sign, right, token)
         self._paired([left, right], Span(token.start, token.end))
-        if sign in _GUARDED and self._is_unsure(left, right):
-            name = _GUARDED[sign]
-            return NotationPiece(f"programs.{name}({left.text}, {right.text})")
+        unsure, in_r = self._is_unsure(left, right), self.title == "R"
+        if sign in _GUARDED and unsure:
+            name = f"{'rstats' if in_r else 'programs'}.{_GUARDED[sign]}"
+            return NotationPiece(f"{name}({left.text}, {right.text})")
+        if sign == "//" and in_r:
+            name = "rstats.quotient_of_arrays" if unsure else "rstats.quotient"
+            text = f"{name}({left.text}, {right.text})"
+            return NotationPiece(text, ATOM, rank_of(left, right))
         made = self._each(left, sign, right, token)
         return made._replace(row=left.row or right.row)
 
+    def _both_integers(self, *pieces: NotationPiece) -> bool:
+        """Return whether operands are made of integers alone."""
+        words = [word for p in pieces for word in re.findall(r"[\w.]+", p.text)]
+        return all(word.isdecimal() or word in self.integers for word in words)
+
     def _is_unsure(self, left: NotationPiece, right: NotationPiece) -> bool:
-        """Return whether one operand may be a vector and the other one a matrix."""
-        return None in (left.rank, right.rank) and 0 not in (left.rank, right.rank)
+        """Return whether one operand may be a vector and the other one a matrix, or, in
+        R, which repeats neither rows nor columns, both may be matrices."""
+        ranks = {left.rank, right.rank}
+        return 0 not in ranks and (None in ranks or (self.title == "R" and 2 in ranks))
 
     def _paired(self, pieces: list[NotationPiece], at: Span) -> None:
         """Refuse a vector beside a matrix, and a row beside a column: they are paired
@@ -265,7 +356,7 @@ class _DialectReader:
         if len({2 if p.row else p.rank for p in pieces if p.rank}) > 1:
             why = "pairs vectors, rows and matrices in a way of its own"
             hint = "write it in the language: M*v.unsqueeze(1) pairs v with M's rows"
-            raise self._refused(at, why, hint)
+            raise self.refused(at, why, hint)
 
     def _each(
         self, left: NotationPiece, sign: str, right: NotationPiece, token: NotationToken
@@ -279,11 +370,11 @@ class _DialectReader:
             return joined(left, f" {sign} ", right)
         if sign == "^":
             return raised(left, right)
-        if sign.startswith("logical"):
+        if sign.isidentifier():
             text = f"{sign}({left.text}, {right.text})"
             return NotationPiece(text, ATOM, rank_of(left, right))
         if COMPARISON in (left.level, right.level):
-            raise self._refused(
+            raise self.refused(
                 Span(token.start, token.end), "behind a comparison is not read"
             )
         text = f"{left.at(SUM)} {sign} {right.at(SUM)}"
@@ -306,7 +397,7 @@ class _DialectReader:
         if sign == "mtimes" and None not in ranks:
             if ranks == (1, 1) and left.row == right.row:
                 at = Span(token.start, token.end)
-                raise self._refused(at, "between two columns is not computed")
+                raise self.refused(at, "between two columns is not computed")
             return multiplied(left, right, "")
         if sign == "mrdivide" and right.rank == 0:
             return joined(left, "/", right)
@@ -325,33 +416,41 @@ class _DialectReader:
         start = self.at
         token = self.take()
         if token.kind == "number":
-            return NotationPiece(token.text, ATOM, 0)
-        if token.kind == "(":
-            piece = self.read(OR)
-            self._closed(")")
+            piece = NotationPiece(token.text, ATOM, 0)
+            beside = self.token.kind in ("name", "(") and not self.token.spaced
+            if self.title == "Julia" and beside:  # 1/2x is 1/(2x) there
+                return joined(piece, "*", self.read(RAISE))
             return piece
+        if token.kind == "(":
+            return self._bracketed()
         if token.kind == self.grammar.lists[0] and token.kind.strip():
-            items = self._items(self.grammar.lists[1])[0]
+            if self.title in ("MATLAB", "Julia"):
+                return self.matrix(token)
+            items = self.items(self.grammar.lists[1])[0]
             rank = items[0].rank if items else None
             text = f"[{', '.join(item.text for item in items)}]"
-            row = self.title == "MATLAB"
-            if row and any(item.rank for item in items):
-                at = Span(token.start, self.tokens[self.at - 1].end)
-                raise self._refused(at, "joins vectors, which is not read")
-            return NotationPiece(
-                text, ATOM, None if rank is None else rank + 1, row=row
-            )
+            return NotationPiece(text, ATOM, None if rank is None else rank + 1)
         if token.kind != "name":
             self.at = start
-            raise self._refused()
-        if self.token.kind == opens and not self.token.spaced:
-            self.take()
-            items, named = self._items(closes)
+            raise self.refused()
+        if self._is_indexed(token.text):
+            return self._entry(token.text)
+        if self.token.kind in (opens, f".{opens}") and not self.token.spaced:
+            whole = self.take().kind == opens
+            form = self.form(token.text)
+            if form is not None:
+                return form
+            items, named = self.items(closes)
+            if whole and self.title == "Julia" and any(i.rank for i in items):
+                return self._of_arrays(token, items, named)
             return self._called(token, items, named)
+        if self.token.kind == ":" and self.title == "Excel":
+            return self.cells(token)
         if self.token.kind in ("[", "(", "!") and not self.grammar.beside:
-            raise self._refused()
+            raise self.refused()
         known = [token.text, token.text.lower(), token.text.upper()]
         known = known if self.title == "Excel" else known[:1]
+        known += [each for each in (greek(token.text), letter_name(token.text)) if each]
         own = next((name for name in known if name in self.ranks), None)
         if own is not None:
             return NotationPiece(own, ATOM, self.ranks[own])
@@ -362,27 +461,46 @@ class _DialectReader:
                     return NotationPiece(meaning.text, level, 0)
         return NotationPiece(token.text, ATOM, 0)
 
-    def _closed(self, closing: str) -> None:
-        if self.take_if(closing) is None:
-            raise self._refused()
+    def _is_indexed(self, name: str) -> bool:
+        """Return whether an index follows a vector or a matrix that has a value."""
+        opens = "(" if self.title == "MATLAB" else "["
+        indexed = self.title in _FIRST and self.token.kind == opens
+        return indexed and bool(self.ranks.get(name))
 
-    def _items(
+    def _entry(self, name: str) -> NotationPiece:
+        """Return an entry at numbers, which each program counts from a first one."""
+        at, opened = Span(self.token.start, self.token.end), self.take().kind
+        items, _ = self.items(")" if opened == "(" else "]")
+        rank = self.ranks[name]
+        if len(items) != rank or not all(item.text.isdecimal() for item in items):
+            raise self.refused(at, "is an index, which is read only of numbers")
+        numbers = [int(item.text) - _FIRST[self.title] for item in items]
+        if min(numbers) < 0:
+            raise self.refused(at, "is an index before the first one")
+        return NotationPiece(f"{name}[{', '.join(map(str, numbers))}]", ATOM, 0)
+
+    def closed(self, closing: str) -> None:
+        if self.take_if(closing) is None:
+            raise self.refused()
+
+    def items(
         self, closing: str
     ) -> tuple[list[NotationPiece], dict[str, NotationPiece]]:
         """Return what stands in brackets, with what is given by name."""
         items: list[NotationPiece] = []
         named: dict[str, NotationPiece] = {}
         used = set()
+        listing, self.listing = self.listing, False
         while not self.take_if(closing):
             while self.take_if("\n"):
                 pass
             after = self.tokens[self.at + 1].kind
             if self.title == "R" and self.token.kind == "name" and after == "=":
-                name = self.take().text
+                name = self.take().text.replace(".", "_")
                 self.take()
-                named[name] = self.read(OR)
+                named[name] = self.expression()
             else:
-                items.append(self.read(OR))
+                items.append(self.expression())
             while self.take_if("\n"):
                 pass
             if self.token.kind != closing:
@@ -390,8 +508,39 @@ class _DialectReader:
                 used.add(sign.kind if sign else "")
                 if sign is None or len(used) > 1:
                     self.at -= sign is not None
-                    raise self._refused()
+                    raise self.refused()
+        self.listing = listing
         return items, named
+
+    def _ends_item(self, token: NotationToken) -> bool:
+        """Return whether a sign begins the next item of a list, as in `[a -b]`."""
+        apart = self.listing and token.spaced and token.kind in ("+", "-")
+        return apart and not self.tokens[self.at + 1].spaced
+
+    def _bracketed(self) -> NotationPiece:
+        """Return what stands in parentheses, or behind a type of C in these."""
+        listing, self.listing = self.listing, False
+        after = self.tokens[self.at + 1].kind
+        if self.is_word(*self.grammar.types) and self.title == "C" and after == ")":
+            integer = self.is_word("int", "long", "size_t", "unsigned")
+            if integer:
+                raise self.refused(why="makes an integer, and is not read")
+            self.at += 2
+            return joined(NotationPiece("1.0"), "*", self.read(UNARY))
+        piece = self.expression()
+        self.closed(")")
+        self.listing = listing
+        return piece
+
+    def _method(self, left: NotationPiece) -> NotationPiece:
+        """Return a call of a method in Rust, as `x.powi(2)`."""
+        self.take()
+        token = self.take()
+        if token.kind != "name" or self.take_if("(") is None:
+            self.at -= 1
+            raise self.refused()
+        items, named = self.items(")")
+        return self._called(token, [left, *items], named)
 
     def _called(
         self,
@@ -402,6 +551,19 @@ class _DialectReader:
         """Return the call of a function of the program in the language."""
         name = token.text.upper() if self.title == "Excel" else token.text
         texts = [item.text for item in items]
+        if name in self.functions:
+            ranks = [item.rank for item in items]
+            before = self.given.setdefault(name, ranks)
+            both = zip(before, ranks, strict=False)
+            self.given[name] = [a if a == b else None for a, b in both]
+            rank = 0 if not any(ranks) and None not in ranks else None
+            return NotationPiece(f"{name}({', '.join(texts)})", ATOM, rank)
+        mapped = (
+            self.title == "Julia" and len(items) == 2 and texts[0] not in self.ranks
+        )
+        if mapped and not all(m.constant for m in meanings("Julia", texts[0])):
+            first = token._replace(text=texts[0])
+            return self._called(token, [self._called(first, items[1:], {})], named)
         for meaning in meanings(self.title, name):
             fit = meaning.fitted(items, named, texts)
             if fit is None:
@@ -417,6 +579,22 @@ class _DialectReader:
         message, hint = refusal(self.title, name, name)
         at = Span(token.start, token.end)
         raise ProgramError("E108", message, at, self.source, hint=hint)
+
+    def _of_arrays(
+        self,
+        token: NotationToken,
+        items: list[NotationPiece],
+        named: dict[str, NotationPiece],
+    ) -> NotationPiece:
+        """Return the call of a function of Julia on arrays: one of numbers is that
+        of a matrix there, as `exp(A)`, or none."""
+        name = token.text
+        if any(m.is_entrywise and len(items) == 1 for m in meanings("Julia", name)):
+            message = f"{name} of a matrix is no function of its entries in Julia"
+            ways = 2 if name == "exp" else 1
+            if self.asked(message, token, ways) == 0 and ways == 2:
+                return call("matrix_exp", items)
+        return self._called(token, items, named)
 
     def _in_place(
         self,

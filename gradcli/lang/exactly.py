@@ -9,7 +9,7 @@ the fraction that was typed, plain numbers are added and multiplied by
 """
 
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from math import prod
 from typing import Any
 
@@ -22,6 +22,7 @@ from .compiler import compile_program
 from .factory import Draws, Factory
 from .machine import Code
 from .nested import Floats
+from .parser import parse
 from .plain import OPERATORS, Note, Number, binary, unnoted
 from .syntax import Literal, Program
 from .tensor_library import CONSTANTS, TensorLibrary
@@ -41,6 +42,13 @@ def exact_code(program: Program, typed: Callable[[str], float] | None = None) ->
         return read(text) if written else node.value
 
     return compile_program(program, constant)
+
+
+@lru_cache(maxsize=4)
+def exactly_compiled(source: str, names: frozenset[str]) -> Code:
+    """Return a program compiled to steps, its decimals as the fractions that were
+    typed; it is mostly run at several points."""
+    return exact_code(parse(source, names))
 
 
 class ExactFactory(Factory):

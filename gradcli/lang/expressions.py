@@ -18,9 +18,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 from . import syntax
+from .derivatives import applied_function, derived_at, with_inputs
 from .errors import ProgramError, Span
 from .excerpt import shortened
-from .foreign import is_formula
+from .foreign import PrefixReader, is_formula
 from .lexicon import (
     BAR,
     BESIDE,
@@ -28,10 +29,11 @@ from .lexicon import (
     DOTTED,
     FOREIGN_SIGNS,
     FOREIGN_WORDS,
+    MISPLACED,
     ROOTS,
+    UNSEEN,
 )
 from .maxima import MAX_APPLIED_TOKENS
-from .prefixes import PrefixReader
 from .syntax import Definition, Steps, assigned_names
 from .tokens import Token, tokenize
 
@@ -50,18 +52,12 @@ CONSTANTS: dict[str, object] = {"True": True, "False": False, "None": None}
 _VALUES = frozenset({"name", "number", "string", *CONSTANTS})
 _OPERAND_STARTS = _VALUES | {"(", "[", *ROOTS}
 _OPERAND_ENDS = _VALUES | {")", "]", "superscript"}
-_OPENERS = frozenset({*"([.", "superscript"})
+_OPENERS = frozenset({*"([.", "superscript", "primes"})
 _FACTOR_ENDS = frozenset({"number", ")", "superscript", BAR})
 _FACTOR_STARTS = frozenset({"name", "(", BAR, *ROOTS})
 _FOLLOWERS = _OPENERS | _FACTOR_STARTS
 """Kinds of tokens that continue an operand after a number or a name."""
 _QUOTIENTS = frozenset({"/", "//", "%"})
-_UNSEEN = {
-    "newline": "the end of the line",
-    "end": "the end of the program",
-    "indent": "an indented line",
-    "dedent": "the end of the body",
-}
 _AN_EXPRESSION = "an expression"
 _BODY = "':'"
 A_RANGE = "a range is for gradcli plot, --sweep x=0..1:101 or --box x=0..1"
@@ -139,14 +135,14 @@ class ExpressionParser(PrefixReader):
         side_by_side = before.kind in _OPERAND_ENDS and token.kind in _OPERAND_STARTS
         if side_by_side and wanted != _BODY:
             return self._missing_operator(before, token)
-        found = _UNSEEN.get(token.kind) or f"'{self.text(token)}'"
+        found = UNSEEN.get(token.kind) or f"'{self.text(token)}'"
         doubled = before.kind in ("+", "-") and self._kind_before(2) == before.kind
         if hint is not None:
             pass
         elif before.kind == token.kind == "%":
             hint = "a remainder is one '%'"
-        elif token.kind == "=":
-            hint = "to compare, write '=='"
+        elif token.kind in MISPLACED:
+            hint = MISPLACED[token.kind]
         elif doubled:
             hint = "to count, write i += 1 or i -= 1"
         elif wanted.startswith("'"):
@@ -181,7 +177,7 @@ class ExpressionParser(PrefixReader):
         message = f"no operator between {left} and {right}"
         span = Span(before.start, after.end)
         at = self.tokens.index(after)
-        outside = "a value {}=3 stands outside the quotes"
+        outside = "a value {}=3 is written outside the quotes"
         if after.kind == "name" and self.tokens[at + 1].kind == "=":
             hint = f"';' ends a statement; {outside.format(right)}"
             return self.fail("E208", message, span, hint)
@@ -402,6 +398,8 @@ class ExpressionParser(PrefixReader):
                 if not raised:
                     return value
                 value = self._raised(value, start, opened)
+            elif self.token.kind == "primes":
+                value = yield self._primed(value, start)
             elif isinstance(value, syntax.Name) and not opened:
                 arguments, named = yield self._arguments()
                 span = self.span_from(start)
@@ -412,7 +410,8 @@ class ExpressionParser(PrefixReader):
                     value = self._applied(value, arguments, named, span)
                 else:
                     name = self._spelled(value, arguments)
-                    value = syntax.Call(span, name, arguments, named, value.span)
+                    of = with_inputs(name, arguments, self.definitions, self._applied)
+                    value = syntax.Call(span, name, of, named, value.span)
             elif isinstance(value, syntax.Call) and value.function[0].isupper():
                 raise self._no_call(value)
             else:
@@ -432,7 +431,7 @@ class ExpressionParser(PrefixReader):
         from .suggest import other_spelling
         from .tensor_library import is_function
 
-        if is_function(name) or name in FUNCTIONS or name in self.variables:
+        if name in {*FUNCTIONS, *CONSTRUCTORS, *self.variables} or is_function(name):
             self.functions.add(name)
             return name
         if name[0].isupper() and (self.token.kind == "(" or not arguments):
@@ -463,7 +462,7 @@ class ExpressionParser(PrefixReader):
             raise self.fail("E302", message, span, "give each of them a value")
         self.applied += function.size
         if self.applied > MAX_APPLIED_TOKENS:
-            message = f"'{name.name}' stands for too long a formula"
+            message = f"'{name.name}' is too long a formula"
             raise self.fail("E404", message, span, "name a value that is used twice")
         own = {*names}.union(*map(assigned_names, function.body))
         inside = {each: f"{name.name}.{each}" for each in own}
@@ -471,6 +470,20 @@ class ExpressionParser(PrefixReader):
         body = syntax.renamed(function.body, inside)
         result = syntax.renamed(function.value, inside)
         return syntax.Apply(span, tuple(full), targets, body, result)
+
+    def _primed(self, value: syntax.Expression, start: int) -> Steps[syntax.Expression]:
+        """Read `f'(x)`: the derivative of a function at a value of its input."""
+        primes = self.take()
+        arguments, named = yield self._arguments()
+        span = self.span_from(start)
+        name = value if isinstance(value, syntax.Name) else syntax.Name(span, "")
+        made: syntax.Expression | None
+        if name.name in self.definitions:
+            made = self._applied(name, arguments, named, span)
+        else:
+            known = self._names_function(name.name) and not named
+            made = applied_function(name, arguments, span, known)
+        return derived_at(made, int(primes.value or 1), span, self.fail)
 
     def _raised(
         self, value: syntax.Expression, start: int, opened: bool
@@ -488,7 +501,7 @@ class ExpressionParser(PrefixReader):
         operand: syntax.Expression = yield self._postfixed(raised=False)
         if self.token.kind in ("superscript", "**"):
             root, power = self.text(sign), self.text(self.token)
-            message = f"it is not said whether {power} is of the root, or under it"
+            message = f"it is not clear whether {power} is of the root, or under it"
             hint = f"write {root}(...){power} or {root}(...{power})"
             raise self.fail("E208", message, self.span_from(sign.start), hint)
         span = self.span_from(sign.start)
@@ -542,7 +555,7 @@ class ExpressionParser(PrefixReader):
                 text in DOTTED or (text,) in self.prefixes
             ):
                 return self.qualified(text, token)
-        where = self.called if self.token.kind == "(" else self.read
+        where = self.called if self.token.kind in ("(", "primes") else self.read
         where.setdefault(text, token.span)
         return syntax.Name(token.span, text, False)
 

@@ -6,8 +6,9 @@ What is between operators is read here; `gradcli.lang.mathematics` reads the ope
 import re
 from abc import abstractmethod
 
+from .derivatives import FIELDS
 from .foreign import is_prefix
-from .lexicon import FOREIGN_CHARACTERS, KEYWORDS, ROOTS
+from .lexicon import CONDITIONAL, FOREIGN_CHARACTERS, KEYWORDS, OTHERWISE, ROOTS
 from .notation import (
     ATOM,
     CLOSING,
@@ -18,7 +19,6 @@ from .notation import (
     Doubt,
     NotationPiece,
     NotationToken,
-    StatementWords,
     call,
     chosen,
     heads,
@@ -30,6 +30,7 @@ from .notation import (
 )  # fmt: skip
 from .suggest import greek
 from .tensor_library import CONSTANTS
+from .written_derivatives import DerivativeReader
 
 _STYLES = frozenset(
     (r"\mathbf", r"\boldsymbol", r"\mathrm", r"\mathit", r"\mathsf", r"\mathtt", r"\bf",
@@ -44,7 +45,9 @@ _INDEX = re.compile(r"-?\d+|(?:-?\d+)?:(?:-?\d+)?")
 
 _BESIDE_LISTS = frozenset({"(", "[", ",", "@", ")", "]"})
 
-_OTHERWISE = re.compile(r"\W*(?:otherwise|else|sonst|sinon)\b")
+_OTHERWISE = re.compile(rf"\W*(?:{'|'.join(OTHERWISE)})\b")
+
+_WORDED = frozenset((r"\text", r"\textrm", r"\mbox", r"\mathrm"))
 
 FACTORS = frozenset({*"([{∑∏√∛⌊⌈", "fraction"})
 
@@ -63,7 +66,7 @@ def _named(sign: str) -> str:
     return ROOTS.get(sign) or FOREIGN_CHARACTERS[sign].partition("(")[0]
 
 
-class FactorReader(StatementWords):
+class FactorReader(DerivativeReader):
     """A reader of factors; a subclass reads what operators make of them."""
 
     @abstractmethod
@@ -71,18 +74,6 @@ class FactorReader(StatementWords):
 
     @abstractmethod
     def logic(self) -> NotationPiece: ...
-
-    @abstractmethod
-    def product(self) -> NotationPiece: ...
-
-    @abstractmethod
-    def power(self) -> NotationPiece: ...
-
-    @abstractmethod
-    def joins(self) -> bool: ...
-
-    @abstractmethod
-    def inside(self, text: str) -> NotationPiece: ...
 
     def taken(self, *words: str) -> str | None:
         """Return the word or the sign that was taken, if it is one of ``words``."""
@@ -94,29 +85,20 @@ class FactorReader(StatementWords):
         so only before brackets."""
         return bool(self.meant(word)) and (not greek(word) or behind == "(")
 
-    def skip(self, closing: str | None) -> str:
-        """Pass over the rest of brackets, and return what is in them."""
-        start, depth = self.token.start, 1
-        opening = self.tokens[self.at - 1].kind
-        while depth:
-            token = self.take()
-            depth += (token.kind == opening) - (token.kind == closing)
-            if token.kind == "end":
-                raise self.doubt()
-        return self.text[start : token.start]
-
     def factor(self) -> NotationPiece:
         kind = self.kind
+        if self.token.text[:1] in ("d", "∂", "(") and (
+            derived := self.plain_derivative()
+        ):
+            return derived
         if kind in CLOSING:
             return self._brackets()
         if kind in _STYLES:
             return self._styled()
-        derived = kind == r"\frac" and DERIVED.match(self.text, self.token.start)
-        if derived and (r"\partial" in derived[0] or not self.bound("d")):
-            self.guessed(OF_WHAT)
-            while self.token.start < derived.end() and self.kind != "end":
-                self.take()
-            return self.product()
+        if kind == r"\frac" and (derived := self.derivative()):
+            return derived
+        if kind == "∇":
+            return self.nabla()
         token = self.take()
         if kind == "number":
             if self.kind == "fraction" and not self.token.spaced:
@@ -211,12 +193,16 @@ class FactorReader(StatementWords):
         return self.group()
 
     def _word(self, word: str) -> NotationPiece:
+        if word in FIELDS and self._field_follows(word):
+            return self.field(word)
+        if self.kind == "(" and self.defined(word):
+            return call(word, self.listed())
         if self.kind == "." and word not in self.ranks and is_prefix(word):
             while self.take_if("."):
                 word += f".{self.expect('word').text}"
             if self.kind != "(":
                 raise self.doubt()
-            given = self._listed()
+            given = self.listed()
             if not given or self.kind == "(":
                 raise self.doubt()  # a layer
             return call(word, given)
@@ -228,6 +214,14 @@ class FactorReader(StatementWords):
             raise self.doubt()
         return self._members(self.subscripts(word))
 
+    def _field_follows(self, word: str) -> bool:
+        """Return whether a name or brackets follow a word that derives fields."""
+        if self.bound(word):
+            return False
+        known = self.kind == "word" and (self.defined(self.token.text) or
+                                         self.bound(self.token.text))  # fmt: skip
+        return bool(known) or (self.kind == "(" and word != "div")
+
     def _members(self, piece: NotationPiece) -> NotationPiece:
         """Return a value with the methods, attributes and indices behind it."""
         while not self.token.spaced and self.kind in (".", "["):
@@ -236,7 +230,7 @@ class FactorReader(StatementWords):
                 continue
             piece = NotationPiece(f"{piece.text}.{self.expect('word').text}")
             if self.kind == "(":
-                piece = call(piece.text, self._listed())
+                piece = call(piece.text, self.listed())
         return piece
 
     def subscripts(self, base: str) -> NotationPiece:
@@ -389,13 +383,13 @@ class FactorReader(StatementWords):
             return call("root", [self._operand(), degree])
         if self.kind == "(" or (self.kind in ("[", "{") and not self.latex):
             square = self.kind == "["
-            given = self._listed()
+            given = self.listed()
             if not given or (square and len(given) > 1):  # as Log[2, x], base first
                 raise self.doubt()
         else:
             given = [self.group() if self.kind == "{" else self._operand()]
             if self.kind == "*" and re.fullmatch(r"[\d.]+", given[0].text):
-                self.guessed(f"it is not said where the argument of {name} ends")
+                self.guessed(f"it is not clear where the argument of {name} ends")
         if base is not None and name == "log":
             own = f"{name}{base.unbracketed}"
             whole = self.meant(own) == own
@@ -434,7 +428,7 @@ class FactorReader(StatementWords):
         word = self.token.text.removeprefix("\\")
         return named and self.is_applied(word, self.after.kind)
 
-    def _listed(self) -> list[NotationPiece]:
+    def listed(self) -> list[NotationPiece]:
         """Return what stands between the commas in brackets, with keywords."""
         opened = self.take().kind
         closing = CLOSING[opened]
@@ -466,7 +460,7 @@ class FactorReader(StatementWords):
         self.listing = opened == "[" and before in ("", *_BESIDE_LISTS)
         ends = ("end", *_BESIDE_LISTS)
         self.listing = self.listing and self._behind_brackets() in ends
-        pieces = self._listed()
+        pieces = self.listed()
         self.listing = outside
         if not pieces:
             raise self.doubt()
@@ -511,7 +505,7 @@ class FactorReader(StatementWords):
         elif self.kind == "lowered":
             kind = on_the_line(self.take().text)
         if piece.rank == 2 and kind not in ("", "F"):
-            self.guessed("it is not said which norm of a matrix is meant")
+            self.guessed("it is not clear which norm of a matrix is meant")
         which = [] if kind in ("", "2", "F") else [NotationPiece(kind)]
         return call("norm", [piece, *which])._replace(rank=0)
 
@@ -539,6 +533,11 @@ class FactorReader(StatementWords):
         for _ in range(2):
             if self.take_if("_"):
                 index, lower = self._lower_bound()
+            elif self.kind == "lowered":
+                index, _, first = on_the_line(self.take().text).partition("=")
+                lower = first or None
+            elif self.kind == "raised":
+                upper = self.inside(on_the_line(self.take().text))
             elif self.take_if("**"):
                 upper = self._argument()
         if lower is None or upper is None:
@@ -632,15 +631,17 @@ class FactorReader(StatementWords):
 
     def _cell(self) -> NotationPiece | None:
         """Return one cell; None for the word of a case that is left over."""
-        while self.kind in (r"\text", r"\textrm", r"\mbox", r"\mathrm"):
-            start = self.at
+        while _WORDED & {self.kind, self.after.kind if self.kind == "{" else ""}:
+            start, braced = self.at, self.take_if("{")
             self.take()
             self.expect("{")
             word = self.skip("}")
+            if braced is not None:
+                self.expect("}")
             if _OTHERWISE.match(word):
                 self.take_if(",", ".")
                 return None
-            if word.strip(" ,:") not in ("if", "for", "when", "wenn", "si", ""):
+            if word.strip(" ,:") not in {*CONDITIONAL, ""}:
                 self.at = start
                 break
         self.taken("if", "for")

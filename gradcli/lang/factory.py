@@ -19,18 +19,19 @@ import numpy as np
 from ..engine import Tensor
 from ..ops.checks import check_size
 from .errors import ProgramError
-from .nested import Floats, NotAnArray, array_of
+from .nested import Floats, array_of
 from .plain import whole_number
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
 CONSTRUCTORS = frozenset(
-    {"arange", "eye", "full", "linspace", "ones", "rand", "randn", "tensor", "zeros"}
-)
+    {"arange", "eye", "full", "linspace", "ones", "rand", "randint", "randn", "tensor",
+     "zeros"}
+)  # fmt: skip
 """Names of functions that make a tensor of plain numbers; none is a tensor's method."""
 
-RANDOM = frozenset({"rand", "randn", "rand_like", "randn_like"})
+RANDOM = frozenset({"rand", "randint", "randn", "rand_like", "randn_like"})
 """Names of the constructors of random numbers."""
 
 HASH_BYTES = 32
@@ -46,6 +47,9 @@ _LEFT_OUT = {
     "device": "a run has one device: choose it with --device",
     "generator": "choose the draws with --seed",
 }
+
+
+_BOUNDS = ("low", "high", "size")
 
 
 class Factory:
@@ -101,11 +105,8 @@ class Factory:
         """
         try:
             return array_of(value)
-        except NotAnArray as problem:
-            hint = problem.hint
-            if isinstance(problem.entry, Tensor):
-                hint = "join tensors with stack([...]), which keeps their gradients"
-            raise ProgramError("E302", problem.message, hint=hint) from None
+        except ProgramError as problem:
+            raise ProgramError("E302", problem.message, hint=problem.hint) from None
 
     # Three ways to fill an array, which a factory of exact numbers has its own of.
 
@@ -133,6 +134,7 @@ class Factory:
             "eye": self._eye,
             "full": self._full,
             "linspace": self._linspace,
+            "randint": partial(self._randint, draws),
             "rand_like": lambda x: self.constant(rand(x.shape)),
             "randn_like": lambda x: self.constant(randn(x.shape)),
             "tensor": self._tensor,
@@ -174,6 +176,22 @@ class Factory:
             raise ProgramError("E302", f"arange never gets {way}", hint=hint)
         check_size((ceil(steps),))
         return self.constant(self.spaced(first, pace, ceil(steps)))
+
+    def _randint(self, draws: "Draws", *given: object, **named: object) -> Tensor:
+        """Return whole numbers from ``low``, or from 0, up to but without ``high``."""
+        names = ("high", "size") if len(given) + len(named) < 3 else (
+            "low", "high", "size",
+        )  # fmt: skip
+        told = {**dict(zip(names, given, strict=False)), **named}
+        if len(given) > len(names) or {*names[-2:]} - {*told} or {*told} - {*_BOUNDS}:
+            hint = "write randint(high, (2, 3)) or randint(low, high, (2, 3))"
+            raise ProgramError("E302", "randint takes bounds and a size", hint=hint)
+        low, high = (whole_number(told.get(name, 0)) for name in ("low", "high"))
+        if low >= high:
+            message = f"no whole number is from {low} up to but without {high}"
+            raise ProgramError("E302", message, hint="write randint(low, high, size)")
+        shape = _shape("randint", (), told["size"])
+        return self.constant(draws.generator.integers(low, high, shape))
 
     def _linspace(self, start: float, end: float, steps: object) -> Tensor:
         count = _length("linspace", steps)

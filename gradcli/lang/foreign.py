@@ -10,17 +10,22 @@ called the same.
     [m.text for m in meanings("NumPy", "ptp")]   # ["amax(a, axis) - amin(a, axis)"]
 """
 
+from __future__ import annotations
+
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
-from functools import cache
-from itertools import pairwise
+from abc import abstractmethod
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from itertools import pairwise, takewhile
 from os.path import dirname, join
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from .. import ops
+from . import syntax
 from .errors import ProgramError, Span
 from .excerpt import shortened
 from .lexicon import DOTTED, KEYWORDS
+from .tokens import Token
 
 OWN = "PyTorch"
 """Title of the library whose functions are the language's own."""
@@ -35,7 +40,12 @@ Given = TypeVar("Given")
 
 _SECTION = r"(?m)^\[(.+?)\] ([^:\n]+)(?:: (.+))?\n((?:(?!\[).*\n)*)"
 _LINE = r"([\w.]+(?: [\w.]+)*)(?:\((.*?)\))?(?: = (.+?)(?: only if (.+))?)?"
-_PARAMETER = r"\s*(\*{0,2})([\w.+-]*)(?:=(\([^)]*\)|[^,]+))?(?:,|$)"
+_PARAMETER = r"\s*(\*{0,2})([\w.+-]*)(: int)?(?:=(\([^)]*\)|[^,]+))?(?:,|$)"
+
+_INTEGERS = re.compile(
+    r"(?=.*\d)(?:[-+\s\d_\[\](),]|\b\w+\.(?:array|asarray|arange)\b)+"
+)
+"""Pattern of integers as they are written: alone, in lists, in arrays of a library."""
 
 
 class Meaning(NamedTuple):
@@ -49,6 +59,7 @@ class Meaning(NamedTuple):
     joined      whether these are joined, entry by entry, in one vector
     constant    whether it is no function
     conditions  what has to hold of the arguments; elsewhere the call is refused
+    integers    the parameters that have to be given as integers
     """
 
     text: str
@@ -60,6 +71,7 @@ class Meaning(NamedTuple):
     joined: bool = False
     constant: bool = False
     conditions: str = ""
+    integers: frozenset[str] = frozenset()
 
     @property
     def is_entrywise(self) -> bool:
@@ -85,8 +97,12 @@ class Meaning(NamedTuple):
         if not named.keys() <= {*self.parameters} - found.keys():
             return None
         found |= named
-        fixed = zip(heads, texts, strict=False)
-        if any(head[0].isdecimal() and head != text for head, text in fixed):
+        written = dict(zip(heads, texts, strict=False))
+        if any(head[0].isdecimal() and head != text for head, text in written.items()):
+            return None
+        if not all(
+            _INTEGERS.fullmatch(written.get(name, "")) for name in self.integers
+        ):
             return None
         needed = {*self.parameters} - self.defaults.keys()
         if self.own and not self.text:
@@ -152,10 +168,11 @@ def _read(line: str) -> Iterator[tuple[str, Meaning]]:
         yield from ((name, Meaning(text, constant=True)) for name in names)
         return
     given = [p.groups() for p in re.finditer(_PARAMETER, inputs) if p[0].strip()]
-    parameters = tuple(name for star, name, _ in given if name and not star)
-    stars = [at for at, (star, _, _) in enumerate(given) if star]
-    star, rest, _ = given[stars[0]] if stars else ("", "", None)
-    defaults = {name: default for _, name, default in given if default}
+    parameters = tuple(name for star, name, *_ in given if name and not star)
+    stars = [at for at, (star, *_) in enumerate(given) if star]
+    star, rest, *_ = given[stars[0]] if stars else ("", "")
+    defaults = {name: default for _, name, _, default in given if default}
+    integers = frozenset(name for _, name, integer, _ in given if integer)
     positional = stars[0] if stars else len(parameters)
     for name in names:
         own = "" if text else name
@@ -165,6 +182,7 @@ def _read(line: str) -> Iterator[tuple[str, Meaning]]:
                 *(text or "", own, parameters, defaults, positional, rest),
                 joined=star == "**",
                 conditions=conditions,
+                integers=integers,
             ),
         )
 
@@ -244,9 +262,12 @@ def refusal(title: str, name: str, shown: str) -> tuple[str, str]:
     return f"{title}'s {name} is not computed here", hint or "write its formula"
 
 
-def outside(title: str, name: str, meaning: Meaning) -> tuple[str, str]:
+def outside(title: str, name: str, meaning: Meaning, call: str) -> tuple[str, str]:
     """Return the message that a library's function is not computed at its operands, and
-    the way out."""
+    the way out; ``call`` is its call as it is written."""
+    if meaning.integers:
+        pointed = re.sub(r"(?<![\w.])\d+(?![\w.])", r"\g<0>.0", call)
+        return f"{title} computes {name} of integers in integers", f"write {pointed}"
     message = f"{title}'s {name} is computed here only if {meaning.conditions}"
     return message, "give such values, or write its formula"
 
@@ -284,7 +305,7 @@ def _usage(name: str, meaning: Meaning) -> str:
     return f"{name}({', '.join(inputs)})"
 
 
-_PERHAPS = re.compile(r"\A\s*=|%[%*/oi]|<-|\.[*^/]|'|(?<!\w)[^\WA-Z]*+[A-Z]\w+\[")
+_PERHAPS = re.compile(r"\A\s*=|%[%*/oi]|<-|\.[*^/]|'|(?<!\w)[^\WA-Z]*+(?:[A-Z]\w+|D)\[")
 """Pattern of what may be a mark of another program."""
 
 _MARK = (
@@ -295,7 +316,9 @@ _MARK = (
     r"|(?P<doubt>(?:^|;)[ \t]*[A-Za-z]\w*[ \t]*<-(?=[\d.(\w])[^;\n]*$)"
     r"|(?P<MATLAB>(?<=[\w)\]'])\s?\.[*^/](?!\*)"
     r"|(?<=[\w)\]])'(?=\s*(?:[-+*/)\],;.^]|$)))"
-    r"|\b(?P<Mathematica>[A-Z][A-Za-z]\w*)\[(?P<number>\s*+-?\d*+\s*[],:])?"
+    r"|\b(?P<Mathematica>[A-Z][A-Za-z]\w*"
+    r"|D(?=\[(?=[^A-Za-z\[\],]*+[A-Za-z])[^\[\],]*+,\s*+\{?\s*+[A-Za-z]))"
+    r"\[(?P<number>\s*+-?\d*+\s*[],:])?"
 )
 """Pattern of the marks, which few texts have; it is compiled at the first of these."""
 
@@ -360,3 +383,200 @@ def program_of(source: str, given: Container[str]) -> str | None:
         source,
         hint=f"write {name.strip()} = {value}, or {name.strip()} < -{value}",
     )
+
+
+_NAME = re.compile(r"[^\W\d]\w*")
+
+_CONSTANT = r"(?<![\w.])(?:pi|e|inf|nan|tau)(?!\w)"
+"""Pattern of a constant in a formula, which a variable of its name must not replace."""
+
+
+class PrefixReader:
+    """A reader of names behind prefixes; a subclass reads what stands around them.
+
+    imported      libraries and the names there, by names that the program imports
+    own_prefixes  titles of libraries by prefixes that the program gives them
+    """
+
+    source: str
+    tokens: list[Token]
+    token: Token
+    at: int
+    variables: set[str]
+    imported: dict[str, tuple[str, str]]
+    own_prefixes: dict[tuple[str, ...], str]
+
+    @abstractmethod
+    def __init__(self, source: str, variables: Any) -> None: ...
+
+    @abstractmethod
+    def take(self) -> Token: ...
+
+    @abstractmethod
+    def kind_after(self) -> str: ...
+
+    @abstractmethod
+    def span_from(self, start: int) -> Span: ...
+
+    @abstractmethod
+    def fail(
+        self, code: str, message: str, span: Span, hint: str | None = None
+    ) -> ProgramError: ...
+
+    @abstractmethod
+    def expression(self) -> syntax.Steps[syntax.Expression]: ...
+
+    @property
+    def prefixes(self) -> dict[tuple[str, ...], str]:
+        """The titles of libraries by their prefixes, which are split at points."""
+        return {**paths(), **self.own_prefixes}
+
+    def qualified(self, head: str, token: Token) -> syntax.Expression:
+        """Return a name behind a prefix: `torch.sin` is `sin`, and what other libraries
+        call so is theirs; `linalg` and `masked` are kept, being parts of names."""
+        name, prefixes = head, self.prefixes
+        path: tuple[str, ...] = (head,)
+        while path in prefixes and self.dot_and_name_follow():
+            name = self._after_dot()
+            path = (*path, name)
+        title = prefixes.get(path[:-1], OWN)
+        while self.dot_and_name_follow():
+            longer = f"{name}.{self.tokens[self.at + 1].value}"
+            if name not in DOTTED if title == OWN else meanings(title, name):
+                break
+            self._after_dot()
+            name = longer
+        if title == OWN:
+            return syntax.Name(self.span_from(token.start), name, True)
+        return self.of_library(title, name, token.start)
+
+    def of_library(self, title: str, name: str, start: int) -> syntax.Expression:
+        """Return a library's constant, or the name of its function that is called."""
+        span = self.span_from(start)
+        if self.token.kind == "(":
+            return syntax.Name(span, name, True, title)
+        constant = next((m for m in meanings(title, name) if m.constant), None)
+        if constant is None:
+            raise self._no_meaning(title, name, span)
+        return self._formula(constant.text, {}, span)
+
+    def _no_meaning(self, title: str, name: str, span: Span) -> ProgramError:
+        message, hint = refusal(title, name, self.source[slice(*span)])
+        return self.fail("E108", message, span, hint)
+
+    def _formula(
+        self,
+        text: str,
+        values: Mapping[str, syntax.Expression],
+        span: Span,
+        conditions: str = "",
+        otherwise: tuple[str, str] = ("", ""),
+    ) -> syntax.Expression:
+        """Return a formula of the table of foreign functions, which stands for a call
+        at ``span``; its names are its own. Where the conditions do not hold, it is an
+        error with the message and the hint ``otherwise``."""
+        inside = {name: f"{name}.{span.start}" for name in values}
+
+        def read(text: str) -> syntax.Expression:
+            text = re.sub(_CONSTANT, r"torch.\g<0>", text)
+            formula = syntax.bounce(type(self)(text, values).expression())
+            return syntax.renamed(formula, inside, span, text)
+
+        made = read(text)
+        if conditions:
+            test = read(
+                " and ".join(
+                    self._test_of(c, values) for c in conditions.split(" and ")
+                )
+            )
+            refused = syntax.Refusal(span, *otherwise)
+            made = syntax.Conditional(span, made, test, refused, span)
+        targets = tuple(syntax.Target(span, inside[name]) for name in values)
+        if not targets:
+            return made
+        return syntax.Apply(span, tuple(values.values()), targets, (), made)
+
+    @staticmethod
+    def _test_of(condition: str, names: Iterable[str]) -> str:
+        """Return the test that a condition holds of all entries, or has a NaN there."""
+        read = sorted({*_NAME.findall(condition)}.intersection(names))
+        if not read or re.search(r"\.\D|not |== floor", condition):
+            return f"all({condition})"
+        return f"all(logical_or({condition}, isnan({' + '.join(read)})))"
+
+    def called_of(
+        self,
+        title: str,
+        name: str,
+        arguments: tuple[syntax.Expression, ...],
+        named: tuple[syntax.Keyword, ...],
+        span: Span,
+        at: Span,
+    ) -> syntax.Expression:
+        """Return the call of a library's function, as that library computes it."""
+        keywords = {keyword.name: keyword.value for keyword in named}
+        texts = [self.source[slice(*each.span)] for each in arguments]
+        for meaning in meanings(title, name):
+            fit = meaning.fitted(arguments, keywords, texts)
+            if fit is None:
+                continue
+            values, rest = fit
+            if meaning.own:
+                heads = meaning.parameters[: meaning.positional]
+                spoken = [*takewhile(values.__contains__, heads)]
+                inputs = tuple(values[each] for each in spoken)
+                others = tuple(each for each in named if each.name not in spoken)
+                return syntax.Call(span, meaning.own, inputs, others, at)
+            for parameter, text in meaning.defaults.items():
+                if parameter not in values:
+                    values[parameter] = self._formula(text, {}, span)
+            if meaning.rest:
+                values[meaning.rest] = syntax.Sequence(span, list, tuple(rest))
+            text = meaning.text
+            if meaning.joined:
+                joined = f"cat([flatten(v) for v in {meaning.rest}])"
+                text = re.sub(rf"\b{meaning.rest}\b", joined, text)
+            otherwise = outside(title, name, meaning, self.source[slice(*span)])
+            return self._formula(text, values, span, meaning.conditions, otherwise)
+        raise self._no_meaning(title, name, at)
+
+    def dot_and_name_follow(self) -> bool:
+        return self.token.kind == "." and self.kind_after() == "name"
+
+    def _after_dot(self) -> str:
+        self.take()
+        return str(self.take().value)
+
+    @cached_property
+    def arrays(self) -> str:
+        """The library whose arrays a program has, by the prefixes in it; empty if these
+        are PyTorch's, or of none."""
+        heads = {
+            str(token.value) for token, after in pairwise(self.tokens)
+            if token.kind == "name" and after.kind == "."
+        } - self.variables  # fmt: skip
+        titles = {self.prefixes.get((head,)) for head in heads}
+        titles |= {title for title, _ in self.imported.values()}
+        return next(iter(ARRAYS & titles), "") if OWN not in titles else ""
+
+    def remember_imports(self, line: str) -> None:
+        """Remember the names that a line imports, with their libraries."""
+        begun, _, listed = line.partition(" import ")
+        module = begun.removeprefix("from ").strip() if listed else ""
+        for word in (listed or line.removeprefix("import ")).strip("() ").split(","):
+            name, _, alias = (part.strip() for part in word.partition(" as "))
+            path = tuple(f"{module}.{name}".strip(".").split("."))
+            below = {
+                p[len(path) :]: t for p, t in paths().items() if p[: len(path)] == path
+            }
+            short = (alias or name,) if module or alias else path
+            self.own_prefixes |= {
+                (*short, *rest): title for rest, title in below.items()
+            }
+            title = paths().get(path[:-1], OWN)
+            if module and title != OWN and not below:
+                chosen = names_of(title) if name == "*" else {name}
+                self.imported |= {
+                    (alias if name != "*" else "") or each: (title, each)
+                    for each in chosen
+                }

@@ -116,6 +116,21 @@ DERIVATIVE = re.compile(
 """Pattern of words and signs that ask for a derivative or a value, before a formula or
 on the left of a claim."""
 
+MISPLACED = {
+    "=": "to compare, write '=='",
+    "for": "write x^2 if x > 0 else 0; a value x=3 is written outside the quotes",
+}
+"""Hints by signs and words that cannot stand behind a whole expression."""
+
+CONDITIONAL = frozenset(
+    {"for", "if", "when", "für", "fuer", "wenn", "falls", "pour", "si", "lorsque",
+     "quand", "para", "cuando"}
+)  # fmt: skip
+"""Words between a formula and the condition that it holds under."""
+
+OTHERWISE = ("otherwise", "else", "sonst", "sinon")
+"""Words beside the formula that holds where no condition does."""
+
 WORDS_BETWEEN = {
     **dict.fromkeys(("mod", "rem"), "%"),
     "div": "//",
@@ -150,7 +165,16 @@ FOREIGN_PHRASES = (
     (r"```\w*", "a fence of Markdown is not part of a program", "leave its lines out"),
     (r">>>", "a prompt is not part of a program", "leave it out"),
     (r"∫", "integrals are not computed", "write what is integrated, to derive it"),
-    (r"[∂∇]", "derivatives are not written in a program", "write what to derive"),
+    (
+        r"∇(?=\s*[^\W\d_])",
+        "a gradient is that of a function of named inputs",
+        "define f(x, y) = ... before it, or ask gradcli grad for all gradients",
+    ),
+    (
+        r"[∂∇]",
+        "derivatives are written as functions",
+        "as in diff(f, x), div(F), curl(F) or lap(f)",
+    ),
     (r"′", "a prime is not part of a name", "write it in letters: x_prime"),
 )
 """Triples of a pattern, the message for text that matches it, and the hint; the first
@@ -226,3 +250,11 @@ SYNONYMS = {
     "identity": "eye",
 }
 """Names in the language, by other words for them; synonyms of rows are in the table."""
+
+UNSEEN = {
+    "newline": "the end of the line",
+    "end": "the end of the program",
+    "indent": "an indented line",
+    "dedent": "the end of the body",
+}
+"""Words for the kinds of tokens that are not seen in a text."""

@@ -14,22 +14,32 @@ each time that it starts over.
     Machine(code, {"x": 3.0}, library).run().value          # 6.0
 """
 
-from collections.abc import Callable, Mapping
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
+from itertools import islice, zip_longest
+from operator import itemgetter
 from types import EllipsisType, FrameType, NoneType
 from typing import Any, NamedTuple
 
+from ..ops.records import record
 from . import plain
 from .errors import MORE_MEMORY, NO_MEMORY, ProgramError
 from .excerpt import Span
+from .fields import COORDINATES, FieldDerivative
 from .foreign import written_out
-from .lexicon import CALLS_LEFT_OUT
+from .lexicon import (
+    CALLS_LEFT_OUT,
+    METHODS_LEFT_OUT,
+    MISSING_ATTRIBUTES,
+    MISSING_METHODS,
+)
 from .maxima import MAX_STEPS
-from .plain import NUMBERS, Number, described
+from .plain import IN_PLACE, NUMBERS, OPERATORS, SIGNS, Number, described
 from .process import is_out_of_memory, relieve
 from .suggest import did_you_mean
-from .syntax import Note
+from .syntax import Name, Note
 
 Trace = Callable[[Span, str | None, object], None]
 
@@ -44,7 +54,8 @@ class StepSource(NamedTuple):
     """The text and the operands of a step, which errors in the step refer to.
 
     at      the span of the operator or the called name, which an error points at
-    kind    operator, function, method, attribute, index, iterate, truth, or empty
+    kind    operator, function, derivative, method, attribute, index, iterate, truth, or
+            empty
     name    the operator's sign or the name that is called
     reads   the registers of its operands
     """
@@ -62,7 +73,7 @@ class Read(NamedTuple):
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Code:
     """A compiled program.
 
@@ -71,6 +82,7 @@ class Code:
     functions       the names that are called
     changes         whether the program changes a value in place
     notes           the parser's notes on ambiguous text, which say how it was read
+    derived_by      the names that the program itself takes derivatives by
     """
 
     source: str
@@ -84,6 +96,7 @@ class Code:
     assigned: frozenset[str]
     changes: bool
     notes: tuple[Note, ...] = ()
+    derived_by: frozenset[str] = frozenset()
 
 
 class Unset:
@@ -98,7 +111,7 @@ _WITHOUT_OPERATORS = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class ProgramResult:
     """The values that a program ended with.
 
@@ -162,12 +175,20 @@ class Machine:
         registers, end = list(self._start), len(steps)
         if code.changes:
             registers = [self.library.copied(value) for value in registers]
+        for name in code.derived_by:
+            at = code.variables[name].register
+            if registers[at] is not UNSET:
+                registers[at] = self.library.followed(registers[at])
         self.steps = 0
         self.notes: dict[Note, None] = {}
         self.last: tuple[object, str | None, Span | None] = (None, None, None)
+        # A GPU's checks are put off until here, where their place is known.
+        doubts = getattr(self.library, "doubts", ())
         try:
             while position < end:
                 jump = steps[position](registers, self)
+                if doubts:
+                    self.library.settle()
                 position = position + 1 if jump is None else jump
         except ProgramError as error:
             if error.span is None and not error.source:
@@ -338,3 +359,298 @@ def running_at(frame: FrameType | None) -> tuple[Span, str] | None:
                     return origin.at, code.source
         frame = frame.f_back
     return None
+
+
+Reads = tuple[int, ...]
+
+Operation = Callable[..., object]
+"""A function of the machine and of operands, which returns a step's value."""
+
+Label = list[int]
+"""The number of the step that a jump leads to; empty until it is known."""
+
+
+def refuse(message: str, hint: str) -> Step:
+    """Return a step that raises the error that a library's function is not computed at
+    its operands."""
+
+    def step(registers: Registers, machine: Machine) -> None:
+        raise ProgramError("E108", message, hint=hint)
+
+    return step
+
+
+def operation(
+    out: int, reads: Reads, function: Operation, span: Span | None = None
+) -> Step:
+    """Return a step that writes an operation's value, and reports it to the library as
+    the value of the text at ``span``, if that is given."""
+    gather = _gather(reads)
+
+    def step(registers: Registers, machine: Machine) -> None:
+        result = function(machine, *gather(registers))
+        if span is not None:
+            machine.on_result(result, span)
+        registers[out] = result
+
+    return step
+
+
+def call(
+    out: int,
+    reads: Reads,
+    names: tuple[str, ...],
+    span: Span,
+    find: Callable[[Machine, Any], Callable[..., object]] | None,
+) -> Step:
+    """Return a step that calls a function with the operands behind the first, the last
+    of them under ``names``; ``find`` returns the function from the first operand, which
+    is the function itself without it."""
+    first, *others = reads
+    count = len(others) - len(names)
+    gather, gather_named = _gather(others[:count]), _gather(others[count:])
+
+    def step(registers: Registers, machine: Machine) -> None:
+        function = registers[first] if find is None else find(machine, registers[first])
+        named = dict(zip(names, gather_named(registers), strict=True))
+        result = function(*gather(registers), **named)
+        machine.on_result(result, span)
+        registers[out] = result
+
+    return step
+
+
+def derivative(names: Sequence[Name]) -> Operation:
+    """Return an operation that gives the derivative of its first operand by each of the
+    others in turn; these are the values of ``names``."""
+
+    def value_of(machine: Machine, value: object, *inputs: object) -> object:
+        for name, given in zip(names, inputs, strict=True):
+            value = machine.library.derivative(value, given, name.name)
+        return value
+
+    return value_of
+
+
+def field_derivative(field: FieldDerivative, at: Sequence[Name | None]) -> Operation:
+    """Return an operation that gives the derivative of a field, its first operand; the
+    others are the values of the coordinates that there are."""
+
+    def value_of(machine: Machine, value: object, *inputs: object) -> object:
+        there = iter(inputs)
+        letters = zip_longest(COORDINATES, at)
+        known = [
+            (letter, None) if name is None else (name.name, next(there))
+            for letter, name in islice(letters, len(at))
+        ]
+        named = field.by is not None
+        return machine.library.field_derivative(field.kind, value, known, named)
+
+    return value_of
+
+
+def _gather(reads: Sequence[int]) -> Callable[[Registers], tuple[object, ...]]:
+    """Return a function that returns the values of several registers as a tuple."""
+    if len(reads) > 1:
+        return itemgetter(*reads)
+    if not reads:
+        return lambda registers: ()
+    (only,) = reads
+    return lambda registers: (registers[only],)
+
+
+def check(source: int, name: str) -> Step:
+    """Return a step that raises an error if a variable has no value yet."""
+
+    def step(registers: Registers, machine: Machine) -> None:
+        if registers[source] is UNSET:
+            message = f"'{name}' has no value yet"
+            hint = "the assignment to it did not run; give it a value first"
+            raise ProgramError("E107", message, hint=hint)
+
+    return step
+
+
+def mark(source: int, name: str | None, span: Span) -> Step:
+    """Return a step that records a statement's value as the program's value so far."""
+
+    def step(registers: Registers, machine: Machine) -> None:
+        machine.last = registers[source], name, span
+        if machine.trace is not None:
+            machine.trace(span, name, registers[source])
+
+    return step
+
+
+def binary(out: int, reads: Reads, sign: str, span: Span, at: Span) -> Step:
+    function = OPERATORS[sign]
+    left, right = reads
+
+    def step(registers: Registers, machine: Machine) -> None:
+        a, b = registers[left], registers[right]
+        foreign = machine.foreign
+        if type(a) not in foreign or type(b) not in foreign:
+            if isinstance(a, NUMBERS) and isinstance(b, NUMBERS):
+                registers[out] = machine.compute(sign, a, b, at)
+                return
+            a, b = machine.admitted(a), machine.admitted(b)
+        result = function(a, b)
+        machine.on_result(result, span)
+        registers[out] = result
+
+    return step
+
+
+def augment(out: int, reads: Reads, sign: str, span: Span, at: Span) -> Step:
+    """Return a step for `a += b`; it changes `a` in place unless both are numbers."""
+    left, right = reads
+
+    def step(registers: Registers, machine: Machine) -> None:
+        a, b = registers[left], registers[right]
+        if isinstance(a, NUMBERS) and isinstance(b, NUMBERS):
+            registers[out] = machine.compute(sign, a, b, at)
+            return
+        a, b = machine.admitted(a), machine.admitted(b)
+        with machine.library.changing():
+            result = IN_PLACE[sign](a, b)
+        machine.on_result(result, span)
+        registers[out] = result
+
+    return step
+
+
+def jump(label: Label, cost: int) -> Step:
+    """Return a step that jumps; a jump backward adds ``cost`` to the counted steps."""
+
+    def forward(registers: Registers, machine: Machine) -> int:
+        return label[0]
+
+    def backward(registers: Registers, machine: Machine) -> int:
+        machine.steps += cost
+        if machine.steps > machine.max_steps:
+            message = f"the program ran for more than {machine.max_steps:,} steps"
+            raise ProgramError("E401", message, hint="does the loop ever end?")
+        return label[0]
+
+    return backward if cost else forward
+
+
+def jump_on(label: Label, wanted: bool, source: int) -> Step:
+    """Return a step that jumps if the truth of a value is ``wanted``."""
+
+    def step(registers: Registers, machine: Machine) -> int | None:
+        value = registers[source]
+        if value is not True and value is not False:
+            value = machine.truth(value)
+        return label[0] if value is wanted else None
+
+    return step
+
+
+def advance(label: Label, out: int, source: int) -> Step:
+    """Return a step that writes an iterator's next item, or jumps if there is none."""
+
+    def step(registers: Registers, machine: Machine) -> int | None:
+        for item in registers[source]:
+            registers[out] = item
+            return None
+        return label[0]
+
+    return step
+
+
+def unpack(outs: tuple[int, ...], source: int) -> Step:
+    """Return a step that writes the items of a value to several registers; it refuses
+    another number of items."""
+
+    def step(registers: Registers, machine: Machine) -> None:
+        iterator = iterate(machine, registers[source])
+        items = list(islice(iterator, len(outs) + 1))
+        if len(items) != len(outs):
+            found = "more" if len(items) > len(outs) else str(len(items))
+            message = f"{len(outs)} names on the left, but {found} values"
+            raise ProgramError("E306", message, hint="one name for each value")
+        for out, item in zip(outs, items, strict=True):
+            registers[out] = item
+
+    return step
+
+
+def unary(sign: str) -> Operation:
+    if sign == "not":
+        return lambda machine, value: not machine.truth(value)
+    function = SIGNS[sign]
+    return lambda machine, value: function(machine.admitted(value))
+
+
+def method(name: str) -> Callable[[Machine, object], Callable[..., object]]:
+    """Return a function that gives the method `name` of a value."""
+
+    def look_up(machine: Machine, value: object) -> Callable[..., object]:
+        library = machine.library
+        if isinstance(value, list):
+            value = machine.as_vector(value)
+        if name in METHODS_LEFT_OUT:
+            message = f"'.{name}()' is not called here"
+            raise ProgramError("E106", message, hint=METHODS_LEFT_OUT[name])
+        made: Callable[..., object] | None = library.method(value, name)
+        if made is not None:
+            return made
+        hint, plain = MISSING_METHODS.get(name), name.rstrip("_")
+        if library.attribute(value, name)[0]:
+            hint = f"it is an attribute: write .{name} without ()"
+        elif not hint and plain != name and library.method(value, plain) is not None:
+            hint = f"a method gives a new value: write y = y.{plain}(...)"
+        hint = hint or did_you_mean(name, library.method_names(value))
+        hint = hint or "'gradcli ops' lists all functions"
+        message = f"{described(value)} has no method '{name}'"
+        raise ProgramError("E103", message, hint=hint)
+
+    return look_up
+
+
+def attribute(name: str) -> Operation:
+    """Return an operation that gives the attribute `name` of its operand."""
+
+    def value_of(machine: Machine, value: object) -> object:
+        library = machine.library
+        if isinstance(value, list):
+            value = machine.as_vector(value)
+        found, result = library.attribute(value, name)
+        if found:
+            return result
+        hint = MISSING_ATTRIBUTES.get(name)
+        if library.method(value, name) is not None:
+            hint = f"it is a method: write .{name}()"
+        hint = hint or did_you_mean(name, library.method_names(value))
+        hint = hint or "'gradcli ops' lists all functions"
+        message = f"{described(value)} has no attribute '{name}'"
+        raise ProgramError("E104", message, hint=hint)
+
+    return value_of
+
+
+def item(machine: Machine, value: Any, key: Any) -> Any:
+    """Return `value[key]`; refuse a value without elements, or an unfit key."""
+    if isinstance(value, (*NUMBERS, str)) or value is None:
+        message = f"{described(value)} cannot be indexed"
+        raise ProgramError("E304", message, hint="only tensors and lists have elements")
+    if not isinstance(value, list | tuple | range):
+        return value[key]
+    try:
+        return value[key]
+    except IndexError:
+        message = f"index {key} is outside a list of {len(value)}"
+        raise ProgramError("E304", message, hint="counting starts at 0") from None
+    except (TypeError, ValueError):
+        message = f"{described(key)} is no index of a list"
+        hint = "write tensor([...]) to index by several keys"
+        raise ProgramError("E304", message, hint=hint) from None
+
+
+def iterate(machine: Machine, value: Any) -> Iterator[object]:
+    """Return an iterator over a value's items; refuse a value that has none."""
+    if isinstance(value, (*NUMBERS, str)) or value is None:
+        message = f"a loop cannot run over {described(value)}"
+        raise ProgramError("E306", message, hint="write range(n)")
+    return iter(value)

@@ -14,9 +14,11 @@ Invariant: what can be meant in two ways raises `Doubt`; it is never guessed.
 import re
 from collections.abc import Iterator, Mapping
 
+from ..ops import FUNCTIONS
+from .copied import in_order
 from .excerpt import Span
 from .factors import DERIVED, FACTORS, NO_FACTORS, OF_WHAT, FactorReader
-from .lexicon import BESIDE, DERIVATIVE, KEYWORDS
+from .lexicon import BESIDE, CONDITIONAL, DERIVATIVE, KEYWORDS, OTHERWISE
 from .lexicon import WORDS_BETWEEN as WORDS
 from .maxima import MAX_NESTED_NOTATION
 from .notation import (
@@ -30,6 +32,7 @@ from .notation import (
     Doubt,
     NotationPiece,
     NotationToken,
+    call,
     chosen,
     joined,
     multiplied,
@@ -39,21 +42,39 @@ from .notation import (
     transposed,
 )
 from .tensor_library import CONSTANTS
+from .written_derivatives import NAMED_DERIVATIVE, PLAIN_DERIVATIVE
 
 _BLANK = re.compile(
     r"(?m)^[^\S\n]*%.*$|~|\$\$?|\\[][()]|\\(?:begin|end)\s*\{(?:equation|align|aligned|gather"
-    r"|split)\*?\}|\\label\{[^{}]*\}|(?<!\\)\\(?:[;:, ]|(?<!,\\)!|(?:q?quad"
+    r"|split)\*?\}|\\(?:label|tag\*?)\{[^{}]*\}|(?<!\\)\\(?:[;:, ]|(?<!,\\)!|(?:q?quad"
     r"|displaystyle|limits|nonumber|notag|middle|[bB]igg?[lrm]?)(?![A-Za-z]))"
 )
 """Pattern of what means nothing: comments, spaces, sizes and environments."""
 
+_TEXT = re.compile(
+    r"\\(?:text|mathrm|textrm|mbox)\s*\{\s*"
+    rf"({'|'.join([*CONDITIONAL, *OTHERWISE])})\s*\}}"
+)
+"""Pattern of a word before a condition in LaTeX."""
+
 _SIDE = re.compile(r"\\(left|right)\s*(\\?[|.]|(?=\W))")
+
+_BETWEEN = re.compile(r"[,;]\s*\\q?quad(?![A-Za-z])")
+"""Pattern of what separates two formulas on one line."""
 
 _ENDS = re.compile(r"\\begin\b|\\end\b|\\\\|\\.|[{}();]|\n(?=[^=\n&]{1,60}&?\s*=)")
 
 _BEHIND_PERCENT = frozenset({"*", "/", "+", "-", ")", "end", ","})
 
+_NAMES = re.compile(r"[^\W\d]\w*")
+
 _EQUAL = re.compile(r":=|≈|≡|≔|\\(?:approx|equiv|coloneqq|triangleq)(?![A-Za-z])")
+
+_BELOW = re.compile(
+    r"(?:\\(?:operatorname|text|mathrm) ?\{\w+\}|\w) ?_ ?(?:\{[^{}]*\}|\\?\w+) ?"
+    r"\([^()]*\)"
+)
+"""Pattern of a function with a subscript and its inputs: `L_{\\delta}(a)`."""
 
 _TITLE = re.compile(r"\s*(?:\\(?:text|mathrm|operatorname)\s*\{)?([\\\w{}^]+?)\}?\s*\(")
 """Pattern of the beginning of a function's definition, up to its inputs."""
@@ -74,19 +95,26 @@ def rewritten(text: str, ranks: Mapping[str, int | None]) -> str:
 def _rewritten(text: str, known: dict[str, int | None]) -> str:
     if not IN_LATEX.search(text):
         derived = DERIVATIVE.match(text)
-        rest = text[derived.end() :] if derived else ""
-        if of := re.fullmatch(r"\s*[d∂]\s*(\(.*\))\s*/\s*[d∂]\s*\w+\s*", text):
-            rest = of[1]
+        named = NAMED_DERIVATIVE.match(text.lstrip())
+        known_name = named is not None and any(
+            each == named["of"] or each.startswith(f"{named['of']}(") for each in known
+        )
+        plain = PLAIN_DERIVATIVE.match(text.lstrip()) or known_name
+        rest = text[derived.end() :] if derived and not plain else ""
         if rest.strip() and rest.lstrip()[0] != "=":
             raise Doubt(OF_WHAT, Span(0, len(text)), rest)
         return _StatementReader(text, known, False).statement()
+    if r"\begin" not in text and _TEXT.search(text):
+        text = _TEXT.sub(lambda found: found[1].center(len(found[0])), text)
+    else:
+        text = _BETWEEN.sub(lambda found: ";".ljust(len(found[0])), text)
     text = _SIDE.sub(_side, _BLANK.sub(lambda found: " " * len(found[0]), text))
     made = []
     for start, end in _statements(text):
         if text[start:end].strip(" \t\r\n.,;"):
             part = " " * start + text[start:end]
             made.append(_StatementReader(part, known, True).statement())
-    return "; ".join(made)
+    return "; ".join(in_order(made))
 
 
 def _side(found: re.Match[str]) -> str:
@@ -109,6 +137,10 @@ def _statements(text: str) -> Iterator[tuple[int, int]]:
     yield start, len(text)
 
 
+def _is_test(piece: NotationPiece) -> bool:
+    return piece.level in (LOGIC, COMPARISON)
+
+
 class _StatementReader(FactorReader):
     """The reader of one statement."""
 
@@ -121,13 +153,29 @@ class _StatementReader(FactorReader):
         text = text.rstrip().rstrip(",;" if self.latex else ";").rstrip()
         text = text.removesuffix(".") if self.latex else text
         left, right = _sides(text)
-        head = "" if left is None else self._target(left)
+        doubt = None
+        try:
+            head = "" if left is None else self._target(left)
+        except Doubt as unread:
+            doubt = unread
+            if left is None or not self.latex:
+                raise
+            if _BELOW.fullmatch(left.strip()):
+                head, doubt = "", None
+        if doubt is not None and left is not None:
+            self.put(self._first_readable(left, right))
+            guess = self._with_other_side(left, self._choices()[0].text)
+            message = "an equation is no definition of a name"
+            raise Doubt(message, doubt.at, guess) from None
+        right = self._first_readable(left, right) if self.latex else right
         self.put(right)
         items = self._choices()
         if self.powers and any(" @ " in item.text for item in items):
             self.whole = True  # products are those of matrices, and so are powers
             self.put(right)
             items = self._choices()
+        if head.endswith(")"):
+            self.ranks[head] = None
         if head.isidentifier():
             self.ranks[head] = items[0].rank if len(items) == 1 else None
             if items[0].level in (LOGIC, COMPARISON):
@@ -136,17 +184,75 @@ class _StatementReader(FactorReader):
         for name, length in self.lengths.items():
             made = re.sub(rf"\b{re.escape(name)}\b", length, made)
         made = f"{head} = {made}" if head else made
+        made = "; ".join([*self.functions.values(), made])
         if self.unsure is not None:
             raise Doubt(*self.unsure, made)
         return made
 
+    def _with_other_side(self, left: str, right: str) -> str:
+        """Return one side of an equation: the right one, or the difference of both if
+        only the left one has some name."""
+        try:
+            self.put(left)
+            (piece,) = self._choices()
+        except (Doubt, ValueError):
+            return right
+        lost = {*_NAMES.findall(piece.text)} - {*_NAMES.findall(right)} - {*FUNCTIONS}
+        if not lost:
+            return right
+        if right == "0":
+            return piece.text
+        single = re.fullmatch(r"[\w.]+", right)
+        return f"{piece.text} - {right if single else f'({right})'}"
+
+    def _first_readable(self, left: str | None, right: str) -> str:
+        """Return the first side of a chain of equalities that is more than a name and
+        can be read: `f(x) = x^+ = max(0, x)` is `max(0, x)`."""
+        sides, rest = [], right
+        while True:
+            head, after = _sides(rest)
+            if head is None:
+                break
+            sides.append(head)
+            rest = after
+        if not sides or left is None:
+            return right
+        sides.append(rest)
+        if re.fullmatch(r"\s*-?\d+(\.\d+)?\s*", rest) and len(sides) > 1:
+            raise Doubt("", Span(0, len(right)))  # an equation
+        for side in sides:
+            try:
+                self.put(side)
+                if len(self._choices()) == 1 and not side.strip().isalnum():
+                    return side
+            except Doubt:
+                continue
+        return sides[-1]
+
     def _choices(self) -> list[NotationPiece]:
-        """Return what stands between the commas of a statement."""
-        items = [self.choice()]
+        """Return what stands between the commas of a statement; formulas with
+        conditions are one choice."""
+        items = [(self.choice(), self._condition())]
+        last = False
         while self.take_if(",") and self.kind != "end":
-            items.append(self.choice())
+            last = bool(self.taken(*OTHERWISE))
+            items.append((self.choice(), self._condition()))
+        last = bool(self.taken(*OTHERWISE)) or last
         self.expect("end")
-        return items
+        if not any(test for _, test in items):
+            return [piece for piece, _ in items]
+        value = NotationPiece("nan", ATOM, 0)
+        if last and items[-1][1] is None:
+            value = items.pop()[0]
+        for piece, test in reversed(items):
+            if test is None:
+                raise self.doubt()
+            value = chosen(piece, test, value)
+        return [value]
+
+    def _condition(self) -> NotationPiece | None:
+        """Return the condition behind a formula; None without one."""
+        return self.logic() if self.taken("if") else None
 
     def _target(self, left: str) -> str:
         """Return what a statement assigns to: a name, a function of names, or nothing
@@ -190,13 +296,19 @@ class _StatementReader(FactorReader):
         if self.depth > MAX_NESTED_NOTATION:
             raise self.doubt()
         piece = self.logic()
+        start = self.at
         if self.taken("if"):
             test = self.logic()
-            if not self.taken("else"):
+            if self.taken("else"):
+                piece = chosen(piece, test, self.choice())
+            elif self.depth == 1 and self.kind in ("end", ",") and _is_test(test):
+                self.at = start
+            else:
                 raise self.doubt()
-            piece = chosen(piece, test, self.choice())
         elif self.take_if("over"):
             piece = joined(piece, "/", self.choice())
+        elif self.take_if("choose"):
+            piece = call("binom", [piece, self.choice()])
         self.depth -= 1
         return piece
 
@@ -227,7 +339,7 @@ class _StatementReader(FactorReader):
         while True:
             word = self.token.text if self.kind == "word" else self.kind
             if word == "x" and self._is_times():
-                self.guessed("it is not said whether x is a name here, or a sign")
+                self.guessed("it is not clear whether x is a name here, or a sign")
                 self.take()
                 left = multiplied(left, self._signed(), "*")
             elif word == "*":
@@ -257,7 +369,7 @@ class _StatementReader(FactorReader):
         piece = self._signed()
         if self.joins() and not (left.text.isdecimal() and piece.text.isdecimal()):
             at = Span(sign.start, sign.end)
-            self.unsure = "it is not said how far / divides", at
+            self.unsure = "it is not clear how far / divides", at
             while self.joins():
                 piece = multiplied(piece, self.power(), "")
         return piece
@@ -284,7 +396,7 @@ class _StatementReader(FactorReader):
         if kind == "word":
             if token.text in BESIDE:
                 raise self.doubt()
-            return token.text not in KEYWORDS and token.text not in WORDS
+            return token.text not in {*KEYWORDS, *WORDS, *OTHERWISE} - {*self.ranks}
         if kind in ("|", "norm"):
             later = any(t.kind == kind for t in self.tokens[self.at + 1 :])
             opens = not self.bars or token.text in "⟦⟪"

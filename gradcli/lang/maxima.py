@@ -59,6 +59,9 @@ MAX_MENDS = 50
 MAX_MENDED_CHARACTERS = 300
 """Longest corrected line that a hint shows, in characters."""
 
+MIN_ENTRIES_IN_PARTS = 1 << 17
+"""Smallest number of entries of an array that is computed part by part."""
+
 WINDOW_COLUMNS = 76
 """Width of the part of a line that is shown with carets, in columns."""
 
@@ -68,3 +71,9 @@ tokens."""
 
 MAX_NESTED_NOTATION = 100
 """Deepest nesting of mathematical notation that is rewritten, in brackets."""
+
+MAX_DERIVATIVE_ORDER = 20
+"""Largest number of times that a program derives an expression in one call."""
+
+MAX_TYPED_CHARACTERS = 10_000
+"""Largest length of a program that is looked at as a person typed it, in characters."""

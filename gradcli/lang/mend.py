@@ -7,23 +7,30 @@ parsed again, repeatedly, until the line can be parsed: it becomes the error's h
 Invariant: a corrected line that is shown can be parsed; an error without one keeps its
 hint. This module is loaded only where a text has no tree, or names without a meaning.
 
+A word that nobody gave a value is no factor: beside one, as in `2 km` or `log of x`, or
+right of a letter, as in `x squared`, it may be no input at all, so the line as it was
+read is shown and not run.
+
     mended(error, read).hint          # "write 1000*x"
 """
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from __future__ import annotations
 
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from ..ops import ALIASES, FUNCTIONS
 from .errors import Edit, ProgramError, Span
 from .excerpt import LINE_BREAK, locate, shortened
-from .lexicon import BROKEN_LINE, DERIVATIVE
+from .lexicon import BROKEN_LINE, DERIVATIVE, NO_PRODUCTS
 from .maxima import MAX_MENDED_CHARACTERS, MAX_MENDS
-from .syntax import Note, Program
+from .notation import IN_LATEX, LETTER, Doubt, StatementWords, commands
+from .suggest import did_you_mean, greek
+from .syntax import Binary, Call, Literal, Name, Note, Program, SyntaxNode, Unary, walk
+from .tensor_library import CONSTANTS
 from .tokens import Token
-
-if TYPE_CHECKING:
-    from .notation import Doubt
+from .written_derivatives import NAMED_DERIVATIVE
 
 Reader = Callable[[str], Program | ProgramError]
 """A function that returns the tree of a text, or the error that it has none."""
@@ -65,7 +72,6 @@ def read_as_meant(
     on each line that was; None if a part of it is in doubt. ``found`` is what was read
     of the source, ``ranks`` the numbers of dimensions by name."""
     from .mathematics import rewritten
-    from .notation import IN_LATEX, Doubt
 
     if isinstance(found, ProgramError) and (
         found.code not in _NOTATION or found.message == BROKEN_LINE
@@ -75,7 +81,7 @@ def read_as_meant(
     notes: list[Note] = []
     text = source
     assigned = _ASSIGNED.findall(source)
-    ranks = {**dict.fromkeys(assigned), **ranks}
+    ranks = {**dict.fromkeys((*assigned, *_definitions(source))), **ranks}
     try:
         for _ in range(MAX_MENDS):
             if IN_LATEX.search(text):
@@ -102,15 +108,52 @@ def read_as_meant(
     return None
 
 
-def _refused(doubt: "Doubt", source: str) -> ProgramError:
+def _definitions(source: str) -> Iterator[str]:
+    """Yield the functions that a program defines, with their inputs: `f(x, y)`."""
+    for found in _DEFINED.finditer(source):
+        inputs = [each.strip() for each in found[2].split(",")]
+        if all(map(str.isidentifier, inputs)):
+            yield f"{found[1]}({', '.join(inputs)})"
+
+
+def _refused(doubt: Doubt, source: str) -> ProgramError:
     """Return the error that notation is in doubt, or is not read."""
     place = doubt.at if doubt.at.end > doubt.at.start else None
     if doubt.guess is None:
+        unpaired = _unpaired_brace(source) if IN_LATEX.search(source) else None
+        if unpaired is not None:
+            sign, at = source[unpaired], Span(unpaired, unpaired + 1)
+            said, hint = _UNPAIRED[sign]
+            return ProgramError("E205", f"'{sign}' {said}", at, source, hint=hint)
         shown = shortened(source[slice(*place)]) if place else "this"
-        hint = "write it in the language: sqrt(x), x^2, a/b, sum(x)"
+        meant = _INSTEAD.get(shown) or did_you_mean(shown, commands())
+        hint = meant or "write it in the language: sqrt(x), x^2, a/b, sum(x)"
         return ProgramError("E201", f"{shown} is not read", place, source, hint=hint)
     hint = f"write {' '.join(doubt.guess.split())}"
     return ProgramError("E208", doubt.message, place, source, hint=hint)
+
+
+def _unpaired_brace(source: str) -> int | None:
+    r"""Return the place of the first brace that is never closed or closes nothing; a
+    brace such as `\{` is a sign of its own."""
+    opened: list[int] = []
+    for found in re.finditer(r"\\.|[{}]", source, re.S):
+        if found[0] == "{":
+            opened.append(found.start())
+        elif found[0] == "}":
+            if not opened:
+                return found.start()
+            opened.pop()
+    return opened[-1] if opened else None
+
+
+_UNPAIRED = {"{": ("is never closed", "add '}'"), "}": ("closes nothing", "delete it")}
+
+_INSTEAD = {
+    r"\int": "integrals are not computed; that of f(t) up to x has the slope f(x)",
+    r"\lim": "limits are not computed; give a value nearby, as in x=1e-9",
+}
+"""Hints by commands of LaTeX for what is not computed here."""
 
 
 def _note_text(before: str, after: str, span: Span) -> Note:
@@ -121,6 +164,8 @@ def _note_text(before: str, after: str, span: Span) -> Note:
 
 _NOTATION = frozenset({"E201", "E202", "E205", "E207", "E208", "E209", "E210"})
 """Codes of errors that may be due to mathematical notation."""
+
+_DEFINED = re.compile(r"(?m)(?:^|;)[^\S\n]*([^\W\d]\w*)\s*\(([^()\n]*)\)\s*=(?!=)")
 
 _ASSIGNED = re.compile(r"(?m)(?:^|;)[^\S\n]*([^\W\d]\w*)\s*=(?!=)")
 _INSIDE = re.compile(r"([^(]*\))|[^(]*+\(?")
@@ -133,7 +178,6 @@ def _line(line: str, start: int, ranks: Mapping[str, int | None], read: Reader) 
     """Return a line, which begins at ``start``, with each statement rewritten that
     cannot be read as it is."""
     from .mathematics import rewritten
-    from .notation import Doubt
 
     head = _HEAD.match(line)
     assert head is not None
@@ -147,7 +191,8 @@ def _line(line: str, start: int, ranks: Mapping[str, int | None], read: Reader) 
     given = [rest[end + 1 : next_end] for end, next_end in pairwise(ends)]
     for part in given:
         tree = read(part) if part.strip() else None
-        if isinstance(tree, ProgramError) or (tree is not None and tree.doubts):
+        doubtful = isinstance(tree, ProgramError) or (tree is not None and tree.doubts)
+        if doubtful or (tree is not None and _derives(part, ranks)):
             blank = part[: len(part) - len(part.lstrip())]
             try:
                 part = blank + rewritten(part, ranks)
@@ -161,6 +206,12 @@ def _line(line: str, start: int, ranks: Mapping[str, int | None], read: Reader) 
                 raise
         parts.append(part)
     return begun + ";".join(parts)
+
+
+def _derives(part: str, ranks: Mapping[str, int | None]) -> bool:
+    """Return whether a statement has the derivative of a function of the program."""
+    named = (found["of"] for found in NAMED_DERIVATIVE.finditer(part))
+    return any(known.startswith(f"{of}(") for of in named for known in ranks)
 
 
 def _line_of(error: ProgramError) -> int:
@@ -209,3 +260,178 @@ def _numbers(source: str, tokens: Sequence[Token], at: int) -> list[Edit]:
         return [(before.start, before.start, "("), (before.end, after.start, "+"),
                 (end, end, ")")]  # fmt: skip
     return [(before.end, after.start, "*")]
+
+
+_WORD = re.compile(rf"(?<![^\W\d]){LETTER}+")
+_BY_HABIT = re.compile(r"\\[a-z]+(_\S*)? |e\^|\\sqrt")
+"""Pattern of the LaTeX of functions that books write without brackets: `sinx`."""
+
+
+def is_plain(name: str) -> bool:
+    """Return whether a name is a letter, or a Greek one's word, perhaps with digits or
+    a subscript: a variable of a formula."""
+    first, _, _ = name.partition("_")
+    letter = first.rstrip("0123456789")
+    return len(letter) == 1 or bool(greek(letter))
+
+
+def letters_together(
+    source: str, program: Program, missing: Collection[str]
+) -> frozenset[str]:
+    """Return the letters of names such as `kx` and `cosx`, which are read as products
+    and calls: of two letters beside a factor that are no unit and no word."""
+    found: set[str] = set()
+    for name in _doubtful(source, program, missing):
+        if len(name) == 2 and name.isalpha() and name.lower() not in NO_PRODUCTS:
+            found |= {*name}
+        parts = [token.text for token in StatementWords(name, {}, False).tokens[:-1]]
+        if len(parts) == 2 and len(parts[1]) == 1 and _is_habit(parts[0]):
+            found.add(parts[1])
+    return frozenset(found - CONSTANTS.keys())
+
+
+def refuse_words(source: str, program: Program, missing: Collection[str]) -> None:
+    """Refuse words among the inputs without a value, and those that were split.
+
+    Raises:
+        ProgramError: there is one; the hint has the line as it was read.
+    """
+    name = next(_doubtful(source, program, missing), None)
+    if name is None and program.source != source:
+        name = next(_split(source, program, missing), None)
+    if name is None:
+        return
+    found = re.search(rf"(?<![^\W\d_]){re.escape(name)}(?![^\W\d_])", source)
+    span = Span(*found.span()) if found else None
+    message = f"'{shortened(name)}' is a word here: it has no value and is no function"
+    hint = _hint_line(source, program, name)
+    rising = re.search(rf"\(([^()]+)\){re.escape(name)}(?!\w)", source)
+    if rising and name.startswith("_"):
+        base = rising[1]
+        hint = f"a rising factorial is gamma({base} + {name[1:]})/gamma({base})"
+    raise ProgramError("E208", message, span, source, hint=hint)
+
+
+def _rewritten(source: str, program: Program) -> Iterator[Span]:
+    """Yield the places of the lines that were rewritten."""
+    if program.source != source:
+        yield from (n.span for n in program.notes if " is read as " in n.message)
+
+
+def _products(program: Program) -> Iterator[Binary]:
+    """Yield the products that have no sign."""
+    for node in walk(program):
+        if isinstance(node, Binary) and node.op_span == node.span:
+            yield node
+
+
+def _doubtful(source: str, program: Program, missing: Collection[str]) -> Iterator[str]:
+    """Yield inputs without a value that are no plain variables, beside a factor or in
+    a line that was rewritten."""
+    words = {name for name in missing if not is_plain(name)}
+    if not words:
+        return
+    lines = [*_rewritten(source, program)]
+    factors: set[int] = set()
+    for product in _products(program):
+        for side in (product.left, product.right):
+            while isinstance(side, Binary) and side.operator == "**":
+                side = side.left
+            factors.add(id(side))
+    for node in walk(program):
+        if isinstance(node, Name) and node.name in words:
+            at = node.span.start
+            if id(node) in factors or any(s.start <= at < s.end for s in lines):
+                yield node.name
+
+
+def _split(source: str, program: Program, missing: Collection[str]) -> Iterator[str]:
+    """Yield the words of the source that became a function and what no habit writes
+    behind one: `squared`, `the`."""
+    read = {*_WORD.findall(program.source)}
+    reader = StatementWords("", dict.fromkeys(_names(program) - {*missing}), False)
+    for word in _WORD.findall(source):
+        if word in read or len(word) < 3 or "\\" + word in source:
+            continue
+        reader.put(word)
+        parts = [token.text for token in reader.tokens[:-1]]
+        heads = [part for part in parts[:-1] if reader.meant(part)]
+        if heads and (parts[-1] == "e" or not all(map(_is_habit, heads))):
+            yield word
+
+
+def _is_habit(word: str) -> bool:
+    """Return whether books write a function with its argument right behind it."""
+    meant = StatementWords("", {}, False).meant(word) or word
+    entry = FUNCTIONS.get(ALIASES.get(meant, meant))
+    latex = getattr(entry, "latex", None) or ""
+    formula = getattr(entry, "formula", None) or ""
+    return bool(_BY_HABIT.match(latex)) or formula.startswith("1/")
+
+
+def refuse_imaginary(program: Program, missing: Collection[str]) -> None:
+    """Refuse ``i`` or ``j`` without a value where it is used like the imaginary unit: a
+    factor in the exponent of e, or of a number or a sine that is added to another.
+
+    Raises:
+        ProgramError: complex numbers are not read.
+    """
+    units = {"i", "j"}.intersection(missing)
+    for node in walk(program) if units else ():
+        places: list[tuple[SyntaxNode, SyntaxNode | None]] = []
+        if isinstance(node, Call) and node.function == "exp" and node.arguments:
+            places = [(node.arguments[0], None)]
+        elif isinstance(node, Binary) and node.operator == "**":
+            base = node.left
+            natural = isinstance(base, Name) and base.name == "e"
+            places = [(node.right, None)] if natural else []
+        elif isinstance(node, Binary) and node.operator in "+-":
+            places = [(node.right, node.left), (node.left, node.right)]
+        for product, other in places:
+            factors = [*_factors(product)]
+            unit = next((f for f in factors if isinstance(f, Name)
+                         and f.name in units), None)  # fmt: skip
+            if unit is None or not (other is None or _is_real_part(factors, other)):
+                continue
+            message = f"no value for {unit.name}: complex numbers are not read"
+            hint = f"give {unit.name}=VALUE if it is a real number"
+            raise ProgramError("E506", message, unit.span, program.source, hint=hint)
+
+
+def _factors(node: SyntaxNode) -> Iterator[SyntaxNode]:
+    """Yield the factors of a product, without those below a fraction's line."""
+    if isinstance(node, Binary) and node.operator in "*/":
+        yield from _factors(node.left)
+        yield from _factors(node.right) if node.operator == "*" else ()
+    elif isinstance(node, Unary):
+        yield from _factors(node.operand)
+    elif isinstance(node, Binary) and node.operator in "+-":
+        yield from (*_factors(node.left), *_factors(node.right))
+    else:
+        yield node
+
+
+def _is_real_part(factors: Sequence[SyntaxNode], other: SyntaxNode) -> bool:
+    """Return whether a sum with an imaginary unit's product is a complex number."""
+    kinds = {type(each) for each in factors} - {Name}
+    return isinstance(other, Literal | Call) and type(other) in kinds
+
+
+def _names(program: Program) -> set[str]:
+    return {node.name for node in walk(program) if isinstance(node, Name)}
+
+
+def _hint_line(source: str, program: Program, name: str) -> str:
+    """Return a hint with the line that has a name, as it was read."""
+    text, edits = program.source, []
+    for node in _products(program):
+        start, end = node.left.span.end, node.right.span.start
+        closed = start + text[start:end].rfind(")") + 1
+        blank = len(text[closed:end]) - len(text[closed:end].lstrip())
+        edits.append((closed, closed + blank, "*"))
+    lines = LINE_BREAK.split(edited(text, edits))
+    at = next((node.span for node in walk(program)
+               if isinstance(node, Name) and node.name == name), None)  # fmt: skip
+    at = at or next(_rewritten(source, program), Span(0, 0))
+    shown = lines[locate(text, at).line - 1].strip()
+    return f"if that is meant, write {shown}"

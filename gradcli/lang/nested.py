@@ -5,7 +5,7 @@ says which row differs, counted from 1. Nothing here recurses, so a list that is
 ten thousand deep is an error like any other.
 
     array_of([[1, 2], [3, 4]])       # float64, shape (2, 2)
-    array_of([[1, 2], [3]])          # NotAnArray: "row 2 has 1 entry, the first has 2"
+    array_of([[1, 2], [3]])          # error: "row 2 has 1 entry, the first has 2"
 """
 
 import re
@@ -20,19 +20,6 @@ from .maxima import MAX_LIST_DEPTH
 
 Floats: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 """An array of real numbers."""
-
-
-class NotAnArray(ProgramError):
-    """The error of a value that is not an array of real numbers; it has no place yet.
-
-    `entry` is the entry that is no number.
-    """
-
-    def __init__(
-        self, code: str, message: str, hint: str | None = None, entry: object = None
-    ) -> None:
-        super().__init__(code, message, hint=hint)
-        self.entry = entry
 
 
 EXTREME = re.compile(r"[eE][+-]?\d{3}|\d{300}")
@@ -65,13 +52,13 @@ def number_of_json(text: str) -> float:
     """Return a number of JSON as a float.
 
     Raises:
-        NotAnArray: the number is too large or too small for a float.
+        ProgramError: the number is too large or too small for a float.
     """
     value = float(text)
     beyond = beyond_floats(text, value)
     if beyond is not None:
         hint = 'write "inf"' if value else "write 0"
-        raise NotAnArray("E517", f"{shortened(text)} is {beyond}", hint)
+        raise ProgramError("E517", f"{shortened(text)} is {beyond}", hint=hint)
     return value
 
 
@@ -82,14 +69,14 @@ def array_of(
     called on the entries, to convert those that stand for a number.
 
     Raises:
-        NotAnArray: an entry is no number, or rows differ in length.
+        ProgramError: an entry is no number, or rows differ in length.
     """
     shape: list[int] = []
     level = [value]
     while level and isinstance(level[0], (list, tuple)):
         if len(shape) == MAX_LIST_DEPTH:
             message = f"lists are nested more than {MAX_LIST_DEPTH} deep"
-            raise NotAnArray("E519", message, "a tensor has fewer dimensions")
+            raise ProgramError("E519", message, hint="a tensor has fewer dimensions")
         length, following = len(level[0]), list[object]()
         for at, row in enumerate(level):
             if not isinstance(row, (list, tuple)):
@@ -105,7 +92,7 @@ def array_of(
         return np.array(level, dtype=np.float64).reshape(shape)
     except OverflowError:
         message = "an integer is too large to become a float"
-        raise NotAnArray("E519", message, "write inf") from None
+        raise ProgramError("E519", message, hint="write inf") from None
 
 
 def nested(entries: Sequence[object], shape: Sequence[int]) -> Any:
@@ -139,9 +126,9 @@ def _number(entry: object, at: int, shape: Sequence[int]) -> float:
     name = _entry_name(at, shape)
     if isinstance(entry, (list, tuple)):
         message = f"{name} is a list of {_count(len(entry))}, the first is a number"
-        raise NotAnArray("E516", message, "all rows need the same length")
+        raise ProgramError("E516", message, hint="all rows need the same length")
     message = f"{name} is {_entry(entry)}, not a number"
-    raise NotAnArray("E517", message, entry=entry)
+    raise ProgramError("E517", message, hint=_hint_to_join(entry))
 
 
 def _entry_name(at: int, shape: Sequence[int]) -> str:
@@ -155,10 +142,19 @@ def _entry_name(at: int, shape: Sequence[int]) -> str:
     return f"entry ({', '.join(map(str, index))})" if index else "the value"
 
 
-def _uneven(entry_name: str, found: str, length: int, row: object = None) -> NotAnArray:
+def _uneven(
+    entry_name: str, found: str, length: int, row: object = None
+) -> ProgramError:
     entry_name = entry_name.replace("entry", "row", 1)
     message = f"{entry_name} has {found}, the first has {length}"
-    return NotAnArray("E516", message, "all rows need the same length", row)
+    hint = _hint_to_join(row) or "all rows need the same length"
+    return ProgramError("E516", message, hint=hint)
+
+
+def _hint_to_join(entry: object) -> str | None:
+    """Return the way out for a tensor in a list of numbers; None for other entries."""
+    joined = "join tensors with stack([...]), which keeps their gradients"
+    return joined if hasattr(entry, "xp") else None
 
 
 def _count(length: int) -> str:

@@ -10,11 +10,15 @@ import re
 import unicodedata
 from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ..ops import FUNCTIONS, OPS, Op, defaults, parameters
+import numpy as np
+
+from ..engine import NUMPY
+from ..ops import ALIASES, FUNCTIONS, OPS, Op, defaults, parameters
+from .derivatives import FIELDS
 from .excerpt import Span
-from .lexicon import KEYWORDS, LOOKALIKES, SAME_SIGN
+from .lexicon import CONDITIONAL, KEYWORDS, LOOKALIKES, OTHERWISE, SAME_SIGN
 from .plain import FUNCTIONS as PLAIN
 from .suggest import greek, other_spelling, parted
 from .tensor_library import CONSTANTS, is_function
@@ -104,6 +108,9 @@ _PATTERN = re.compile(
     r"|(?P<string>\"[^\"]*\"|'[^']*')"
     r"|(?P<sign>\*\*|//|\.[*/^]|<=|>=|==|!=|<>|=<|\|\||[^\w\s]|_)"
 )
+_COMPARED = re.compile(r"[^,;\n]*?(?:[<>≤≥≠]|!=|\\(?:leq?|geq?|neq?|lt|gt)\b)")
+"""Pattern of a condition behind a word."""
+
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 IN_LATEX = re.compile(r"\\[A-Za-z|{,;!]|[_^]\s*\{|^\s*\$")
 """Pattern of text that only LaTeX has."""
@@ -117,15 +124,15 @@ _SAME = {
         "norm": r"\lVert \rVert \Vert \| ‖ ||", "and": r"\wedge \land ∧",
         "or": r"\vee \lor ∨", "not": r"\neg \lnot ¬", "∑": r"\sum Σ",
         "∏": r"\prod Π", r"\frac": r"\dfrac \tfrac \cfrac", "%": r"\bmod \%",
-        "T": r"⊤ ᵀ \top \intercal", "(": r"\{", "over": r"\over",
+        "T": r"⊤ ᵀ \top \intercal", "(": r"\{", "over": r"\over", "choose": r"\choose",
         ")": r"\} ⌋ ⌉ \rfloor \rceil",
-        "⌊": r"\lfloor", "⌈": r"\lceil", r"\infty": "∞", "'": r"\prime",
+        "⌊": r"\lfloor", "⌈": r"\lceil", r"\infty": "∞", "'": r"\prime", "∇": r"\nabla",
     }.items() for name in names.split()},
     "∣": "|", "⟦": "|", "⟧": "|", "⟪": "norm", "⟫": "norm",
 }  # fmt: skip
 """Kinds of tokens, by signs and commands that mean the same."""
 
-_DOTS, _CROSSES = ("·", "⋅", "∙", "•", r"\cdot"), ("×", r"\times")
+_DOTS, CROSSES = ("·", "⋅", "∙", "•", r"\cdot"), ("×", r"\times")
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -146,7 +153,16 @@ def heads() -> dict[str, str]:
 
 
 @cache
-def _named(letter: str) -> str:
+def commands() -> tuple[str, ...]:
+    """Return the commands of LaTeX that are read, by which a slip is put right."""
+    signs = [sign for sign in _SAME if re.fullmatch(r"\\[A-Za-z]+", sign)]
+    words = [n for n in (*FUNCTIONS, *ALIASES) if n.isalpha() and is_function(n)]
+    known = ["left", "right", "begin", "end", "text", "mathrm"]
+    return (*signs, *(rf"\{name}" for name in (*known, *words)))
+
+
+@cache
+def letter_name(letter: str) -> str:
     """Return the word for a Greek letter; an empty text for another letter."""
     words = unicodedata.name(letter, "").split() if len(letter) == 1 else []
     if len(words) != 4 or words[0] != "GREEK" or letter in LOOKALIKES:
@@ -172,6 +188,7 @@ class StatementWords:
     unsure   why the text is in doubt, though it is read on with one meaning
     powers   whether a power of a matrix was read
     whole    whether powers of matrices are not meant entry by entry
+    functions  definitions of functions that the statement calls, by their names
     """
 
     def __init__(self, text: str, ranks: dict[str, int | None], latex: bool) -> None:
@@ -185,6 +202,7 @@ class StatementWords:
         self.unknown: set[str] = set()
         self.innermost = ""
         self.unsure: tuple[str, Span] | None = None
+        self.functions: dict[str, str] = {}
         self.powers = self.whole = False
         self.put(text)
 
@@ -214,6 +232,8 @@ class StatementWords:
                 word in _SAME and word not in self.ranks
             ):
                 kind = _SAME.get(word, word)
+            elif word in CONDITIONAL - {"if"} and tokens and word not in self.ranks:
+                kind = "if" if _COMPARED.match(text, at) else kind
             if kind == "word":
                 follower = text[at:].lstrip()[:1]
                 for part in self._split(word, text[start - 1 : start], follower):
@@ -235,7 +255,8 @@ class StatementWords:
     def _split(self, word: str, before: str, after: str) -> list[str]:
         """Return the names that letters stand for, which have no blank between them."""
         below = before == "_" and any(name.endswith(f"_{word}") for name in self.ranks)
-        if below or word in KEYWORDS:
+        field = word in FIELDS and not self.bound(word)
+        if below or field or word in KEYWORDS or word in OTHERWISE:
             return [word]
         if before == "_" and self.latex:
             return [word[0], *(self._split(word[1:], "", after) if word[1:] else ())]
@@ -259,7 +280,7 @@ class StatementWords:
     def bound(self, word: str) -> str | None:
         """Return the name with a value that is spelled so; None without one."""
         first, line, below = word.partition("_")
-        spelled = (first, greek(first), _named(first))
+        spelled = (first, greek(first), letter_name(first))
         return next((s + line + below for s in spelled
                      if s and s + line + below in self.ranks), None)  # fmt: skip
 
@@ -340,7 +361,9 @@ def raised(base: NotationPiece, exponent: NotationPiece) -> NotationPiece:
 def transposed(piece: NotationPiece) -> NotationPiece:
     if piece.rank == 1:
         return piece._replace(row=not piece.row)
-    return NotationPiece(f"{piece.at(ATOM)}.T", ATOM, 2) if piece.rank == 2 else piece
+    if piece.rank in (2, None):
+        return NotationPiece(f"{piece.at(ATOM)}.T", ATOM, piece.rank)
+    return piece
 
 
 def multiplied(left: NotationPiece, right: NotationPiece, sign: str) -> NotationPiece:
@@ -350,7 +373,7 @@ def multiplied(left: NotationPiece, right: NotationPiece, sign: str) -> Notation
     if right.row and a == 1:
         return NotationPiece(f"outer({left.unbracketed}, {right.unbracketed})", ATOM, 2)
     whole = bool(a and b) and not (left.each or right.each)
-    if whole and sign in _CROSSES and a == b == 1:
+    if whole and sign in CROSSES and a == b == 1:
         return NotationPiece(f"cross({left.unbracketed}, {right.unbracketed})", ATOM, 1)
     inner = sign in _DOTS or left.row or (not sign and (a, b) != (1, 1))
     if not (whole and inner):
@@ -373,6 +396,28 @@ def chosen(
     return NotationPiece(text, CHOICE, rank)
 
 
+def _rank_of_call(name: str, given: list[NotationPiece]) -> int | None:
+    """Return the number of dimensions of a function's result; None if unknown.
+
+    The function is called on small arrays with the dimensions of its operands.
+    """
+    arrays: list[Any] = []
+    for piece in given:
+        if piece.text.isdecimal():
+            arrays.append(int(piece.text))
+        elif piece.rank in (0, 1, 2):
+            arrays.append(np.eye(2)[(0,) * (2 - piece.rank)])
+        else:
+            return None
+    try:
+        with np.errstate(all="ignore"):
+            result = NUMPY.call(name, *arrays)
+    except Exception:
+        # A function refuses operands with an error of any kind.
+        return None
+    return getattr(result, "ndim", None)
+
+
 def call(name: str, given: list[NotationPiece]) -> NotationPiece:
     """Return the call of a function; one that asks for a dimension gets the last."""
     shown, rank = (
@@ -385,8 +430,8 @@ def call(name: str, given: list[NotationPiece]) -> NotationPiece:
         rank = 0
     elif names[1:2] == ("dim",) and entry and "dim" not in defaults(entry):
         shown += ["1" if rank == 2 else "0"] if len(given) == 1 else []
-    elif isinstance(entry, Op) and not entry.partials:
-        rank = None
+    elif entry is not None and not (isinstance(entry, Op) and entry.partials):
+        rank = _rank_of_call(name, given)
     text = f"{name}({', '.join(shown)})"
     each = any(piece.each for piece in given) and rank != 0
     return NotationPiece(text, ATOM, rank, each=each)

@@ -12,15 +12,18 @@ and `elif` may also follow a body on the same line.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import takewhile
 from typing import Any
 
 from . import syntax
-from .errors import ProgramError, Span
+from .derivatives import FIELDS
+from .errors import Edit, ProgramError, Span
 from .excerpt import shortened
 from .expressions import A_RANGE, ExpressionParser
 from .foreign import program_of
 from .lexicon import AUGMENTED, DERIVATIVE, FOREIGN_WORDS, GRAD_MODES
-from .maxima import MAX_MENDED_CHARACTERS
+from .marks import language_of
+from .maxima import MAX_MENDED_CHARACTERS, MAX_TYPED_CHARACTERS
 from .syntax import Definition, Parameter, Steps, bounce, uncollected
 from .tokens import TRIPLE
 
@@ -35,9 +38,17 @@ _NOT_ASSIGNABLE: dict[type[syntax.Expression], tuple[str, str]] = {
     ),
     syntax.MethodCall: ("a call cannot be assigned to", _A_NAME),
 }
-_NO_TARGET = ("this cannot be assigned to", "only a name can stand on the left of '='")
-_NO_EQUATION = "to compare, write '=='; an equation is not solved: write left - (right)"
+_NO_TARGET = ("this cannot be assigned to", "the left side of '=' has to be a name")
+_ENDS_STATEMENT = frozenset({"newline", ";", "end"})
+_AS_DIFFERENCE = "for dy/dx: gradcli grad 'x*y = 1' --of y; for a value: write"
+_NO_EQUATION = "'==' compares; for dy/dx of an equation: gradcli grad 'x*y = 1' --of y"
 
+
+_MAY_BE_COPIED = re.compile(
+    r"[\u3000\uff01-\uff5e\$↦]|\\displaystyle|\\[\[(]|>|\bIn \["
+    r"|\b(?:lambda|print|integra|deriva|grad)|\A\s*[d∂]\w?\s?/"
+)
+"""Pattern of what may surround a formula; see `copied`."""
 
 DOTS = "·⋅∙•"
 """Signs that mean a product of numbers, and the inner product of vectors."""
@@ -57,9 +68,28 @@ def parse(
         ProgramError: the text is no program; the hint has a corrected line if possible.
     """
     given = frozenset(variables)
-    title = program_of(source, given)
+    text, remarks = without_surroundings(source)
+    if text != source:
+        meant = _parsed(text, given, ranks)
+        notes = *(syntax.Note(each, meant.span) for each in remarks), *meant.notes
+        return syntax.Program(meant.span, meant.source, meant.body, notes)
+    return _parsed(source, given, ranks)
+
+
+def without_surroundings(source: str) -> tuple[str, tuple[str, ...]]:
+    """Return a text without what surrounds its formulas, and notes on this."""
+    if len(source) > MAX_TYPED_CHARACTERS or not _MAY_BE_COPIED.search(source):
+        return source, ()
+    from .copied import strip_surroundings
+
+    return strip_surroundings(source)
+
+
+def _parsed(source: str, given: frozenset[str], ranks: Ranks | None) -> syntax.Program:
+    """Return the tree of a text that nothing surrounds."""
+    title = language_of(source, given) or program_of(source, given)
     if title is not None:
-        from .dialects import rewritten_from
+        from .listings import rewritten_from
 
         known = dict.fromkeys(given) if ranks is None else ranks()
         text = rewritten_from(title, source, known)
@@ -85,6 +115,12 @@ def parse(
     if isinstance(found, ProgramError):
         raise put_right(found.again(), given) from None
     return found
+
+
+def is_program_as_it_stands(source: str, variables: Iterable[str]) -> bool:
+    """Return whether a text is a program without a correction; its notation may still
+    be in doubt."""
+    return isinstance(_read(source, frozenset(variables)), syntax.Program)
 
 
 def put_right(error: ProgramError, variables: Iterable[str] = ()) -> ProgramError:
@@ -136,7 +172,7 @@ class _Parser(ExpressionParser):
             # The function is what the program computes: its inputs are the program's.
             statements[-1:] = last.body
             if len(self.definitions) > 1:
-                message = f"the program is the function {last.name}, which stands last"
+                message = f"the program is the function {last.name}, which is last"
                 self.notes.append(syntax.Note(message, last.span))
             end, name = last.value.span, syntax.Target(last.span, last.name)
             statements.append(syntax.Assign(end, last.value, (name,), False, last.span))
@@ -155,8 +191,20 @@ class _Parser(ExpressionParser):
                 self.notes.append(syntax.Note(message, each.span))
         span, start = Span(0, len(self.source)), statements[0].span.start
         body = self._block(start, statements)
+        self._refuse_uncalled(body)
         notes, doubts = tuple(self.notes), tuple(self._doubts())
         return syntax.Program(span, self.source, body, notes, doubts)
+
+    def _refuse_uncalled(self, body: syntax.Block) -> None:
+        """Refuse a function of the program that is read as a value is."""
+        names = self.definitions.keys() - self.given - self.variables
+        for node in syntax.walk(body) if names else ():
+            if isinstance(node, syntax.Name) and node.name in names:
+                parameters = self.definitions[node.name].parameters
+                inputs = ", ".join(target.name for target, _ in parameters)
+                message = f"'{node.name}' is a function, and is not called here"
+                hint = f"write {node.name}({inputs})"
+                raise self.fail("E209", message, node.span, hint)
 
     def _ended(self, last: syntax.Statement) -> syntax.Statement:
         """Return the last statement; several values in it are a vector, unless a comma
@@ -183,6 +231,10 @@ class _Parser(ExpressionParser):
         if self.given and not source.isascii():
             products = (t for t in self.tokens if t.kind == "*")
             yield from (t.span for t in products if source[t.start] in DOTS)
+        slopes = {f"d{name}" for name in self.definitions}
+        if "d" in unknown or "d" in called:
+            slopes |= {f"d{name}" for name in self.read}
+        yield from (at for name, at in unknown.items() if name in slopes)
         if not unknown and not called and not self.indexed:
             return
         from .factory import CONSTRUCTORS
@@ -190,9 +242,9 @@ class _Parser(ExpressionParser):
         from .suggest import names_letter, other_spelling, parted, synonym
         from .tensor_library import CONSTANTS, is_function
 
-        own = {*FUNCTIONS, *CONSTRUCTORS, *GRAD_MODES}
+        own = {*FUNCTIONS, *CONSTRUCTORS, *GRAD_MODES, *FIELDS}
         for name, at in called.items():
-            meant = is_function(name) or synonym(name) or name in own
+            meant = name in own or is_function(name) or synonym(name)
             if name in values or not meant:
                 yield at
         for name, at in self.indexed.items():
@@ -201,7 +253,7 @@ class _Parser(ExpressionParser):
         known = self.given | {*CONSTANTS}
 
         def named(word: str) -> bool:
-            return is_function(word) and not names_letter(word)
+            return not names_letter(word) and is_function(word)
 
         def is_word(word: str) -> bool:
             return word in known or named(word)
@@ -390,7 +442,7 @@ class _Parser(ExpressionParser):
         *before, last = items or (None,)
         beside = any(isinstance(each, formulas) for each in before)
         if isinstance(last, syntax.Name) and beside:
-            hint = f"a value {last.name}=3 stands outside the quotes"
+            hint = f"a value {last.name}=3 is written outside the quotes"
             raise self.fail("E210", _NO_TARGET[0], target.span, hint)
         targets = []
         for item in items or (target,):
@@ -408,7 +460,25 @@ class _Parser(ExpressionParser):
         derived = DERIVATIVE.fullmatch(self.source, start, end)
         if derived is not None:
             return error.mended_by((start, end, derived["output"] or "y"))
+        if hint == _NO_EQUATION:
+            return error.mended_by(*self._as_difference(end), lead=_AS_DIFFERENCE)
         return error
+
+    def _as_difference(self, left: int) -> Iterator[Edit]:
+        """Yield the edits that make an equation, whose left side ends at ``left``, the
+        difference of its sides."""
+        behind = [token for token in self.tokens if token.start >= left]
+        side = [*takewhile(lambda t: t.kind not in _ENDS_STATEMENT, behind)]
+        if len(side) < 2 or side[0].kind != "=":
+            return
+        sign, first, last = side[0], side[1], side[-1]
+        if len(side) > 2:
+            yield sign.start, first.start, "- ("
+            yield last.end, last.end, ")"
+        elif self.text(first) == "0":
+            yield left, last.end, ""
+        else:
+            yield sign.start, sign.end, "-"
 
     def _if(self) -> Steps[syntax.Statement]:
         start = self.token.start
@@ -484,7 +554,7 @@ class _Parser(ExpressionParser):
 
     def _block(self, start: int, statements: list[syntax.Statement]) -> syntax.Block:
         if not statements:
-            hint = "a body that does nothing is 'pass'"
+            hint = "write 'pass' for an empty body"
             raise self.unexpected("a statement", hint)
         return syntax.Block(Span(start, statements[-1].span.end), tuple(statements))
 

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from types import EllipsisType, NoneType
 from typing import Any, TypeVar
 
+from ..ops.families import enters_none
 from .errors import ProgramError
 from .maxima import MAX_INTEGER_BITS, MAX_RANGE_ENTRIES, MAX_ROUND_DIGITS
 
@@ -222,6 +223,7 @@ FUNCTIONS: dict[str, Callable[..., object]] = {
     "round": _round,
     "sum": _sum,
 }
+enters_none(FUNCTIONS)
 
 CONVERSIONS: dict[str, Callable[..., object]] = {
     **{made.__name__: made for made in (abs, bool, float, int, len, round)},

@@ -19,25 +19,28 @@ import os
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from ..engine import Tensor, resolve
+from ..engine.devices import host
 from ..engine.dtypes import default_dtype
 from ..engine.errors import DeviceError
 from ..ops.checks import LimitError, check_size
+from ..ops.records import record
 from .bindings import Binding
 from .compiler import compile_program
 from .errors import MORE_MEMORY, NO_MEMORY, ProgramError, Span
-from .excerpt import enumerated, printable
+from .excerpt import enumerated, printable, shortened
 from .factory import Factory
+from .foreign import program_of
 from .machine import Code, Machine
-from .maxima import MAX_LIST_DEPTH, MAX_SHOWN_NAMES
+from .marks import language_of
+from .maxima import MAX_LIST_DEPTH, MAX_SHOWN_NAMES, MAX_TYPED_CHARACTERS
 from .nested import EXTREME, Floats, array_of
-from .parser import parse, put_right
+from .parser import parse, put_right, without_surroundings
 from .process import relieve
 from .suggest import did_you_mean, names_letter, other_reading
 from .syntax import Evaluate, Literal, Name, Program, free_names, read_names, walk
@@ -46,11 +49,8 @@ from .tensor_library import CONSTANTS, TensorLibrary, is_function
 Array = Floats | np.float64
 DTYPES = ("float64", "float32")
 
-MAX_TYPED_CHARACTERS = 10_000
-"""Largest length of a program that is looked at as a person typed it, in characters."""
 
-
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Input:
     """One input of a program, with its value.
 
@@ -65,7 +65,7 @@ class Input:
     data: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Prepared:
     """A program with its inputs, ready to run."""
 
@@ -136,7 +136,8 @@ def prepare(
         seed: the seed of the random numbers.
         strict: refuse inputs without a value.
         dtype: ``float64`` or ``float32``, for all tensors of the run.
-        device: ``cpu``, ``cuda``, or ``auto`` for a GPU if there is one.
+        device: ``cpu``, ``cuda``, or ``auto`` for a GPU if there is one and an input
+            is large enough to gain from it.
         shapes: the shapes of inputs without a value; by default they are numbers.
 
     Raises:
@@ -171,13 +172,19 @@ def prepare(
         raise ProgramError("E508", message, second.value, second.argument, hint=hint)
     inputs = []
     with np.errstate(all="ignore"), default_dtype(dtype):
+        read: dict[str, Array] = {
+            name: value_of(given[name], factory)
+            if name in given
+            else _drawn(name, shapes.get(name, ()), factory)
+            for name in names
+        }
+        if device == "auto":
+            largest = max(map(np.size, read.values()), default=0)
+            factory = factory.on(resolve(device, largest))
         for name in names:
             sampled, wanted = name not in given, name in chosen
-            if sampled:
-                read: Array = _drawn(name, shapes.get(name, ()), factory)
-            else:
-                read = value_of(given[name], factory)
-            tensor = factory.leaf(read) if wanted else factory.constant(read)
+            make = factory.leaf if wanted else factory.constant
+            tensor = make(read.pop(name))
             inputs.append(Input(name, tensor, sampled, wanted, name in data))
     return Prepared(source, code, factory, tuple(inputs))
 
@@ -210,11 +217,17 @@ def read_program(
     """
     names = {*shapes, *(binding.name for binding in values)}
     program = parse(source, names, lambda: ranks_of(values, shapes))
-    if others is not None and len(source) <= MAX_TYPED_CHARACTERS:
-        program = _without_words(source, program, names, {*others}, values, shapes)
+    text, _ = without_surroundings(source)
+    title = language_of(text, names) or program_of(text, names)
+    words = title in (None, "Mathematica")
+    if others is not None and len(source) <= MAX_TYPED_CHARACTERS and words:
+        program = _without_words(text, program, names, {*others}, values, shapes)
     if program.source != source:
+        # What the new text has a note on as well is told when it is run.
+        later = {note.message for note in parse(program.source, names).notes}
         for note in program.notes:
-            tell(printable(note.message))
+            if note.message not in later:
+                tell(printable(note.message))
     return program.source
 
 
@@ -232,7 +245,7 @@ def _without_words(
     missing = {*input_names(program, known)} - {*known}
     if not missing and program.source == source:
         return program
-    from .words import letters_together, refuse_imaginary, refuse_words
+    from .mend import letters_together, refuse_imaginary, refuse_words
 
     letters = letters_together(source, program, missing)
     if letters:
@@ -255,7 +268,7 @@ def input_names(program: Program, bound: Iterable[str] = ()) -> tuple[str, ...]:
     bound = frozenset(bound)
     names = read_names(program, CONSTANTS, bound)
     return tuple(
-        n for n in names if n in bound or not is_function(n) or names_letter(n)
+        n for n in names if n in bound or names_letter(n) or not is_function(n)
     )
 
 
@@ -370,7 +383,7 @@ def value_of(binding: Binding, factory: Factory) -> Array:
     try:
         place = binding.place
         if place is not None:
-            from .files import read_file
+            from ..tables.files import read_file
 
             return read_file(place)
         number = np.float64(text.strip()) if _NUMBER.fullmatch(text) else None
@@ -416,6 +429,9 @@ def _evaluated(binding: Binding, factory: Factory) -> Array:
         hint, text = did_you_mean(name, CONSTANTS), program.source.strip()
         if hint is None and os.path.exists(text):
             hint = f"to read the file, write {binding.name}=@{text}"
+        if hint is None and re.search(r"[\s*/^+(-]", text):
+            assigned = f"{binding.name} = {shortened(text, 40)}; ..."
+            hint = f"put it into the program: '{assigned}'"
         hint = hint or "a value cannot use other names"
         message = f"unknown name '{name}' in a value"
         raise ProgramError("E101", message, span, program.source, hint=hint)
@@ -423,7 +439,7 @@ def _evaluated(binding: Binding, factory: Factory) -> Array:
     value = Machine(compile_program(program), {}, library).run().value
     if isinstance(value, Tensor):
         # Nested lists would lose the shape of an array without entries.
-        return np.asarray(value.detach().cpu().raw, dtype=np.float64)
+        return np.asarray(host(value.raw), dtype=np.float64)
     if isinstance(value, int | float | list | tuple):
         # An entry may be a tensor, as in `[sin(1), cos(1)]`.
         number = lambda e: e.tolist() if isinstance(e, Tensor) else e

@@ -133,6 +133,8 @@ def _says_so(error: BaseException) -> bool:
     if isinstance(error, OSError) and error.errno in (ENOMEM, EAGAIN):
         return True
     text = text_of(error).lower()
+    if "catastrophic error: out of memory" in text:  # of the compiler of kernels
+        return True
     known = isinstance(error, ImportError | OSError | RuntimeError | SystemError)
     return known and any(saying in text for saying in _SAYINGS)
 
@@ -241,17 +243,6 @@ _SIGEV_THREAD = 2
 _CLOCK_PROCESS_CPUTIME_ID = 2
 _FLUSH_NANOSECONDS = 50_000_000
 """Numbers of Linux, and processor time between the text and the end, in nanoseconds."""
-
-SLOTS = 1 << 14
-"""Size of a frame beside which those of a deep import fit, in values."""
-
-
-def with_room(function: Any) -> None:
-    """Enlarge a function's frame, so that it and the frames of what is called lie in
-    one piece of memory: at the edge of a usual piece, of 16 KB, a call maps the next
-    one and a return unmaps it, a thousand times while NumPy is imported."""
-    function.__code__ = function.__code__.replace(co_stacksize=SLOTS)
-
 
 LOOK_SECONDS = 0.1
 """Time between two checks that the parent process still runs, in seconds."""

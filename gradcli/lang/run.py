@@ -16,8 +16,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from ..engine.dtypes import default_dtype
 from ..engine.errors import NOT_SCALAR, EngineError, UnknownSlope
 from ..engine.walk import inputs_first
 from ..ops import FUNCTIONS
+from ..ops.records import record
 from .compiler import compile_program
 from .errors import OTHER_ARGUMENTS, ProgramError, Span
 from .excerpt import enumerated, place_of, shortened
@@ -49,19 +50,12 @@ OUTPUT = "output"
 
 _CONTRACTED = "give --grad-output, or use gradcli jacobian"
 
-
 MAX_RECORDINGS = 4
 """Largest number of runs, the first one among them, after which none is recorded."""
 
-
-@dataclass(slots=True)
-class Replays:
-    """Replays of a program on arrays of the same shapes; ``runs`` were none of them."""
-
-    ways: list[Callable[[Sequence[Any]], tuple[Any, list[Any]]]] = field(
-        default_factory=list
-    )
-    runs: int = 0
+Replays: TypeAlias = "list[Callable[[Sequence[Any]], tuple[Any, list[Any]]] | None]"
+"""Replays of a program on arrays of the same shapes, one for each run that was none of
+them; None for a run that was not recorded."""
 
 
 class Session:
@@ -135,15 +129,16 @@ class Session:
         prepared = self.prepared.on(self._rebound)
         raws = [given.tensor.raw[()] for given in prepared.inputs]
         key = (*names, *[(raw.shape, raw.dtype, raw.strides) for raw in raws])
-        known = self._known.setdefault(key, Replays())
+        known = self._known.setdefault(key, [])
         with np.errstate(all="ignore"):
-            for replay in known.ways:
+            for replay in filter(None, known):
                 with suppress(Departed):
                     return replay(raws)
-            known.runs += 1
-            if 1 < known.runs <= MAX_RECORDINGS and prepared.factory.xp is NUMPY:
-                with suppress(Exception):  # what cannot be recorded runs below
-                    known.ways.append(self._recorded(prepared, raws, names))
+            if len(known) < MAX_RECORDINGS:
+                known.append(None)
+                if len(known) > 1 and prepared.factory.xp is NUMPY:
+                    with suppress(Exception):  # what cannot be recorded runs below
+                        known[-1] = self._recorded(prepared, raws, names)
             y, leaves = self(), prepared.environment
             grads = grad([y], [leaves[name] for name in names])
         return y.raw, [None if g is None else g.raw for g in grads]
@@ -181,7 +176,7 @@ class Session:
             return result, *output_of(result, self.of, code, factory)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Run:
     """A run of a program: its output with the recorded graph, variables and notes."""
 
@@ -233,6 +228,12 @@ class Run:
         made = self.output.grad_fn
         return None if made is None or made.span is None else Span(*made.span)
 
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of inputs and variables that are tensors, by name."""
+        known = {**self.prepared.environment, **self.variables}
+        tensors = {n: v for n, v in known.items() if isinstance(v, Tensor)}
+        return {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+
     def of_value(self, name: str, value: Tensor) -> Run:
         """Return this run with another of its values as the output."""
         return Run(self.prepared, name, value, name, self.variables, self.notes)
@@ -258,6 +259,9 @@ class Run:
         hint = "a name without a value is an input: use one in the program"
         if self.differentiated:
             raise no_gradient()
+        own = min(self.prepared.code.assigned, default=None)
+        if own is not None:
+            hint = f"'{own}' has its value in the program: give it behind, {own}=3"
         if self.inputs:
             hint = "--wrt names no input that it depends on"
         raise ProgramError("E596", message, hint=hint)
@@ -336,23 +340,6 @@ def no_gradient() -> ProgramError:
     return ProgramError("E596", message, hint=hint)
 
 
-def execute(
-    prepared: Prepared,
-    *,
-    of: str | None = None,
-    max_steps: int = MAX_STEPS,
-    trace: Trace | None = None,
-    library: TensorLibrary | None = None,
-) -> Run:
-    """Return the run of a program; the arguments are those of `Session`.
-
-    Raises:
-        ProgramError: the program fails, or has no output.
-    """
-    session = Session(prepared, of, max_steps=max_steps, trace=trace, library=library)
-    return session.run()
-
-
 def evaluate(
     source: str,
     inputs: Mapping[str, Tensor],
@@ -371,17 +358,31 @@ def evaluate(
     """
     tensors = (each for each in inputs.values() if isinstance(each, Tensor))
     xp = next((tensor.xp for tensor in tensors), NUMPY)
-    program = parse(source, inputs)
     with default_dtype(dtype):
         if xp.symbolic and not xp.in_floats:
-            from .exactly import ExactFactory, ExactLibrary, exact_code
+            from .exactly import (
+                ExactFactory,
+                ExactLibrary,
+                exact_code,
+                exactly_compiled,
+            )
 
             exact = ExactLibrary(ExactFactory(xp, dtype, seed))
-            code = exact_code(program, typed)
+            if typed is None:
+                code = exactly_compiled(source, frozenset(inputs))
+            else:
+                code = exact_code(parse(source, inputs), typed)
             with xp.taking_numbers():
                 return computed(code, inputs, exact, of, max_steps)
         library = TensorLibrary(Factory(xp, dtype, seed))
-        return computed(compile_program(program), inputs, library, of, max_steps)
+        code = _compiled(source, frozenset(inputs))
+        return computed(code, inputs, library, of, max_steps)
+
+
+@lru_cache(maxsize=4)
+def _compiled(source: str, names: frozenset[str]) -> Code:
+    """Return a program compiled to steps; it is mostly run at several points."""
+    return compile_program(parse(source, names))
 
 
 def computed(

@@ -12,27 +12,27 @@ except that a value comes before the targets that it is assigned to.
 import gc
 from collections.abc import Container, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from types import GeneratorType
 from typing import Any, NamedTuple, TypeVar, cast, get_args, get_type_hints
 
+from ..ops.records import record
 from .errors import Span
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class SyntaxNode:
     """A part of the tree, with the span of text that it was read from."""
 
     span: Span
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Expression(SyntaxNode):
     """A node that has a value."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Literal(Expression):
     """A number, string, True, False, None or Ellipsis; `written` is its text, where the
     span is not its own."""
@@ -41,7 +41,7 @@ class Literal(Expression):
     written: str = ""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Name(Expression):
     """A name that is read; `qualified` if it had a prefix, such as `torch.`, and with
     the title of the library that the prefix means, if it is another one."""
@@ -51,7 +51,7 @@ class Name(Expression):
     source: str = ""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Unary(Expression):
     """An operator with one operand: `-x`, `+x`, `not x`."""
 
@@ -60,7 +60,7 @@ class Unary(Expression):
     op_span: Span
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Binary(Expression):
     """An arithmetic operator with two operands: `+ - * / // % @ **`."""
 
@@ -70,7 +70,7 @@ class Binary(Expression):
     op_span: Span
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Chain(Expression):
     """Two operands or more, with an operator between neighbours."""
 
@@ -82,21 +82,21 @@ class Chain(Expression):
         return self.op_spans[0]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Compare(Chain):
     """A chain of comparisons: `a < b <= c`."""
 
     operators: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Logic(Chain):
     """A chain of one logical operator: `a and b and c`, or `a or b`."""
 
     operator: str
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Conditional(Expression):
     """A conditional expression: `then if test else otherwise`."""
 
@@ -106,7 +106,7 @@ class Conditional(Expression):
     op_span: Span
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Refusal(Expression):
     """An expression without a value: an error that another library's function is not
     computed at the operands that it was given."""
@@ -115,7 +115,7 @@ class Refusal(Expression):
     hint: str
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Keyword(SyntaxNode):
     """An argument of a call that is passed by name: `name=value`."""
 
@@ -123,7 +123,7 @@ class Keyword(SyntaxNode):
     value: Expression
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Call(Expression):
     """A call of a function of the library: `function(arguments)`."""
 
@@ -133,7 +133,7 @@ class Call(Expression):
     op_span: Span
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class MethodCall(Expression):
     """A call of a method: `receiver.method(arguments)`."""
 
@@ -144,7 +144,7 @@ class MethodCall(Expression):
     op_span: Span
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Attribute(Expression):
     """An attribute of a value: `value.name`."""
 
@@ -153,7 +153,7 @@ class Attribute(Expression):
     op_span: Span
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Index(Expression):
     """An index: `value[key]`; several keys are a `Sequence` of kind tuple."""
 
@@ -162,7 +162,7 @@ class Index(Expression):
     op_span: Span
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Slice(Expression):
     """A slice inside an index: `start:stop:step`."""
 
@@ -171,7 +171,7 @@ class Slice(Expression):
     step: Expression | None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Sequence(Expression):
     """A list or a tuple."""
 
@@ -179,7 +179,7 @@ class Sequence(Expression):
     items: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Comprehension(Expression):
     """A list of a value for each item: `value for target in iterable if test`."""
 
@@ -190,7 +190,7 @@ class Comprehension(Expression):
     unpacks: bool
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Apply(Expression):
     """A call of a function that the program defines: the arguments are assigned to the
     targets, the body is run, and the value is that of ``value``."""
@@ -201,12 +201,12 @@ class Apply(Expression):
     value: Expression
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Statement(SyntaxNode):
     """A node that is run for its effect."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Target(SyntaxNode):
     """A name that is assigned to."""
 
@@ -217,7 +217,7 @@ Parameter = tuple[Target, Expression | None]
 """A name that a function takes, with its value where a call gives none."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Definition(Statement):
     """A function that the program defines; ``size`` is the length of its code, in
     tokens, with that of the functions that it calls."""
@@ -229,7 +229,7 @@ class Definition(Statement):
     size: int
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Assign(Statement):
     """An assignment: `name = value`, or `a, b = value` if `unpacks`."""
 
@@ -239,7 +239,7 @@ class Assign(Statement):
     op_span: Span
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Augment(Statement):
     """An in-place operation: `name += value`; `operator` is the sign without `=`."""
 
@@ -250,21 +250,21 @@ class Augment(Statement):
     op_span: Span
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Evaluate(Statement):
     """A statement that is an expression."""
 
     value: Expression
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Block(SyntaxNode):
     """Statements that run one after another."""
 
     statements: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Branch(SyntaxNode):
     """One `if` or `elif` with its body."""
 
@@ -272,7 +272,7 @@ class Branch(SyntaxNode):
     body: Block
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class If(Statement):
     """A conditional: one `if`, any number of `elif`, and an optional `else`."""
 
@@ -280,7 +280,7 @@ class If(Statement):
     otherwise: Block | None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class For(Statement):
     """A loop `for name in iterable`, or `for a, b in iterable` if `unpacks`."""
 
@@ -290,7 +290,7 @@ class For(Statement):
     unpacks: bool
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class While(Statement):
     """A loop `while test`."""
 
@@ -298,7 +298,7 @@ class While(Statement):
     body: Block
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class With(Statement):
     """A block `with no_grad():`, or `with enable_grad():` if `enabled`."""
 
@@ -306,7 +306,7 @@ class With(Statement):
     body: Block
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Word(Statement):
     """The statement `break`, `continue` or `pass`."""
 
@@ -321,7 +321,7 @@ class Note(NamedTuple):
     span: Span
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Program(SyntaxNode):
     """A program, with the text that all spans refer to; ``doubts`` are the places of
     names that may be mathematical notation."""

@@ -9,7 +9,7 @@ of the run's dtype. Each recorded node keeps the span of the step that recorded 
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -17,11 +17,14 @@ from typing import TYPE_CHECKING
 from ..engine import AccumulateGrad, Node, Port, RecordingMode, Tensor, function
 from ..engine.beside import holds
 from ..engine.call import NamedResult
-from ..engine.modes import renewing
+from ..engine.errors import CallError
+from ..engine.modes import MODE, renewing
 from ..engine.operators import TRANSPOSES
-from ..ops import ALIASES, FUNCTIONS, offered
+from ..ops import ALIASES, FUNCTIONS, VIEW, Op, defaults, offered, parameters
+from .derivatives import derivative, followed
 from .errors import ProgramError, Span
 from .factory import CONSTRUCTORS, Draws, Factory
+from .fields import field_derivative
 from .maxima import MAX_LIST_DEPTH
 
 if TYPE_CHECKING:
@@ -77,7 +80,9 @@ class Functions(Mapping[str, Callable[..., object]]):
         found = self._methods.get(name)
         if found is None:
             own = public_name(name)
-            made = self[own] if FUNCTIONS[own].further else self._lifting(function(own))
+            made = self._lifting(function(own))
+            if FUNCTIONS[own].further or _goes_along(own):
+                made = self[own]
             found = self._methods[name] = made
         return found
 
@@ -86,6 +91,8 @@ class Functions(Mapping[str, Callable[..., object]]):
         table, a second argument can select another function."""
         entry = FUNCTIONS[name]
         call = self._lifting(function(name), -1 if entry.literal else 0)
+        if _goes_along(name):
+            return partial(self._along, name, call)
         if not (entry.further or entry.of_number):
             return call
         other = self[entry.further or entry.of_number]
@@ -106,6 +113,26 @@ class Functions(Mapping[str, Callable[..., object]]):
             return call(*args, **keywords)
 
         return either
+
+    def _along(
+        self, name: str, call: Callable[..., object], *args: object, **keywords: object
+    ) -> object:
+        """Return a call along a dimension, which for a vector may be left out.
+
+        Raises:
+            CallError: it is left out for an array of several dimensions.
+        """
+        if len(args) == 1 and keywords.keys().isdisjoint(("dim", "axis")):
+            x = _or_itself(args[0], vector_of, self._factory)
+            if isinstance(x, Tensor) and x.ndim == 1:
+                return call(x, 0, **keywords)
+            if isinstance(x, Tensor) and x.ndim > 1:
+                message = f"{name}() of shape {list(x.shape)} goes along a dimension"
+                way = f"{name}(x, 0) goes down the columns, {name}(x, 1) along the rows"
+                if x.ndim > 2:
+                    way = f"write {name}(x, 0) to {name}(x, {x.ndim - 1})"
+                raise CallError(message, ("x", "dim"), way_out=way)
+        return call(*args, **keywords)
 
     def __contains__(self, name: object) -> bool:
         return name in self._ready or is_function(str(name))
@@ -148,6 +175,15 @@ class Functions(Mapping[str, Callable[..., object]]):
             raise problem
 
         return lifted
+
+
+def _goes_along(name: str) -> bool:
+    """Return whether a function needs a dimension of its operand, and nothing else."""
+    entry = FUNCTIONS[name]
+    if not isinstance(entry, Op) or entry.memory is VIEW:
+        return False
+    optional = defaults(entry)
+    return [n for n in parameters(entry) if n not in optional][1:] == ["dim"]
 
 
 def of_rows(arg: object, factory: Factory) -> object:
@@ -253,6 +289,16 @@ class TensorLibrary:
         self.constants: Mapping[str, object] = CONSTANTS
         self.sampled: Mapping[str, Tensor] = {}
 
+    @property
+    def doubts(self) -> Sequence[Callable[[], None]]:
+        """Return the checks of values that a GPU has put off."""
+        put_off: Sequence[Callable[[], None]] = self.factory.xp.doubts
+        return put_off
+
+    def settle(self) -> None:
+        """Make the checks that were put off."""
+        self.factory.xp.settle()
+
     def method(self, value: object, name: str) -> Callable[..., object] | None:
         """Return the bound method of a value, or None if it has none of that name."""
         if not isinstance(value, Tensor):
@@ -269,6 +315,34 @@ class TensorLibrary:
     def vector(self, items: list[object]) -> Tensor | None:
         """Return the value of a list as an operand, or None if it cannot be one."""
         return vector(items, self.factory)
+
+    def followed(self, value: object, moved: bool = False) -> object:
+        """Return a value as a tensor that derivatives can be taken by, with an edge of
+        its own if it was ``moved`` from another name; what is no number as it is."""
+        tensor = self._as_tensor(value)
+        return value if tensor is None else followed(tensor, moved)
+
+    def derivative(self, value: object, given: object, name: str) -> Tensor:
+        """Return the recorded derivative of a value by the followed value of a name."""
+        found = derivative(self._as_tensor(value), given, name)
+        return found if MODE.enabled else found.detach()
+
+    def field_derivative(
+        self, kind: str, value: object, at: Sequence[tuple[str, object]], named: bool
+    ) -> Tensor:
+        """Return the divergence, the curl or the Laplacian of a value by coordinates,
+        by name and followed value; None for one that nothing depends on."""
+        known = [(n, None if x is None else self._as_tensor(x)) for n, x in at]
+        found = field_derivative(kind, self._as_tensor(value), known, named)
+        return found if MODE.enabled else found.detach()
+
+    def _as_tensor(self, value: object) -> Tensor | None:
+        if isinstance(value, Tensor):
+            return value
+        if isinstance(value, list):
+            return self.vector(value)
+        plain = isinstance(value, int | float) and not isinstance(value, bool)
+        return numbers(value, self.factory) if plain else None
 
     def _cast(self, value: Tensor) -> Tensor:
         """Return a tensor of truth values or integers as one of the run's dtype."""

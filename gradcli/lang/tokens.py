@@ -2,9 +2,9 @@
 
 The text is read once from left to right, in linear time. A sign or a keyword is its own
 kind (`"**"`, `"if"`); the other kinds are `name`, `number`, `string`, `newline`,
-`superscript`, `indent`, `dedent` and `end`. Brackets in the result match, and a line
-break inside them is no token. `^` has the kind `**` and `×` the kind `*`, because they
-mean the same.
+`superscript`, `primes`, `indent`, `dedent` and `end`. Brackets in the result match, and
+a line break inside them is no token. `^` has the kind `**` and `×` the kind `*`,
+because they mean the same.
 
     [t.kind for t in tokenize("y = 2*x")]
     # ['name', '=', 'number', '*', 'name', 'newline', 'end']
@@ -68,6 +68,8 @@ _PATTERN = re.compile(
 )
 _LINE_START = re.compile(r"(?P<blanks>[ \t\f]*)(?P<nothing>#[^\r\n]*|(?=[\r\n])|\Z)?")
 _PRIMED = re.compile(r"'{1,3}(?:\s*\([^()'\"]*\))?(?=\s*=)")
+_PRIMES = re.compile(r"['’′]{1,3}(?=\()")
+"""Pattern of the primes of a derivative: f''(x)."""
 TRIPLE = ("'''", '"""')
 TAB_STOP = 8
 _HUGE = f"the integer has more than {MAX_INTEGER_BITS} bits"
@@ -124,7 +126,7 @@ class _Tokenizer:
     def _name(self, start: int, end: int) -> int:
         """Add a name, in the form NFC if it has characters beyond ASCII."""
         source = self.source
-        if source[end : end + 1] in ("'", '"'):
+        if source[end : end + 1] in ("'", '"') and not self._has_primes(end):
             raise self._prefixed_string(source[start:end], start, end)
         wide = not source[start : end + 1].isascii()
         while wide and end < len(source) and _continues_name(source[end]):
@@ -134,7 +136,22 @@ class _Tokenizer:
             import unicodedata
 
             text = unicodedata.normalize("NFC", text)
-        return self._add_name(text, start, end)
+        self._add_name(text, start, end)
+        if source[end : end + 1] in ("'", "’", "′") and self._has_primes(end):
+            primes = _PRIMES.match(source, end)
+            assert primes is not None
+            return self._add("primes", len(primes[0]), end, primes.end())
+        return end
+
+    def _has_primes(self, at: int) -> bool:
+        """Return whether primes of a derivative stand here, and none is assigned."""
+        assigned = _PRIMED.match(self.source, at)
+        if not _PRIMES.match(self.source, at):
+            return False
+        if assigned is None:
+            return True
+        after = self.source[assigned.end() : assigned.end() + 20]
+        return after.lstrip().startswith("==")
 
     def _add_name(self, text: str, start: int, end: int) -> int:
         if end - start > MAX_NAME_CHARACTERS:
@@ -153,7 +170,7 @@ class _Tokenizer:
         plain = unicodedata.normalize("NFKC", character)
         if character in FOREIGN_CHARACTERS or plain != character:
             meant = FOREIGN_CHARACTERS.get(character, plain)
-            quote = "a shell knows straight quotes alone: type " + meant
+            quote = "a shell knows only straight quotes: type " + meant
             hint = quote if meant in ("'", '"') else f"write {meant}"
             message = f"'{character}' is a typographic character"
             error = self.fail("E202", message, start, start + 1, hint)
@@ -222,7 +239,7 @@ class _Tokenizer:
         elif word.isidentifier() and not (number == "0" and word[0] in "xXoObB"):
             if word[0] != "_":
                 return
-            hint = "underscores stand between digits"
+            hint = "underscores are written between digits"
         raise self.fail("E203", message, start, stop, hint)
 
     def _string(self, start: int, end: int) -> int:

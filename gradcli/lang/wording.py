@@ -21,6 +21,7 @@ from ..engine.errors import (
     ValueRangeError,
 )
 from ..ops import ALIASES, FUNCTIONS, checks
+from .derivatives import DIFF
 from .errors import MORE_MEMORY, OTHER_ARGUMENTS
 from .plain import described
 from .suggest import did_you_mean
@@ -88,6 +89,9 @@ def explain(
 ) -> Explanation | None:
     """Return code, message and hint for an exception; None if no rule applies."""
     failure = Failure(error, kind, name, args)
+    if name == DIFF and kind == "function" and len(args) > 1 and not _has_entries(args):
+        message = "diff differentiates by a name, and this is not one"
+        return "E302", message, "write diff(x^2, x); diff(v) has an array's differences"
     for known, rule in _RULES:
         found = rule(failure) if isinstance(error, known) else None
         if found is not None:
@@ -101,12 +105,22 @@ def explain(
     return None
 
 
+def _has_entries(args: tuple[object, ...]) -> bool:
+    """Return whether a call of `diff` is one for the differences of entries."""
+    first, count = args[:2]
+    has = isinstance(first, list) or bool(getattr(first, "ndim", 0))
+    return has and isinstance(count, int)
+
+
 def _call(failure: Failure) -> Explanation:
     error = failure.error
     assert isinstance(error, CallError)
     hint = did_you_mean(error.given, error.allowed) if error.given else None
     if hint is None and error.allowed:
         hint = f"its parameters are {', '.join(error.allowed)}"
+        if error.message.endswith(" needs dim"):
+            name = error.message.partition("(")[0]
+            hint += f"; for a vector write {name}({error.allowed[0]}, 0)"
     return "E302", error.message.replace("()", "", 1), error.way_out or hint
 
 
@@ -199,7 +213,7 @@ def _overflow(failure: Failure) -> Explanation | None:
         which = "nan" if "NaN" in failure.text else "an infinite number"
         return "E307", f"{which} cannot become an integer", None
     if isinstance(failure.error, ArithmeticError):
-        return "E399", "a number on the way is beyond the range of floats", None
+        return "E399", "an intermediate number is beyond the range of floats", None
     return None
 
 

@@ -7,8 +7,8 @@ is the recording of a sparse reverse pass whose entries alone depend on the grap
 that pass reads of the floats is asked again each time; where the answer is another one,
 or a number is not finite, the derivative is computed as if it were the first.
 
-    for _ in range(4):
-        y = x[1:] * x[:-1]          # the third call plans, the fourth follows the plan
+    for _ in range(3):
+        y = x[1:] * x[:-1]          # the second call plans, the third follows the plan
         jacobian(y, [x])
 """
 
@@ -45,9 +45,6 @@ MAX_PLANS = 16
 
 MAX_KEPT = 1 << 23
 """Largest number of entries that the matrices of all plans have."""
-
-MAX_MISSED = 8
-"""Largest number of times in a row that a plan does not serve; then it is given up."""
 
 MAX_KEY_BYTES = 1 << 20
 """Largest array of integers that belongs to a graph's structure, in bytes."""
@@ -186,7 +183,6 @@ class _Plan:
         if self.size > MAX_KEPT or (most is not None and self.size > most):
             raise _Unplanned
         self.replay = Replay(trace, values)
-        self.missed = 0
 
     def blocks(self, reading: _Reading) -> list[list[JacobianBlock]]:
         """Return the blocks of a graph of this structure.
@@ -225,14 +221,11 @@ def _places(matrix: Any, values: list[Any]) -> SparsePlaces | None:
     return found.places()
 
 
-_PLANS: OrderedDict[Hashable, _Plan | int] = OrderedDict()
-"""The plans by what is asked and the structure of the graph; a number: how often it was
-asked without one."""
+_PLANS: OrderedDict[Hashable, _Plan | None] = OrderedDict()
+"""The plans by what is asked and the structure of the graph; None: there is none, or it
+did not serve."""
 
 _LOCK = forkable()
-
-NEVER = 1 << 62
-"""Count of a structure that there is no plan for."""
 
 
 def asked_again(
@@ -258,41 +251,34 @@ def asked_again(
         return None
     key = outputs, most, forward, reading.key
     with _LOCK:
-        plan = _PLANS.pop(key, 0)
-        _PLANS[key] = plan if isinstance(plan, _Plan) else min(plan + 1, NEVER)
-    if plan == 1:
+        is_new, plan = key not in _PLANS, _PLANS.pop(key, None)
+    if is_new:
         plan = _planned(reading, outputs, most, forward)
-        with _LOCK:
-            _PLANS[key] = plan
+    found = None
+    if plan is not None:
+        try:
+            found = plan.blocks(reading)
+        except Departed:
+            plan = None
     with _LOCK:
+        _PLANS[key] = plan
         while len(_PLANS) > MAX_PLANS or _count_entries() > MAX_KEPT:
             _PLANS.popitem(last=False)
-    if isinstance(plan, int):
-        return None
-    try:
-        found = plan.blocks(reading)
-    except Departed:
-        plan.missed += 1
-        if plan.missed > MAX_MISSED:
-            with _LOCK:
-                _PLANS[key] = NEVER
-        return None
-    plan.missed = 0
     return found
 
 
 def _count_entries() -> int:
     """Return how many entries the matrices of all plans have."""
-    return sum(plan.size for plan in _PLANS.values() if isinstance(plan, _Plan))
+    return sum(plan.size for plan in _PLANS.values() if plan is not None)
 
 
 def _planned(
     reading: _Reading, outputs: Outputs, most: int | None, forward: bool
-) -> _Plan | int:
-    """Return a plan for graphs of a structure, or `NEVER`."""
+) -> _Plan | None:
+    """Return a plan for graphs of a structure, if there can be one."""
     try:
         with np.errstate(all="ignore"):
             return _Plan(reading, outputs, most, forward)
     except Exception:
         # Whatever a recording cannot follow, the graph itself can, or refuses.
-        return NEVER
+        return None

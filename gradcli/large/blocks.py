@@ -26,7 +26,6 @@ from ..engine.jacobian import (
     JacobianBlock,
     TooManyEntries,
     columns_of,
-    is_sparse,
     nobody_looks,
     rows_of,
 )
@@ -77,13 +76,13 @@ def hessian(output: Tensor, inputs: Sequence[Tensor]) -> list[list[JacobianBlock
         GradError: the output has more than one entry.
         TooManyEntries: the blocks together store more than `MAX_ENTRIES`.
     """
-    found = None
-    if _together([output], inputs, False):
-        found = _planned(output, inputs, gradient, MAX_ENTRIES)
-    if found is None:
-        found = without_lost(gradient(output, inputs), inputs, most=MAX_ENTRIES)
-        _note(output, inputs, gradient, False, found)
-    return found
+
+    def compute() -> list[list[JacobianBlock]]:
+        return without_lost(gradient(output, inputs), inputs, most=MAX_ENTRIES)
+
+    if not _together([output], inputs, False):
+        return compute()
+    return _by_plan(output, inputs, gradient, MAX_ENTRIES, False, compute)
 
 
 def hessian_product(
@@ -226,18 +225,17 @@ def structured(
             [JacobianBlock.of(t, y, x) for t, x in zip(row, inputs, strict=True)]
             for row, y in zip(found, outputs, strict=True)
         ]
-    planned = [_planned(y, inputs, itself, most, forward) for y in outputs]
-    known = [*chain(*filter(None, planned))]
-    if len(known) == len(outputs):
-        return known
-    if forward:
-        per_input = [columns_of(outputs, x, most) for x in inputs]
-        blocks = [[column[nr] for column in per_input] for nr in range(len(outputs))]
-    else:
-        blocks = [rows_of(y, inputs, most) for y in outputs]
-    for y, row in zip(outputs, blocks, strict=True):
-        _note(y, inputs, itself, forward, [row])
-    return blocks
+
+    def row_of_blocks(y: Tensor) -> list[list[JacobianBlock]]:
+        if forward:
+            return [[columns_of([y], x, most)[0] for x in inputs]]
+        return [rows_of(y, inputs, most)]
+
+    planned = (
+        _by_plan(y, inputs, itself, most, forward, partial(row_of_blocks, y))
+        for y in outputs
+    )
+    return [*chain(*planned)]
 
 
 def without_lost(
@@ -249,48 +247,14 @@ def without_lost(
     """Return the blocks of `structured`, in which what no path leads to is zero, and
     has no part in a sum, also where it is multiplied by what is not finite."""
     rows = structured(outputs, inputs, forward, most)
-    if not any(_is_lossy(block) for row in rows for block in row):
-        return rows
-    if forward:
-        for at, x in enumerate(inputs):
-            column = [row[at] for row in rows]
-            turned = [_turned(block) for block in column]
-            _replace_nan(turned, partial(column_of, outputs, x))
-            for block, matrix in zip(column, turned, strict=True):
-                block.matrix = None if matrix is None else matrix.T
-    else:
-        for y, row in zip(outputs, rows, strict=True):
-            matrices = [_turned(block, False) for block in row]
-            _replace_nan(matrices, partial(row_of, y, inputs))
-            for block, matrix in zip(row, matrices, strict=True):
-                block.matrix = matrix
+    for y, row in zip(outputs, rows, strict=True):
+        for x, block in zip(inputs, row, strict=True):
+            # NaN of a matrix that stores no zeros is at the end of a path.
+            dense = block.matrix is not None and not block.sparse
+            if dense and has_nan(block.matrix):
+                ((alone,),) = by_passes([y], [x], forward)
+                block.matrix = JacobianBlock.of(alone, y, x).matrix
     return rows
-
-
-def _is_lossy(block: JacobianBlock) -> bool:
-    """Return whether a block has NaN, and a matrix that stores its zeros; NaN of others
-    is at the end of a path."""
-    return block.matrix is not None and not block.sparse and has_nan(block.matrix)
-
-
-def _turned(block: JacobianBlock, turn: bool = True) -> Any:
-    """Return a block's matrix, or its transpose; a copy if it is to be changed."""
-    matrix = block.matrix
-    if matrix is None:
-        return None
-    matrix = matrix.copy() if _is_lossy(block) else matrix
-    return matrix.T if turn else matrix
-
-
-def _replace_nan(matrices: Sequence[Any], again: Callable[[int], list[Any]]) -> None:
-    """Replace NaN in dense matrices by what a pass for the row alone gives."""
-    dense = [m for m in matrices if m is not None and not is_sparse(m) and has_nan(m)]
-    lines = sorted({nr for m in dense for nr in (m != m).any(1).nonzero()[0].tolist()})
-    for nr in lines:
-        for m, found in zip(matrices, again(nr), strict=True):
-            if any(m is each for each in dense):
-                lost = m[nr] != m[nr]
-                m[nr][lost] = 0 if found is None else found.reshape(-1)[lost]
 
 
 def itself(y: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
@@ -298,45 +262,32 @@ def itself(y: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
     return [y]
 
 
-def _planned(
-    y: Tensor,
-    inputs: Sequence[Tensor],
-    outputs: Callable[[Tensor, Sequence[Tensor]], list[Tensor]],
-    most: int | None,
-    forward: bool = False,
-) -> list[list[JacobianBlock]] | None:
-    """Return the blocks by a plan for graphs of this structure, if there is one."""
-    if _question(y, inputs, outputs, forward) not in _SPARSE:
-        return None
-    from .again import asked_again
-
-    return asked_again(y, inputs, outputs, most, forward)
-
-
 _SPARSE: set[Hashable] = set()
 """Questions, by the shapes of output and inputs, whose last answer was sparse."""
 
 
-def _question(
-    y: Tensor, inputs: Sequence[Tensor], outputs: object, forward: bool
-) -> Hashable:
-    return outputs, forward, y.raw.shape, *[x.raw.shape for x in inputs]
-
-
-def _note(
+def _by_plan(
     y: Tensor,
     inputs: Sequence[Tensor],
-    outputs: object,
+    outputs: Callable[[Tensor, Sequence[Tensor]], list[Tensor]],
+    most: int | None,
     forward: bool,
-    rows: Sequence[Sequence[JacobianBlock]],
-) -> None:
-    """Note whether a question has a sparse answer, which is planned for if it is asked
-    again."""
-    asked = _question(y, inputs, outputs, forward)
-    if any(block.sparse for row in rows for block in row):
-        _SPARSE.add(asked)
-    else:
-        _SPARSE.discard(asked)
+    compute: Callable[[], list[list[JacobianBlock]]],
+) -> list[list[JacobianBlock]]:
+    """Return the blocks by a plan for graphs of this structure, if there is one, and
+    else what ``compute`` returns; a question is planned for once it had a sparse
+    answer."""
+    question = outputs, forward, y.raw.shape, *[x.raw.shape for x in inputs]
+    if question in _SPARSE:
+        from .again import asked_again
+
+        planned = asked_again(y, inputs, outputs, most, forward)
+        if planned is not None:
+            return planned
+    found = compute()
+    sparse = any(block.sparse for row in found for block in row)
+    (_SPARSE.add if sparse else _SPARSE.discard)(question)
+    return found
 
 
 def _together(
@@ -418,6 +369,31 @@ def _assembled(
         return zeros_for(like, shape)
     full = [zeros_for(like, part_shape) if part is None else part for part in parts]
     found: Tensor = call("reshape", call("stack", full, dim), shape)
+    return found
+
+
+def mixed_derivatives(
+    y: Tensor, xs: Sequence[Tensor], powers: Sequence[tuple[int, ...]]
+) -> dict[tuple[int, ...], Tensor]:
+    """Return derivatives of one number by others, which are numbers, too.
+
+    Args:
+        y: the number.
+        xs: the numbers that it is differentiated by.
+        powers: for each derivative, how often it is taken by each of ``xs``; lower
+            orders first, and all of them.
+    """
+    found: dict[tuple[int, ...], Tensor] = {}
+    for own in powers:
+        at = next((k for k, power in enumerate(own) if power), None)
+        if at is None:
+            found[own] = y
+            continue
+        before = found[(*own[:at], own[at] - 1, *own[at + 1 :])]
+        g = None
+        if before.edge is not None:
+            (g,) = grad([before], [xs[at]], [None], True, True)
+        found[own] = Tensor(y.xp.zeros_like(y.raw), y.xp) if g is None else g
     return found
 
 

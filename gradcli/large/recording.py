@@ -26,7 +26,6 @@ import numpy as np
 from ..engine.arrays import ArrayNamespace
 from ..engine.beside import (
     BASIS,
-    Readable,
     WrappedArray,
     WrapperNamespace,
     give_operators,
@@ -37,8 +36,12 @@ from ..engine.beside import (
 from ..engine.raw import Params, Raw
 from ..ops.types import Shape
 from .columns import is_elementwise
-from .plan import needed
-from .tracing import Function, Trace, TraceValue, Untraceable
+from .kernel import needed
+from .tracing import Function, Trace, TracedArray, TraceValue, Untraceable, cast_to
+
+_ITEM, _TOLIST = operator.methodcaller("item"), operator.methodcaller("tolist")
+_SHAPE = operator.attrgetter("shape")
+"""Functions that read of an array what every replay has to read again."""
 
 Picker = Callable[[list[Any]], Any]
 
@@ -47,58 +50,37 @@ class Departed(Exception):
     """The error of a replay that gets another answer than the recording did."""
 
 
-class RecordedArray(Readable):
-    """An array of a recording; ``value`` is its number there."""
+def _calling(function: Function) -> Function:
+    """Return a method that records the call of a function of arrays."""
+    return lambda x, *args: x.__gradcli_namespace__.record(function, (x, *args), {})
 
-    __slots__ = ("data", "value")
 
-    def __init__(self, data: Any, xp: CallRecorder, value: TraceValue) -> None:
-        self.data = data
-        self.value = value
-        self.__gradcli_namespace__ = xp
+class RecordedArray(TracedArray):
+    """An array of a recording, all entries of which are known."""
+
+    __slots__ = ()
 
     @property
     def shape(self) -> Shape:
         found: Shape = self.data.shape
         return found
 
-    @property
-    def dtype(self) -> Any:
-        return self.data.dtype
-
-    @property
-    def flags(self) -> Any:
-        return self.data.flags
-
-    @property
-    def T(self) -> Any:
-        return self._call(np.transpose)
+    T = property(_calling(np.transpose))
+    all, any = _calling(np.all), _calling(np.any)
+    min, max = _calling(np.min), _calling(np.max)
 
     def astype(self, dtype: Any, copy: bool = True) -> Any:
-        return self._call(_cast, np.dtype(dtype))
+        return self.__gradcli_namespace__.record(cast_to(dtype), (self,), {})
 
     def copy(self, order: str = "C") -> Any:
-        return self._call(np.copy)
+        return self.__gradcli_namespace__.record(np.copy, (self,), {})
 
     def item(self) -> Any:
         """Return the only entry; a replay has to find the same."""
-        found: Any = self.__gradcli_namespace__.known(self, _item)
-        return found
+        return self.__gradcli_namespace__.known(self, _ITEM)
 
     def tolist(self) -> Any:
-        return self.__gradcli_namespace__.known(self, _tolist)
-
-    def all(self, axis: Any = None) -> Any:
-        return self._call(np.all, axis)
-
-    def any(self, axis: Any = None) -> Any:
-        return self._call(np.any, axis)
-
-    def min(self) -> Any:
-        return self._call(np.min)
-
-    def max(self) -> Any:
-        return self._call(np.max)
+        return self.__gradcli_namespace__.known(self, _TOLIST)
 
     def __len__(self) -> int:
         return len(self.data)
@@ -110,9 +92,6 @@ class RecordedArray(Readable):
         raise Untraceable("an array's memory is read")
 
     __setitem__ = __array__
-
-    def _call(self, function: Function, *args: object) -> Any:
-        return self.__gradcli_namespace__.record(function, (self, *args), {})
 
 
 give_operators(RecordedArray)
@@ -149,7 +128,7 @@ class CallRecorder(WrapperNamespace, of=RecordedArray):
             given = [*args, *kwargs.values()]
             chosen = [x for each in given for x in _inside(each) if x.dtype.kind != "f"]
             if chosen:  # the size may be theirs to say, as a mask's is
-                self.known(found, _shape_of)
+                self.known(found, _SHAPE)
         return found
 
     def calling(self, function: Function, *args: Any) -> Any:
@@ -363,10 +342,6 @@ def _only(read: list[int]) -> Picker:
     return lambda held: (held[at],)
 
 
-def _cast(x: Raw, dtype: Any) -> Raw:
-    return x.astype(dtype)
-
-
 def _inside(value: Any) -> list[RecordedArray]:
     """Return the arrays of a recording in an argument."""
     parts = value if isinstance(value, tuple | list) else (value,)
@@ -378,15 +353,3 @@ def _is_plain(answer: object) -> bool:
     if isinstance(answer, tuple | list):
         return all(map(_is_plain, answer))
     return answer is None or isinstance(answer, bool | int | float | str)
-
-
-def _shape_of(x: Raw) -> Shape:
-    return x.shape
-
-
-def _item(x: Raw) -> Any:
-    return x.item()
-
-
-def _tolist(x: Raw) -> Any:
-    return x.tolist()

@@ -19,12 +19,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
 from ..engine.arrays import ArrayNamespace
-from ..engine.beside import WrappedArray, WrapperNamespace, give_operators, whole
+from ..engine.beside import Readable, WrapperNamespace, give_operators, whole
 from ..engine.raw import Params, Raw, RawDtype
 from ..ops.basis import ARITHMETIC, SPECIAL, UFUNCS
 from ..ops.types import Dims, Shape
@@ -149,19 +150,35 @@ class Trace:
         return TraceValue(self.inputs + len(self.steps) - 1)
 
 
-class Sample(WrappedArray):
-    """An array of which a few entries are known, or a number computed from such arrays.
+class TracedArray(Readable):
+    """An array of a trace.
 
-    data   the known entries, or the number
+    data   its entries, those that are known, or a number computed from them
     value  its value in the trace
     """
 
     __slots__ = ("data", "value")
 
-    def __init__(self, data: Raw, xp: SampleNamespace, value: TraceValue) -> None:
+    def __init__(self, data: Any, xp: WrapperNamespace, value: TraceValue) -> None:
         self.data = data
         self.value = value
         self.__gradcli_namespace__ = xp
+
+    @property
+    def dtype(self) -> RawDtype:
+        found: RawDtype = self.data.dtype
+        return found
+
+    @property
+    def flags(self) -> Any:
+        return self.data.flags
+
+
+class Sample(TracedArray):
+    """An array of which a few entries are known, or a number computed from such
+    arrays."""
+
+    __slots__ = ()
 
     @property
     def trace(self) -> Trace:
@@ -177,22 +194,11 @@ class Sample(WrappedArray):
         """The number of known entries, on which no trace depends."""
         return int(self.data.size)
 
-    @property
-    def dtype(self) -> RawDtype:
-        return self.data.dtype
-
-    @property
-    def flags(self) -> Any:
-        return self.data.flags
-
     def astype(self, dtype: Any, copy: bool = True) -> Sample:
-        dtype = np.dtype(dtype)
         if dtype == self.dtype:
             return self.copy()
-        found: Sample = self.__gradcli_namespace__.call_traced(
-            _CASTS.setdefault(dtype, Cast(dtype)), (self,)
-        )
-        return found
+        xp: SampleNamespace = self.__gradcli_namespace__
+        return xp.call_traced(cast_to(dtype), (self,))
 
     def copy(self, order: str = "C") -> Sample:
         """Return a sample of the same value; changing it does not change this one."""
@@ -335,17 +341,19 @@ class SampleNamespace(WrapperNamespace, of=Sample):
         return Sample(held, self, self.trace.add(constant, (everywhere,), {}, held))
 
 
+@dataclass(frozen=True, slots=True)
 class Cast:
     """A function that converts arrays to a dtype."""
 
-    def __init__(self, dtype: RawDtype) -> None:
-        self.dtype = dtype
+    dtype: RawDtype
 
     def __call__(self, x: Raw) -> Raw:
         return x.astype(self.dtype)
 
 
-_CASTS: dict[RawDtype, Cast] = {}
+def cast_to(dtype: Any) -> Cast:
+    """Return the function that converts arrays to a dtype."""
+    return Cast(np.dtype(dtype))
 
 
 def constant(x: Raw) -> Raw:

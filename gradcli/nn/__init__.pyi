@@ -11,17 +11,7 @@ from .containers import ModuleList as ModuleList
 from .containers import ParameterDict as ParameterDict
 from .containers import ParameterList as ParameterList
 from .containers import Sequential as Sequential
-from .linear import Bilinear as Bilinear
-from .linear import Embedding as Embedding
-from .linear import EmbeddingBag as EmbeddingBag
-from .linear import Identity as Identity
-from .linear import Linear as Linear
-from .linear import PReLU as PReLU
-from .linear import Softmax2d as Softmax2d
 from .module import Module as Module
-from .norm import GroupNorm as GroupNorm
-from .norm import LayerNorm as LayerNorm
-from .norm import RMSNorm as RMSNorm
 from .parameter import Parameter as Parameter
 from .recurrent import GRUCell as GRUCell
 from .recurrent import LSTMCell as LSTMCell
@@ -67,12 +57,9 @@ from .table import Fold as Fold
 from .table import GELU as GELU
 from .table import GLU as GLU
 from .table import GRU as GRU
-from .table import GaussianNLLLoss as GaussianNLLLoss
-from .table import Hardshrink as Hardshrink
 from .table import Hardsigmoid as Hardsigmoid
 from .table import Hardswish as Hardswish
 from .table import Hardtanh as Hardtanh
-from .table import HingeEmbeddingLoss as HingeEmbeddingLoss
 from .table import HuberLoss as HuberLoss
 from .table import InstanceNorm1d as InstanceNorm1d
 from .table import InstanceNorm2d as InstanceNorm2d
@@ -94,7 +81,6 @@ from .table import NLLLoss as NLLLoss
 from .table import PairwiseDistance as PairwiseDistance
 from .table import PixelShuffle as PixelShuffle
 from .table import PixelUnshuffle as PixelUnshuffle
-from .table import PoissonNLLLoss as PoissonNLLLoss
 from .table import RReLU as RReLU
 from .table import ReLU as ReLU
 from .table import ReLU6 as ReLU6
@@ -110,9 +96,7 @@ from .table import Sigmoid as Sigmoid
 from .table import SmoothL1Loss as SmoothL1Loss
 from .table import SoftMarginLoss as SoftMarginLoss
 from .table import Softmax as Softmax
-from .table import Softmin as Softmin
 from .table import Softplus as Softplus
-from .table import Softshrink as Softshrink
 from .table import Softsign as Softsign
 from .table import Tanh as Tanh
 from .table import Tanhshrink as Tanhshrink
@@ -124,5 +108,15 @@ from .table import ZeroPad2d as ZeroPad2d
 from .table import ZeroPad3d as ZeroPad3d
 from .transformer import MultiheadAttention as MultiheadAttention
 from .transformer import TransformerEncoderLayer as TransformerEncoderLayer
+from .weighted import Bilinear as Bilinear
+from .weighted import Embedding as Embedding
+from .weighted import EmbeddingBag as EmbeddingBag
+from .weighted import GroupNorm as GroupNorm
+from .weighted import Identity as Identity
+from .weighted import LayerNorm as LayerNorm
+from .weighted import Linear as Linear
+from .weighted import PReLU as PReLU
+from .weighted import RMSNorm as RMSNorm
+from .weighted import Softmax2d as Softmax2d
 
 __all__: list[str]

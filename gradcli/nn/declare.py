@@ -2,7 +2,7 @@
 
 Invariant: a declared layer is a class as any other: it can be derived from, copied and
 pickled, and its options are attributes that may be set at any time. `module` makes one
-of a function alone, whose parameters after the operands the constructor takes; ``head``
+of one function, whose parameters after the operands the constructor takes; ``head``
 begins the constructor of one that has tensors of its own, made with `add_parameters`.
 
     Softplus = module("Softplus", F.softplus)
@@ -29,12 +29,15 @@ from operator import attrgetter
 from string import Formatter
 from typing import Any, ClassVar, TypeVar
 
-from ..engine.creation import empty
 from ..engine.raw import Params
 from ..engine.record import function as of_row
-from ..engine.signatures import Parameters, constructor, described, listed, new_class
+from ..engine.tensor import Tensor
 from ..ops import FUNCTIONS
+from ..torch.creation import empty
+from ..torch.signatures import Parameters, constructor, described, listed, new_class
 from . import parameter
+from .functional.declare import FLAGS, Flag, reduction_of
+from .functional.layers import check_probability
 from .module import Module
 
 Function = Callable[..., object]
@@ -43,8 +46,16 @@ F = TypeVar("F", bound=Callable[..., None])
 PLACE = ("device", "dtype")
 """Parameters that say where tensors are made, and are no attributes."""
 
+Sizes = int | Sequence[int]
+"""Type of a size for all spatial dimensions, or for each."""
+
 MODE = "training"
 """The parameter that is the module's mode."""
+
+
+def each(value: Sizes, rank: int) -> tuple[int, ...]:
+    """Repeat one number for every spatial dimension; several stay as they are."""
+    return (value,) * rank if isinstance(value, int) else tuple(value)
 
 
 def head(*left_out: str) -> Callable[[F], F]:
@@ -114,7 +125,7 @@ def applying(
 
 
 def parameters_of(function: Function) -> list[Parameter]:
-    """List a function's parameters but for ``out``, which no layer has."""
+    """List a function's parameters except ``out``, which no layer has."""
     every = inspect.signature(function).parameters.values()
     return [each for each in every if each.name != "out"]
 
@@ -177,7 +188,7 @@ class Applied(Module):
 
     operands           how many of the function's parameters ``forward`` takes
     order              the constructor's parameters, where their order is another
-    hidden             parameters of the function that the module leaves alone
+    hidden             parameters of the function that the module does not set
     constructor_only   parameters that are settled there, and are no attributes
     """
 
@@ -224,7 +235,7 @@ def module(
         base: the class that this one is derived from; see there for what follows.
         operands, hidden: None: as the base has it.
         shown: a format of what the module says of itself; None: as the base says.
-        keyword_only: whether the constructor takes options by name alone.
+        keyword_only: whether the constructor takes options only by name.
         defaults: defaults that the constructor has for itself.
 
     Raises:
@@ -289,3 +300,101 @@ def ranks(name: str, base: type[Module], **facts: Any) -> tuple[type, ...]:
         members |= {"rank": i + 1, "__doc__": f"Over {over}. {base.__doc__}"}
         classes.append(new_class(f"{name}{i + 1}d", (base,), members))
     return tuple(classes)
+
+
+# what members of a family have in common
+
+
+class _Along(Applied):
+    """A function along a dimension; its warnings point at the module's caller."""
+
+    order = "dim"
+    hidden = "dtype"
+    extra_repr = saying("dim={dim}")
+    _stacklevel = 5
+
+
+class _DropoutNd(Applied):
+    """A function that sets entries to 0 by chance."""
+
+    extra_repr = saying("p={p}, inplace={inplace}")
+
+    @classmethod
+    def _settle(cls, given: Params) -> None:
+        check_probability(given["p"])
+
+
+WINDOWS = "kernel_size={kernel_size}, stride={stride}, padding={padding}"
+
+
+class _AvgPoolNd(Applied):
+    """The mean of each window; without a stride windows lie side by side."""
+
+    extra_repr = saying(WINDOWS)
+
+    @classmethod
+    def _settle(cls, given: Params) -> None:
+        if given["stride"] is None:
+            given["stride"] = given["kernel_size"]
+
+
+class _AvgPool1d(_AvgPoolNd):
+    """The mean of each window of a sequence; sizes are kept as tuples."""
+
+    @classmethod
+    def _settle(cls, given: Params) -> None:
+        super()._settle(given)
+        for name in ("kernel_size", "stride", "padding"):
+            given[name] = each(given[name], 1)
+
+
+class _MaxPoolNd(_AvgPoolNd):
+    """The largest entry of each window."""
+
+    order = "kernel_size stride padding dilation return_indices ceil_mode"
+    extra_repr = saying(f"{WINDOWS}, dilation={{dilation}}, ceil_mode={{ceil_mode}}")
+
+
+class _Adaptive(Applied):
+    """A function over as many windows as are asked for."""
+
+    extra_repr = saying("output_size={output_size}")
+
+
+class _Loss(Applied):
+    """A loss; ``reduction`` says how the losses of the entries are put together."""
+
+    operands = 2
+    constructor_only = FLAGS
+    extra_repr = saying("")
+    weights = ("weight", "pos_weight")
+    """Options that are tensors, and so buffers of the module."""
+    reduction: str
+
+    def __init__(
+        self, size_average: Flag = None, reduce: Flag = None, reduction: str = "mean"
+    ) -> None:
+        self._keep({"reduction": reduction_of(size_average, reduce, reduction)})
+
+    @classmethod
+    def _settle(cls, given: Params) -> None:
+        if "reduce" in given:
+            flags = given.pop("size_average"), given.pop("reduce")
+            given["reduction"] = reduction_of(*flags, given["reduction"], 4)
+
+    def _keep(self, given: Params) -> None:
+        tensors = {name: given.pop(name) for name in self.weights if name in given}
+        super()._keep(given)
+        for name, value in tensors.items():
+            self.register_buffer(name, value)
+
+
+class _WeightedLoss(_Loss):
+    """A loss whose entries or classes count by a weight."""
+
+    def __init__(
+        self, weight: Tensor | None = None, size_average: Flag = None,
+        reduce: Flag = None, reduction: str = "mean",
+    ) -> None:  # fmt: skip
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)

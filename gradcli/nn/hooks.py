@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..autograd.function import Function
-from ..engine.creation import zeros_like
-from ..engine.hooks import RemovableHandle
 from ..engine.modes import is_grad_enabled
 from ..engine.raw import Params
 from ..engine.tensor import Tensor
+from ..torch.creation import zeros_like
+from ..torch.node_hooks import RemovableHandle
 
 Grads = tuple[Tensor | None, ...]
 Hook = Callable[..., Any]
@@ -40,7 +40,7 @@ class ModuleHooks:
     """All hooks of one module.
 
     Those of the forward pass take ``(module, args, kwargs)``, and the output; the older
-    ones of the backward pass see the gradients of the module's last node alone.
+    ones of the backward pass see only the gradients of the module's last node.
     """
 
     before_forward: Shelf = field(default_factory=OrderedDict)

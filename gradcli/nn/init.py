@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 
-from ..engine.creation import empty_like
-from ..engine.draws import randperm
 from ..engine.modes import RecordingOff
 from ..engine.record import call
 from ..engine.tensor import Tensor
+from ..torch.creation import empty_like
+from ..torch.draws import randperm
 
 GAINS = {
     "linear": 1.0, "identity": 1.0, "sigmoid": 1.0, "tanh": 5.0 / 3,

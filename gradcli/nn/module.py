@@ -1,7 +1,7 @@
 """Modules: functions with parameters, which may be made of other modules.
 
-Invariant: parameters, buffers and children stand in three ordered tables, found as
-attributes; a name stands in one of them at most, and its value is of the table's kind
+Invariant: parameters, buffers and children are in three ordered tables, found as
+attributes; a name is in one of them at most, and its value is of the table's kind
 or None. Whatever walks a module walks these tables and nothing else. Calling a module
 runs its ``forward``, between its hooks if there are any. Its state is all parameters
 and persistent buffers by dotted name: each module saves and loads its own entries, by
@@ -22,12 +22,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from ..engine import dtypes
-from ..engine.creation import empty_like
-from ..engine.hooks import RemovableHandle
 from ..engine.modes import RecordingOff
 from ..engine.raw import Params, Run
-from ..engine.signatures import Parameters
 from ..engine.tensor import Tensor, clear_grad
+from ..torch.node_hooks import RemovableHandle
+from ..torch.signatures import Parameters
 from .hooks import Hook, ModuleHooks, Shelf, put
 from .parameter import Parameter
 
@@ -245,15 +244,16 @@ class Module:
         Raises:
             AttributeError: there is none.
         """
-        return _below("_modules", self, target) if target else self
-
-    def get_parameter(self, target: str) -> Parameter:
-        """Return the parameter with a dotted name, as `get_submodule` does."""
-        return _below("_parameters", self, target)  # type: ignore[no-any-return]
-
-    def get_buffer(self, target: str) -> Tensor:
-        """Return the buffer with a dotted name, as `get_submodule` does."""
-        return _below("_buffers", self, target)  # type: ignore[no-any-return]
+        module: Any = self
+        for name in target.split(".") if target else ():
+            if not hasattr(module, name):
+                raise AttributeError(
+                    f"{type(module).__name__} has no attribute `{name}`"
+                )
+            if name not in module._modules:
+                raise AttributeError(f"`{name}` is not a child module")
+            module = getattr(module, name)
+        return module  # type: ignore[no-any-return]
 
     def apply(self: M, fn: Callable[[Any], object]) -> M:
         """Call ``fn`` with every module, children before their parents."""
@@ -293,9 +293,8 @@ class Module:
     def _apply(self: M, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> M:
         """Apply ``fn`` to what every parameter, gradient and buffer holds; with
         ``recurse`` in the modules below first."""
-        if recurse:
-            for child in self.children():
-                child._apply(fn)
+        for child in self.children() if recurse else ():
+            child._apply(fn)
         with RecordingOff():
             for parameter in self._parameters.values():
                 if parameter is not None:
@@ -335,10 +334,6 @@ class Module:
             return tensor.to(*others, **kwargs, **turned)
 
         return self._apply(move)
-
-    def to_empty(self: M, *, device: object, recurse: bool = True) -> M:
-        """Move to a device without the values, which are to be set anew."""
-        return self._apply(lambda t: empty_like(t, device=device), recurse)
 
     def share_memory(self: M) -> M:
         """Do nothing: processes share no tensors here."""
@@ -425,7 +420,7 @@ class Module:
 
     def register_backward_hook(self, hook: Hook) -> RemovableHandle:
         """Call ``hook(module, grad_input, grad_output)`` with the gradients of the
-        last node alone; `register_full_backward_hook` sees the whole module's."""
+        last node; `register_full_backward_hook` sees the whole module's."""
         return put(self._module_hooks().at_last_node, hook)
 
     # state
@@ -563,18 +558,6 @@ def _demand(table: str, name: str, value: object) -> None:
             f"cannot assign {kind(value)!r} as {called} {name!r} "
             f"({wanted} or None expected)"
         )
-
-
-def _below(table: str, owner: Any, target: str) -> Any:
-    """Return the member of a table that has a dotted name below a module."""
-    path, dot, name = target.rpartition(".")
-    if dot:
-        owner = _below("_modules", owner, path)
-    if not hasattr(owner, name):
-        raise AttributeError(f"{type(owner).__name__} has no attribute `{name}`")
-    if name not in owner.__dict__[table]:
-        raise AttributeError(f"`{name}` is not a {TABLES[table][0]}")
-    return getattr(owner, name)
 
 
 def _load(

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.creation import empty
 from ..engine.modes import RecordingOff
 from ..engine.tensor import Tensor
+from ..torch.creation import empty
 
 _new = object.__new__
 

@@ -20,9 +20,9 @@ from typing import Any
 from ..engine.dtypes import float32
 from ..engine.raw import Params
 from ..engine.record import apply, call
-from ..engine.signatures import constructor, new_class
 from ..engine.tensor import Tensor
 from ..ops import OPS
+from ..torch.signatures import constructor, new_class
 from . import functional as F
 from . import init
 from .declare import add_parameters, head, saying
@@ -169,7 +169,7 @@ class RNNBase(_Recurrent):
         num_layers: how many layers; each runs on the output of the one before.
         batch_first: sequences come as (N, L, input_size).
         dropout: how much is dropped between layers in training.
-        bidirectional: run backwards as well; outputs stand side by side.
+        bidirectional: run backwards as well; outputs are concatenated.
 
     Returns:
         The outputs of the last layer, and the last state of every layer and direction.
@@ -193,7 +193,7 @@ class RNNBase(_Recurrent):
         check_probability(dropout)
         if dropout > 0 and num_layers == 1:
             warnings.warn(
-                "dropout is between layers, and there is one layer alone",
+                "dropout is between layers, and there is only one layer",
                 stacklevel=5,
             )
         if proj_size and not 0 < proj_size < hidden_size:

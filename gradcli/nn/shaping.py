@@ -1,4 +1,4 @@
-"""Layers that change the size alone, or add a border.
+"""Layers that change only the size, or add a border.
 
 Invariant: widths of a border come in pairs, the last dimension's first.
 
@@ -11,8 +11,7 @@ from typing import ClassVar
 
 from ..engine.tensor import Tensor
 from . import functional as F
-from .convolution import Sizes, each
-from .declare import applying, head, saying
+from .declare import Sizes, applying, each, head, saying
 from .module import Module
 
 Growth = float | tuple[float, ...]

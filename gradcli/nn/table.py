@@ -2,7 +2,7 @@
 
 Invariant: nothing is computed here; a module has the name of its function, which is
 written in small letters with underscores, and the function's parameters with their
-defaults. What modules of a family have in common beside that stands in `families`.
+defaults. The parts that modules of a family share are in their base, in `declare`.
 
     LeakyReLU(0.1)(x)           # functional.leaky_relu(x, 0.1)
 """
@@ -12,9 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 from . import functional as F
-from .convolution import _Conv, _ConvTransposeNd
-from .declare import Applied, module, ranks
-from .families import (
+from .declare import (
+    Applied,
     _Adaptive,
     _Along,
     _AvgPool1d,
@@ -23,10 +22,12 @@ from .families import (
     _Loss,
     _MaxPoolNd,
     _WeightedLoss,
+    module,
+    ranks,
 )
-from .norm import _BatchNorm, _InstanceNorm
 from .recurrent import network
 from .shaping import _ConstantPadNd, _PadNd
+from .weighted import _BatchNorm, _Conv, _ConvTransposeNd, _InstanceNorm
 
 _FUNCTIONS = {
     name.replace("_", ""): getattr(F, name)
@@ -47,9 +48,8 @@ def _offer(names: str, base: type[Applied] = Applied, **options: Any) -> None:
 _offer("ReLU LeakyReLU ELU CELU SELU SiLU Mish Sigmoid LogSigmoid Tanh Softplus")
 _offer("Softsign Tanhshrink Threshold GLU RReLU Hardtanh ReLU6")
 _offer("GELU", shown="approximate={approximate!r}")
-_offer("Hardshrink Softshrink", shown="{lambd}")
 _offer("Hardsigmoid Hardswish", shown="")
-_offer("Softmax LogSoftmax Softmin", _Along)
+_offer("Softmax LogSoftmax", _Along)
 
 # Dropout and windows
 
@@ -93,8 +93,6 @@ LSTM = network("LSTM", "Long short-term memories; the state is (h, c).")
 Flatten = module("Flatten", "flatten", start_dim=1)
 _offer("CosineSimilarity PairwiseDistance", operands=2, shown="")
 _offer("MSELoss L1Loss HuberLoss SmoothL1Loss SoftMarginLoss", _Loss)
-_offer("PoissonNLLLoss HingeEmbeddingLoss", _Loss)
-_offer("GaussianNLLLoss", _Loss, operands=3, keyword_only=True)
 _offer("MarginRankingLoss", _Loss, operands=3, margin=0.0)
 _offer("TripletMarginLoss", _Loss, operands=3, p=2.0)
 _offer("NLLLoss", _WeightedLoss)

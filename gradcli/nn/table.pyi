@@ -1,28 +1,27 @@
 """Written by ``python -m tests.tools.stubs``."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gradcli.engine.tensor import Tensor
-from gradcli.nn.convolution import Sizes
+from gradcli.nn.declare import Sizes
 from gradcli.nn.functional.declare import Flag
-from gradcli.optim.optimizer import Optimizer
-from gradcli.nn.convolution import _Conv
-from gradcli.nn.convolution import _ConvTransposeNd
 from gradcli.nn.declare import Applied
-from gradcli.nn.families import _Adaptive
-from gradcli.nn.families import _Along
-from gradcli.nn.families import _AvgPool1d
-from gradcli.nn.families import _AvgPoolNd
-from gradcli.nn.families import _DropoutNd
-from gradcli.nn.families import _Loss
-from gradcli.nn.families import _MaxPoolNd
-from gradcli.nn.families import _WeightedLoss
-from gradcli.nn.norm import _BatchNorm
-from gradcli.nn.norm import _InstanceNorm
+from gradcli.nn.declare import _Adaptive
+from gradcli.nn.declare import _Along
+from gradcli.nn.declare import _AvgPool1d
+from gradcli.nn.declare import _AvgPoolNd
+from gradcli.nn.declare import _DropoutNd
+from gradcli.nn.declare import _Loss
+from gradcli.nn.declare import _MaxPoolNd
+from gradcli.nn.declare import _WeightedLoss
 from gradcli.nn.recurrent import RNNBase
 from gradcli.nn.shaping import _ConstantPadNd
 from gradcli.nn.shaping import _PadNd
+from gradcli.nn.weighted import _BatchNorm
+from gradcli.nn.weighted import _Conv
+from gradcli.nn.weighted import _ConvTransposeNd
+from gradcli.nn.weighted import _InstanceNorm
 
 class ReLU(Applied):
     inplace: bool
@@ -119,16 +118,6 @@ class GELU(Applied):
     def __init__(self, approximate: str = 'none') -> None: ...
     def forward(self, input: Tensor) -> Tensor: ...
 
-class Hardshrink(Applied):
-    lambd: float
-    def __init__(self, lambd: float = 0.5) -> None: ...
-    def forward(self, input: Tensor) -> Tensor: ...
-
-class Softshrink(Applied):
-    lambd: float
-    def __init__(self, lambd: float = 0.5) -> None: ...
-    def forward(self, input: Tensor) -> Tensor: ...
-
 class Hardsigmoid(Applied):
     inplace: bool
     def __init__(self, inplace: bool = False) -> None: ...
@@ -145,11 +134,6 @@ class Softmax(_Along):
     def forward(self, input: Tensor) -> Tensor: ...
 
 class LogSoftmax(_Along):
-    dim: int | None
-    def __init__(self, dim: int | None = None) -> None: ...
-    def forward(self, input: Tensor) -> Tensor: ...
-
-class Softmin(_Along):
     dim: int | None
     def __init__(self, dim: int | None = None) -> None: ...
     def forward(self, input: Tensor) -> Tensor: ...
@@ -437,27 +421,6 @@ class SoftMarginLoss(_Loss):
     reduction: str
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
     def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
-
-class PoissonNLLLoss(_Loss):
-    log_input: bool
-    full: bool
-    eps: float
-    reduction: str
-    def __init__(self, log_input: bool = True, full: bool = False, size_average: bool | None = None, eps: float = 1e-08, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
-    def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
-
-class HingeEmbeddingLoss(_Loss):
-    margin: float
-    reduction: str
-    def __init__(self, margin: float = 1.0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
-    def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
-
-class GaussianNLLLoss(_Loss):
-    full: bool
-    eps: float
-    reduction: str
-    def __init__(self, *, full: bool = False, eps: float = 1e-06, reduction: str = 'mean') -> None: ...
-    def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor: ...
 
 class MarginRankingLoss(_Loss):
     margin: float

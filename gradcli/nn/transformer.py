@@ -16,10 +16,9 @@ from ..engine.tensor import Tensor
 from . import functional as F
 from . import init
 from .declare import add_parameters, head
-from .linear import Linear
 from .module import Module
-from .norm import LayerNorm
 from .table import Dropout
+from .weighted import LayerNorm, Linear
 
 Activation = str | Callable[[Tensor], Tensor]
 Mask = Tensor | None

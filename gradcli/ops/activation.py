@@ -281,29 +281,6 @@ of_floats("hardswish", formula="x*min(max(x + 3, 0), 6)/6",
     cases=[*ALL, case((3,), low=3.1, high=4.0), case((3,), low=-4.0, high=-3.1)])
 
 
-def small(xp: Namespace, x: Array, lambd: float = 0.5) -> Array:
-    return xp.le(xp.abs(x), lambd)
-
-
-@of_floats("softshrink", formula="sign(x)*max(abs(x) - lambd, 0)",
-    rule=Rule("SoftshrinkBackwardBackward0"),
-    latex=r"\operatorname{{sign}}({0}) \max(|{0}| - \lambda, 0)",
-    doc="Moves towards 0 by lambd.", kink="at -lambd and lambd the derivative is 0",
-    **passing_but(small),
-    cases=[case((3, 4), low=0.6), case((3,), lambd=3.0), case((), low=-2.0, high=-0.6)])
-def soft_shrunk(xp: Namespace, x: Array, lambd: float = 0.5) -> Array:
-    if lambd < 0:
-        raise ValueRangeError(f"lambda must be 0 or greater, but found {lambd:g}")
-    return xp.sign(x) * xp.maximum(xp.abs(x) - lambd, 0)
-
-
-of_floats("hardshrink", formula="x if abs(x) > lambd else 0",
-    rule=Rule("HardshrinkBackwardBackward0"), latex=r"{0} [|{0}| > \lambda]",
-    doc="Sets small entries to 0.", kink="at -lambd and lambd the derivative is 0",
-    fwd=lambda xp, x, lambd=0.5: xp.where(xp.le(xp.abs(x), lambd), 0, x),
-    **passing_but(small),
-    cases=[case((3, 4), low=0.6), case((3,), lambd=3.0), case((), low=-2.0, high=-0.6)])
-
 of_numbers("threshold", turned="ThresholdBackward1",
     formula="x if x > threshold else value", rule=Rule("ThresholdBackwardBackward0"),
     latex=r"{0} [{0} > {threshold}]", doc="Replaces what is not above a threshold.",
@@ -361,7 +338,7 @@ function("softsign", lambda call, x:
          doc="A rational sigmoid.", formula="x/(1 + abs(x))")
 
 function("tanhshrink", lambda call, x: call("sub", x, call("tanh", x)), cases=ALL,
-         doc="What tanh takes away.", formula="x - tanh(x)")
+         doc="x minus its tanh.", formula="x - tanh(x)")
 
 # functions along dimensions
 
@@ -379,7 +356,7 @@ def peak(xp: Namespace, x: Array, over: tuple[int, ...]) -> Array:
 def line_by_line(formula: ArrayRule) -> ArrayRule:
     """Return a formula ``(xp, *operands, dim)`` that runs ``(xp, over, *operands)``; it
     runs it on parts of large operands, so each line of the result along ``dim`` must
-    depend on the same line of the operands alone."""
+    depend only on the same line of the operands."""
     def run(xp: Namespace, *operands: Array, dim: int) -> Array:
         shape = operands[0].shape
         over = dims_of(shape, dim)
@@ -432,11 +409,6 @@ normalising("softmax", "Softmax", "e**x / sum(e**x, dim, keepdim=True)",
 normalising("log_softmax", "LogSoftmax", "x - logsumexp(x, dim, keepdim=True)",
             "Logarithm of the softmax.", log_softmax_of, log_softmax_pull,
             log_softmax_push)
-
-function("softmin", lambda call, x, dim: call("softmax", call("neg", x), dim),
-         doc="The softmax of -x.", formula="softmax(-x, dim)",
-         cases=[case((3, 4), dim=1), case((3,), dim=0)], casts=True)
-
 
 def weights(xp: Namespace, x: Array, y: Array, dim: Dims) -> Array:
     """Return the softmax of ``x``, given its logsumexp ``y``."""

@@ -1,6 +1,6 @@
 """Names of Python's operators and of the array libraries' elementwise functions.
 
-Invariant: this module alone says which operator or library function a name of the table
+Invariant: only this module says which operator or library function a name of the table
 stands for. Names in other languages are in `gradcli.ops.spellings`.
 
     UFUNCS["asin"]          # "arcsin"
@@ -71,6 +71,17 @@ ARITHMETIC: Final[Mapping[str, Callable[..., Any]]] = {
     name: getattr(operator, own) for own, name in _ARITHMETIC.items()
 }
 """Python's functions of the operators that formulas write as signs, by table's name."""
+
+LIBRARY_OPERATORS: Final[Mapping[str, str]] = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "div": "divide",
+    "pow": "power", "neg": "negative",
+}  # fmt: skip
+"""Names in NumPy and CuPy of the operators that formulas write as signs."""
+
+LIBRARY_POWERS: Final[Mapping[float, str]] = {
+    2.0: "square", 0.5: "sqrt", 1.0: "positive", -1.0: "reciprocal",
+}  # fmt: skip
+"""Functions that NumPy's sign of a power computes where it has these exponents."""
 
 BINARY: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     own: getattr(operator, own) for own in _ARITHMETIC if own != "neg"

@@ -152,7 +152,7 @@ of_numbers("trunc", latex=r"\operatorname{{trunc}} {0}", formula="trunc(x)",
     smooth_at_zero=True)
 
 of_floats("frac", latex=r"\operatorname{{frac}} {0}", formula="x - trunc(x)",
-    doc="What truncation cuts off.",
+    doc="The part that truncation cuts off.",
     kink="the derivative is 1 everywhere, also at the jumps",
     fwd=lambda xp, x: x - xp.trunc(x), partials=(1,), cases=BETWEEN, jumps_at=0,
     smooth_at_zero=True)

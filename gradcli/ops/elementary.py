@@ -345,7 +345,7 @@ smooth("atanh", lambda xp, y, x: 1 / ((1 - x) * (1 + x)),
 
 def is_near_0(xp: Namespace, x: Array, limit: float) -> Array:
     """Return where a short series replaces a function: where ``abs(x) < limit``, but at
-    0 alone if numbers have more digits than floats: the series is not that exact."""
+    only 0 if numbers have more digits than floats: the series is not that exact."""
     return xp.eq(x, 0) if xp.precise else xp.lt(xp.abs(x), limit)
 
 

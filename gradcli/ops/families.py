@@ -22,7 +22,7 @@ INDEX: Final = join(dirname(__file__), "entered.txt")
 """Path of the file of the names that each family enters, a line for each family:
 functions, rows and aliases. A function stands for its own rows too, and ``base.`` for
 all rows ``base.overload``. A name ends in ``_`` if it has an in-place form, in ``!`` if
-it has no dot and users are not offered it. A family that is part of a module stands
+it has no dot and users are not offered it. A family that is part of a module comes
 behind a point: ``normalise.grouped``.
 
 ``python -m tests.tools.stubs`` writes the names; that of a new family is entered by
@@ -43,6 +43,10 @@ _HOMES: Final = {
     for name in names
 }
 """Modules by the names that they enter, in the order of listings."""
+
+
+_PLACES: Final = {name: place for place, name in enumerate(_HOMES)}
+"""Positions of names in listings."""
 
 
 def _listed(name: str) -> str:
@@ -70,10 +74,11 @@ Value = TypeVar("Value")
 class Table(MutableMapping[str, Value]):
     """A mapping by name that imports a family when one of its names is asked for."""
 
-    __slots__ = ("entered",)
+    __slots__ = ("_sorted", "entered")
 
     def __init__(self) -> None:
         self.entered: dict[str, Value] = {}
+        self._sorted: tuple[list[str], dict[str, list[str]]] | None = None
         _TABLES.append(self)
 
     def __getitem__(self, name: str) -> Value:
@@ -82,17 +87,32 @@ class Table(MutableMapping[str, Value]):
         return self.entered[name]
 
     def __setitem__(self, name: str, value: Value) -> None:
+        if name not in self.entered:
+            self._sorted = None
         self.entered[name] = value
 
     def __delitem__(self, name: str) -> None:
+        self._sorted = None
         del self.entered[name]
 
     def __iter__(self) -> Iterator[str]:
+        return iter(self._in_order()[0])
+
+    def overloads(self, base: str) -> list[Value]:
+        """Return what is entered as ``base`` or ``base.overload``, in order."""
+        return [self.entered[name] for name in self._in_order()[1].get(base, ())]
+
+    def _in_order(self) -> tuple[list[str], dict[str, list[str]]]:
+        """Return all names in order, and by base."""
         _import_all()
-        places = {name: place for place, name in enumerate(_HOMES)}
-        last = len(places)
-        place = lambda name: places.get(_listed(name), last)
-        return iter(sorted(self.entered, key=place))
+        if self._sorted is None:
+            last, by_base = len(_PLACES), dict[str, list[str]]()
+            place = lambda name: _PLACES.get(_listed(name), last)
+            order = sorted(self.entered, key=place)
+            for name in order:
+                by_base.setdefault(name.partition(".")[0], []).append(name)
+            self._sorted = order, by_base
+        return self._sorted
 
     def __len__(self) -> int:
         _import_all()

@@ -155,7 +155,7 @@ def binom_pull(xp: Namespace, n: Array, k: Array, by_n: bool) -> Array:
 
 def is_near_pole(xp: Namespace, z: Array) -> Array:
     """Return where ``z`` is at most 1/4 from a pole of the gamma function, or at the
-    pole alone if numbers have more digits than floats."""
+    only the pole if numbers have more digits than floats."""
     if xp.symbolic:
         return xp.logical_not(xp.isfinite(xp.digamma(z)))
     return xp.logical_and(xp.lt(z, 0.5), xp.lt(xp.abs(z - xp.round(z)), 0.25))

@@ -126,31 +126,6 @@ function("gather", lambda call, x, dim, index: call("gather.default", x, index, 
          operands=("x", "index"))
 
 
-@function("take_along_dim", operands=("x", "indices"),
-          formula="y[i, j] = x[i, indices[i, j]]",
-          doc="Entries read along a dimension as by gather, after x and the positions "
-              "are broadcast in all others.",
-          cases=[case((3, 4), Fixed([[1], [0], [3]]), dim=1),
-                 case((2, 1), Fixed([[1, 0, 1]]), dim=0),
-                 case((2, 3), Fixed([4, 4]))])
-def _take_along_dim(call: Caller, x: Array, indices: Array, dim: int | None = None
-                    ) -> Array:
-    if dim is None:
-        return call("gather.default", call("view", x, (-1,)),
-                    call("view", indices, (-1,)), 0)
-    refuse(len(x.shape) != len(indices.shape),
-           "torch.take_along_dim(): input and indices should have the same number of "
-           "dimensions, but got {} dimensions for input, and {} dimensions for indices",
-           len(x.shape), len(indices.shape))
-    at = dim_of(x.shape, dim)
-    wide = broadcast_shape((*x.shape[:at], 1, *x.shape[at + 1:]),
-                           (*indices.shape[:at], 1, *indices.shape[at + 1:]))
-    read, index = [
-        call("expand", each, (*wide[:at], each.shape[at], *wide[at + 1:]))
-        for each in (x, indices)]
-    return call("gather.default", read, index, dim)
-
-
 row("as_index", query=True, doc="Integers to index with.", formula="x",
     fwd=lambda xp, x: xp.as_index(x), cases=[case(Fixed([0.0, 2.0])), case(Fixed(1))],
     internal=True)
@@ -325,32 +300,6 @@ function("take", lambda call, x, index: call("take.default", x, index),
          operands=("x", "index"))
 
 
-@row("put.default", jvp=LINEAR, memory=KEPT, one_type=True,
-    doc="Entries replaced, or added to, by their number in the flattened tensor.",
-    formula="y[index[k]] = source[k]",
-    vjp=(lambda xp, g, y, x, index, source, accumulate=False:
-         g if accumulate else xp.put(g, index, xp.new_full(g, source.shape, 0)), None,
-         lambda xp, g, y, x, index, source, accumulate=False: xp.reshape(surviving(
-             xp, g, lambda to, order: xp.put(to, index, order),
-             lambda of: xp.take(of, index), accumulate), source.shape)),
-    cases=[case((3, 4), Fixed([0, 5, -1]), (3,)),
-           case((3,), Fixed([[1, 0], [1, 2]]), (2, 2), accumulate=True)],
-    saves=("index", "", "index source"))
-def _put(xp: Namespace, x: Array, index: Array, source: Array, accumulate: bool = False
-        ) -> Array:
-    at = numbered(xp, prod(x.shape), index)
-    have, want = prod(source.shape), prod(at[0].shape)
-    refuse(have != want, "put_(): Expected source and index to have the same number of "
-           "elements, but got source.numel() = {}, index.numel() = {}", have, want)
-    flat, src = xp.reshape(x, (-1,)), xp.reshape(source, at[0].shape)
-    return xp.reshape(put_over(xp, flat, at, src, accumulate), x.shape)
-
-
-function("put", lambda call, x, index, source, accumulate=False:
-         call("put.default", x, call("as_index", index), source, accumulate),
-         operands=("x", "index", "source"), in_place=True)
-
-
 def _filled_vjp(xp: Namespace, g: Array, y: Array, x: Array, mask: Array, value: Operand
                ) -> Array:
     return xp.where(as_mask(xp, mask), xp.zeros_like(g), g)
@@ -380,16 +329,11 @@ row("masked_fill.Tensor", node="MaskedFillBackward1", result=FIRST, memory=PACKE
 @function("masked_fill", operands=("x", "mask"),
           doc="A number, or a scalar tensor, written where the mask is true.")
 def _masked_fill(call: Caller, x: Array, mask: Array, value: Operand) -> Array:
-    return call(f"masked_fill.{form_of('masked_fill', value)}", x, mask, value)
-
-
-def form_of(name: str, value: Operand) -> str:
-    """Return the overload for a number that is written: a plain one, or a tensor."""
     if isinstance(value, int | float):
-        return "Scalar"
-    refuse(value.shape, "{} only supports a 0-dimensional value tensor, but got tensor "
-           "with {} dimension(s).", name, value.ndim)
-    return "Tensor"
+        return call("masked_fill.Scalar", x, mask, value)
+    refuse(value.shape, "masked_fill only supports a 0-dimensional value tensor, but "
+           "got tensor with {} dimension(s).", value.ndim)
+    return call("masked_fill.Tensor", x, mask, value)
 
 
 @row("masked_select.default", jvp=LINEAR,
@@ -471,12 +415,6 @@ def replaced(xp: Namespace, x: Array, at: Index, src: Array) -> Array:
     return put_over(xp, x, at, src)
 
 
-def filled(xp: Namespace, x: Array, index: Array, dim: int, value: Operand) -> Array:
-    at = slices_at(xp, x.shape, dim, index, from_end=True)
-    put = xp.expand(xp.as_type_of(value, x), xp.getitem(x, at).shape)
-    return put_over(xp, x, at, put)
-
-
 row("select_scatter", jvp=LINEAR, result=FIRST, memory=KEPT,
     doc="One entry of a dimension replaced.", formula="y[..., index, ...] = src",
     fwd=lambda xp, x, src, dim, index:
@@ -522,7 +460,8 @@ def demand_slices(own: Shape, index: Shape, source: Shape, dim: int) -> None:
 @row("index_copy.default", jvp=LINEAR, one_type=True,
     doc="Slices replaced at a list of positions.",
     formula="y[i, index[j]] = source[i, j]",
-    vjp=(lambda xp, g, y, x, index, source, dim: xp.index_fill(g, dim, index, 0), None,
+    vjp=(lambda xp, g, y, x, index, source, dim:
+         xp.call("index_fill.Scalar", g, index, dim, 0), None,
          lambda xp, g, y, x, index, source, dim: surviving(
              xp, g, lambda to, numbers: xp.index_copy(to, dim, index, numbers),
              lambda of: xp.reshape(xp.index_select(of, dim, index), source.shape))),
@@ -538,35 +477,19 @@ def with_slices(xp: Namespace, x: Array, index: Array, source: Array, dim: int
     return replaced(xp, x, at, xp.reshape(source, xp.getitem(x, at).shape))
 
 
-row("index_fill.Scalar", result=FIRST, memory=KEPT, formula="y[i, index[j]] = value",
-    fwd=lambda xp, x, index, dim, value: filled(xp, x, index, dim, value),
-    vjp=(lambda xp, g, y, x, index, dim, value: xp.index_fill(g, dim, index, 0), None),
+@row("index_fill.Scalar", result=FIRST, memory=KEPT, formula="y[i, index[j]] = value",
+    vjp=(lambda xp, g, y, x, index, dim, value:
+         xp.call("index_fill.Scalar", g, index, dim, 0), None),
     cases=[case((3, 4), Fixed([2, 0]), dim=0, value=1.5),
            case((3,), Fixed([1]), dim=-1, value=0)], saves="index")
+def filled(xp: Namespace, x: Array, index: Array, dim: int, value: float) -> Array:
+    at = slices_at(xp, x.shape, dim, index, from_end=True)
+    return put_over(xp, x, at, xp.new_full(x, xp.getitem(x, at).shape, value))
 
-row("index_fill.Tensor", node="IndexFillBackward1", jvp=LINEAR, result=FIRST,
-    memory=KEPT, formula="y[i, index[j]] = value",
-    fwd=lambda xp, x, index, value, dim: filled(xp, x, index, dim, value),
-    vjp=(lambda xp, g, y, x, index, value, dim: xp.index_fill(g, dim, index, 0), None,
-         lambda xp, g, y, x, index, value, dim:
-         xp.sum(xp.where(
-             xp.ne(xp.index_fill(xp.zeros_like(g), dim, index, 1), 0), g, 0))),
-    cases=[case((3, 4), Fixed([2, 0]), (), dim=0), case((3,), Fixed([1]), (), dim=-1),
-           case((3, 2), Fixed([2, 0, 2]), (), dim=0)])
 
 function("index_copy", lambda call, x, dim, index, source:
          call("index_copy.default", x, call("as_index", index), source, dim),
          operands=("x", "index", "source"), in_place=True)
-
-
-@function("index_fill", operands=("x", "index"),
-          doc="A number, or a scalar tensor, written into slices.", in_place=True)
-def _index_fill(
-    call: Caller, x: Array, dim: int, index: Array, value: Operand
-) -> Array:
-    if form_of("index_fill_", value) == "Scalar":
-        return call("index_fill.Scalar", x, index, dim, value)
-    return call("index_fill.Tensor", x, index, value, dim)
 
 
 # -- entries by lists of positions and masks ------------------------------------------

@@ -385,10 +385,10 @@ def check_bounds(
            (last + 1) * each, count * each)
 
 
-def seen(xp: Namespace, shape: Shape, size: Shape, stride: Shape, start: int,
+def seen(xp: Namespace, g: Array, shape: Shape, size: Shape, stride: Shape, start: int,
          geometry: Geometry | None = None) -> tuple[Positions, Array | None]:
     """Return the positions of a view's entries in a flattened tensor, and a mask of the
-    entries that are the tensor's, or None if all are."""
+    entries that are the tensor's, on the device of ``g``, or None if all are."""
     at, count = places(size, stride, start), prod(shape)
     if geometry is not None:
         own = {place: i for i, place in enumerate(places(shape, *geometry))}
@@ -397,17 +397,18 @@ def seen(xp: Namespace, shape: Shape, size: Shape, stride: Shape, start: int,
     found = xp.as_index([i if i_in else 0 for i, i_in in zip(at, inside, strict=True)])
     if all(inside):
         return found.reshape(size), None
-    return found.reshape(size), xp.ne(xp.as_index([*map(int, inside)]).reshape(size), 0)
+    ones = cast("Positions", xp.call("as_index.beside", g, [*map(int, inside)]))
+    return found.reshape(size), xp.ne(ones.reshape(size), 0)
 
 
 def _into_view(xp: Namespace, g: Array, y: Array, x: Array, **how: Any) -> Array:
-    at, inside = seen(xp, x.shape, **how)
+    at, inside = seen(xp, g, x.shape, **how)
     g = g if inside is None else xp.where(inside, g, 0)
     return xp.call("as_strided.backward", g, at, x.shape)
 
 
 def _along_view(xp: Namespace, t: Tangents, y: Array, x: Array, **how: Any) -> Array:
-    at, inside = seen(xp, x.shape, **how)
+    at, inside = seen(xp, t[0], x.shape, **how)
     moved = xp.call("as_strided.positions", t[0], at)
     return moved if inside is None else xp.where(inside, moved, 0)
 
@@ -428,7 +429,7 @@ row("view.geometry", query=True, fwd=lambda xp, x: xp.geometry(x),
 
 @function("as_strided", operands=("x",),
           formula="y[i, j] = memory[start + i stride[0] + j stride[1]]",
-          doc="What lies at given places of a tensor's memory, as a view of it. No "
+          doc="The entries at given places of a tensor's memory, as a view of it. No "
               "gradient reaches what lies beside the tensor itself.",
           cases=[case((3, 4), size=(2, 2), stride=(4, 1)),
                  case((5,), size=(2, 2), stride=(1, 2), storage_offset=1)])

@@ -15,13 +15,9 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import (
     accumulate,
-    combinations,
-    combinations_with_replacement,
     pairwise,
-    product,
 )
 from math import prod
-from typing import Any
 
 from .checks import (
     PIECE,
@@ -39,7 +35,7 @@ from .checks import (
 from .index import along, as_view
 from .op import LINEAR, MANY, PACKED, SHARED, VIEW, Formula, case, function, row
 from .shape import sum_to
-from .types import Array, Caller, Namespace, Nested, Outputs, Shape, Sizes
+from .types import Array, Caller, Namespace, Outputs, Shape, Sizes
 
 # fmt: off
 
@@ -272,45 +268,6 @@ function("column_stack", lambda call, tensors: call(
          cases=[case((2, 3), (2,)), case((3,), (3,))])
 
 
-def as_matrix(shape: Shape) -> Shape:
-    """Return a block's shape as a matrix: a vector is a row, a number one entry."""
-    refuse(len(shape) > 2, "torch.block_diag: Input tensors must have 2 or fewer "
-           "dimensions. An input has {} dimensions", len(shape))
-    return (*(1,) * (2 - len(shape)), *shape)
-
-
-def _block_diag_vjp(xp: Namespace, g: Array, y: Array, *blocks: Array
-                   ) -> tuple[Array, ...]:
-    pulled, row_at, column_at = [], 0, 0
-    for block in blocks:
-        rows, columns = as_matrix(block.shape)
-        own = xp.narrow(xp.narrow(g, 0, row_at, rows), 1, column_at, columns)
-        pulled.append(xp.reshape(own, block.shape))
-        row_at, column_at = row_at + rows, column_at + columns
-    return tuple(pulled)
-
-
-@row("block_diag.default", variadic=True, jvp=LINEAR,
-    doc="Matrices along the diagonal of a larger one.", formula="[[a, 0], [0, b]]",
-    vjp=_block_diag_vjp,
-    cases=[case((2, 3), (1, 2)), case((2, 2)), case((2,), (), (2, 1))])
-def _block_diag(xp: Namespace, *blocks: Array) -> Array:
-    shapes = [as_matrix(b.shape) for b in blocks]
-    height, width = map(sum, zip(*shapes, strict=True))
-    check_size((height, width))
-    bands, before = [], 0
-    for block, (rows, columns) in zip(blocks, shapes, strict=True):
-        sides = [xp.new_full(block, (rows, n), 0)
-                 for n in (before, width - before - columns)]
-        matrix = xp.reshape(block, (rows, columns))
-        bands.append(xp.cat([sides[0], matrix, sides[1]], 1))
-        before += columns
-    return xp.cat(bands, 0)
-
-
-function("block_diag", lambda call, *matrices: call("block_diag.default", *matrices))
-
-
 # splitting, and grids of coordinates
 
 FAMILY = "split"
@@ -405,26 +362,15 @@ def _chunk(call: Caller, x: Array, chunks: int, dim: int = 0) -> tuple[Array, ..
     return _pieces(call, "split.Tensor", x, -(-size // chunks), d)
 
 
-def _tensor_split(
-    call: Caller, x: Array, indices_or_sections: Sizes | None = None, dim: int = 0, *,
-    sections: int | None = None, indices: Sizes | None = None,
-    tensor_indices_or_sections: Array | None = None,
-) -> tuple[Array, ...]:
-    asked: Any
-    asked, = [each for each in (indices_or_sections, sections, indices,
-                                tensor_indices_or_sections) if each is not None]
+@function("tensor_split", operands=("x",), formula="[a, b, ...] = x",
+          doc="Pieces along a dimension: as many as asked, or between indices.",
+          cases=[case((5, 2), indices_or_sections=3),
+                 case((2, 6), indices_or_sections=(1, -2), dim=1)])
+def _tensor_split(call: Caller, x: Array, indices_or_sections: Sizes, dim: int = 0
+                  ) -> tuple[Array, ...]:
     refuse(not x.shape, "tensor_split expected at least a 1-dimensional tensor, but "
            "got a tensor with 0 dims")
-    size = x.shape[dim_of(x.shape, dim)]
-    if hasattr(asked, "dtype"):
-        kind = asked.dtype
-        refuse(str(kind).rpartition(".")[2] != "int64", "tensor_split expected "
-               "tensor_indices_or_sections to have dtype of long, but got {}",
-               getattr(kind, "legacy", kind))
-        refuse(asked.ndim > 1, "tensor_split expected tensor_indices_or_sections to be "
-               "a zero-dimensional or one-dimensional tensor, but got a tensor with {} "
-               "dims", asked.ndim)
-        asked = asked.tolist()
+    size, asked = x.shape[dim_of(x.shape, dim)], indices_or_sections
     if isinstance(asked, list | tuple):
         bounds = [*map(as_integer, asked)]
     else:
@@ -437,36 +383,26 @@ def _tensor_split(
     return tuple([call("slice.Tensor", x, dim, start, end) for start, end in ends])
 
 
-function("tensor_split", _tensor_split, operands=("x",), formula="[a, b, ...] = x",
-         either="indices_or_sections tensor_indices_or_sections",
-         doc="Pieces along a dimension: as many as asked, or between indices.",
-         cases=[case((5, 2), sections=3), case((2, 6), indices=(1, -2), dim=1)])
-
-
 def _split_along(name: str, axis: int, least: int, lines: str) -> None:
-    """Declare a function that splits tensors of ``least`` dimensions or more along an
+    """Enter a function that splits tensors of ``least`` dimensions or more along an
     axis, or along the only one."""
 
-    def pieces_along(
-        call: Caller, x: Array, indices_or_sections: Sizes | None = None, *,
-        sections: int | None = None, indices: Sizes | None = None,
-    ) -> tuple[Array, ...]:
-        asked, = [each for each in (indices_or_sections, sections, indices)
-                  if each is not None]
+    @function(name, operands=("x",), formula="[a, b, ...] = x",
+              doc=f"Pieces along the {lines}: as many equal ones as asked, or between "
+                  "indices.",
+              cases=[case((2, 4, 6), indices_or_sections=2),
+                     case((3, 4, 5), indices_or_sections=(1, 3))])
+    def pieces_along(call: Caller, x: Array, indices_or_sections: Sizes
+                     ) -> tuple[Array, ...]:
         refuse(x.ndim < least, "torch.{} requires a tensor with at least {} dimension, "
                "but got a tensor with {} dimensions!", name, least, x.ndim)
-        dim = min(axis, x.ndim - 1)
+        dim, asked = min(axis, x.ndim - 1), indices_or_sections
         if not isinstance(asked, list | tuple):
             size, count = x.shape[dim], as_integer(asked)
             refuse(count <= 0 or size % count, "torch.{} attempted to split along "
                    "dimension {}, but the size of the dimension {} is not divisible by "
                    "the split_size {}!", name, dim, size, count)
         return _tensor_split(call, x, asked, dim)
-
-    function(name, pieces_along, operands=("x",), formula="[a, b, ...] = x",
-             doc=f"Pieces along the {lines}: as many equal ones as asked, or between "
-             "indices.",
-             cases=[case((2, 4, 6), sections=2), case((3, 4, 5), indices=(1, 3))])
 
 
 _split_along("hsplit", 1, 1, "columns")
@@ -505,37 +441,3 @@ def _meshgrid(call: Caller, *tensors: Array, indexing: str = "ij") -> tuple[Arra
                                               for i, n in enumerate(sizes)])), sizes)
         for x, d in zip(xs, dims, strict=True)
     ])
-
-
-MOST_DIMS = 64
-"""Largest number of dimensions that an array can have."""
-
-
-def _nested(flat: Sequence[float | Nested], sizes: list[int]) -> Nested:
-    """Return a flat list as nested lists, whose lengths are ``sizes``."""
-    for n in sizes[:0:-1]:
-        flat = [flat[i:i + n] for i in range(0, len(flat), n)]
-    return flat
-
-
-@function("combinations", operands=("x",), formula="all (x[i], x[j]) with i < j",
-          doc="Every choice of r entries, in their order, one per row.",
-          cases=[case((4,)), case((3,), r=2, with_replacement=True)])
-def _combinations(
-    call: Caller, x: Array, r: int = 2, with_replacement: bool = False
-) -> Array:
-    demand_rank("combinations", x, 1, 1)
-    refuse(r < 0, "Expect a non-negative number, but got {}", r)
-    refuse(r > MOST_DIMS, "combinations of {} entries are not offered; of up to {} "
-           "they are", r, MOST_DIMS)
-    count = x.shape[0]
-    if not r:
-        return call("new_zeros", x, (0,))
-    check_size((r, *[count] * r))
-    grids = _meshgrid(call, *[x] * r)
-    pick = combinations_with_replacement if with_replacement else combinations
-    chosen = set(pick(range(count), r))
-    at = product(range(count), repeat=r)
-    mask = (call("as_index.beside", x, _nested([p in chosen for p in at], [count] * r))
-            if count else call("lt", grids[0], 0))
-    return call("stack", [call("masked_select", grid, mask) for grid in grids], 1)

@@ -62,7 +62,7 @@ def without_padding(xp: Namespace, g: Array, at: Array, padding_idx: int) -> Arr
     return xp.where(xp.unsqueeze(xp.eq(at, padding_idx), -1), 0, g)
 
 
-SCALED = ("that of the value but for the row padding_idx, which gets none, and with "
+SCALED = ("that of the value except for the row padding_idx, which gets none, and with "
           "scale_grad_by_freq divided by how often a row is read")
 
 row("embedding.default", jvp=LINEAR, slope=SCALED, formula="y[i] = weight[indices[i]]",
@@ -364,7 +364,7 @@ def embedding_bag(call: Caller, input: Array, weight: Array,
     refuse(mode == "max" and scale_grad_by_freq, "max mode does not support scaling "
            "the gradient by the frequency", kind=ValueRangeError)
     refuse(samples is not None and mode != "sum", "embedding_bag: per_sample_weights "
-           "are part of mode='sum' alone, not of '{}'", mode, kind=KindError)
+           "are only for mode='sum', not for '{}'", mode, kind=KindError)
     padding = row_of_padding(padding_idx, weight.shape[0])
     begins = cast("Positions", call("as_index", offsets)).tolist()
     check_offsets(begins, input.shape[0], include_last_offset)

@@ -23,7 +23,7 @@ from .checks import (
     holds,
     refuse,
 )
-from .exact import PI, exact_for, logarithm, reciprocal
+from .exact import reciprocal
 from .gather import in_place
 from .index import check_positions
 from .op import PACKED, WHOLES, Case, Fixed, Rule, Rules, case, function, of_floats, row
@@ -511,15 +511,6 @@ def averaged(call: Caller, losses: Array, reduction: str) -> Array:
     return losses if known(reduction) == "none" else call(reduction, losses)
 
 
-# DLMF 5.11.1, the first terms.
-def stirling(call: Caller, target: Array) -> Array:
-    """Return an approximation of ``log(target!)``, which is 0 for targets up to 1."""
-    turned = call("mul.Scalar", target, exact_for(target, 2 * PI))
-    tail = call("mul.Scalar", call("log", turned), 0.5)
-    found = target * call("log", target) - target + tail
-    return call("masked_fill", found, call("le", target, 1), 0)
-
-
 row("clone.at_least", formula="max(x, floor)", kink="below the floor the slope stays 1",
     fwd=lambda xp, x, floor: xp.maximum(x, floor), vjp=(lambda xp, g, y, x, floor: g,),
     jvp=lambda xp, t, y, x, floor: t[0],
@@ -545,65 +536,9 @@ def kl_div(call: Caller, x: Array, target: Array, reduction: str = "mean",
     return total / x.shape[0] if x.shape else total
 
 
-@function("poisson_nll_loss", operands=("x", "target"),
-          formula="mean(exp(x) - target*x)", doc="Negative log likelihood of counts.",
-          cases=[case((3,), (3,), low=0.1),
-                 case((3, 2), (3, 2), log_input=False, reduction="sum", low=0.1),
-                 case((3,), (3,), full=True, low=0.5, high=4.0)])
-def poisson_nll_loss(call: Caller, x: Array, target: Array, log_input: bool = True,
-                     full: bool = False, eps: float = 1e-8, reduction: str = "mean"
-                     ) -> Array:
-    if log_input:
-        losses: Array = call("exp", x) - target * x
-    else:
-        losses = x - target * call("log", call("add.Scalar", x, eps))
-    if full:
-        losses = losses + stirling(call, target)
-    return averaged(call, losses, reduction)
-
-
-@function("gaussian_nll_loss", operands=("x", "target", "var"),
-          formula="mean(log(var) + (x - target)**2/var)/2",
-          doc="Negative log likelihood of normal observations.",
-          kink="a variance below eps counts as eps, with slope 1",
-          cases=[case((2, 3), (2, 3), (2, 3), low=0.5),
-                 case((3,), (3,), (3,), full=True, reduction="none", low=0.5)])
-def gaussian_nll_loss(call: Caller, x: Array, target: Array, var: Array,
-                      full: bool = False, eps: float = 1e-6, reduction: str = "mean"
-                     ) -> Array:
-    if tuple(var.shape) != tuple(x.shape):
-        if tuple(var.shape) == tuple(x.shape[:-1]):
-            var = call("unsqueeze", var, -1)
-        else:
-            pairs = zip(x.shape, var.shape, strict=False)
-            refuse(len(x.shape) != len(var.shape) or sum(
-                n for m, n in pairs if m != n) != 1, "var is of incorrect size")
-    if bool(call("any", call("lt", var, 0))):
-        raise ValueRangeError("var has negative entry/entries")
-    var = call("clone.at_least", var, eps)
-    losses = (call("log", var) + call("pow", x - target, 2) / var) * 0.5
-    if full:
-        losses = losses + exact_for(x, logarithm(2 * PI) / 2)
-    return averaged(call, losses, reduction)
-
-
-@function("hinge_embedding_loss", operands=("x", "target"),
-          formula="mean(where(target == 1, x, maximum(0, margin - x)))",
-          doc="Loss of distances that are to be small (1) or large (-1).",
-          cases=[case((4,), Fixed([1.0, -1.0, 1.0, -1.0])),
-                 case((2,), Fixed([1.0, -1.0]), margin=0.5, reduction="sum")])
-def hinge_embedding_loss(call: Caller, x: Array, target: Array, margin: float = 1.0,
-                         reduction: str = "mean") -> Array:
-    zeros = call("zeros_like", x)
-    shortfall = call("clamp_min", call("full_like", x, margin) - x, 0)
-    apart = call("where", call("ne", target, 1), shortfall, zeros)
-    close = call("where", call("ne", target, -1), x, zeros)
-    return averaged(call, apart + close, reduction)
-
-
 @function("margin_ranking_loss", operands=("input1", "input2", "target"),
           formula="mean(max(0, margin - target*(input1 - input2)))",
-          doc="Loss of pairs that stand in the wrong order.",
+          doc="Loss for pairs in the wrong order.",
           cases=[case((4,), (4,), Fixed([1.0, -1.0, 1.0, -1.0])),
                  case((2,), (2,), Fixed([1.0, -1.0]), margin=0.5, reduction="none")])
 def margin_ranking_loss(call: Caller, input1: Array, input2: Array, target: Array,

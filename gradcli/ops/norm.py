@@ -9,13 +9,10 @@ other orders, in `length` and `length_slope`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from itertools import combinations
+from collections.abc import Sequence
 from math import prod
 
 from .checks import (
-    KindError,
     ShapeError,
     ValueRangeError,
     broadcast_shape,
@@ -301,36 +298,6 @@ of_wide("cdist.default", formula="norm(x1[i] - x2[j], p)",
 
 function("cdist", lambda call, x1, x2, p=2.0, compute_mode=None:
          call("cdist.default", x1, x2, p), operands=("x1", "x2"))
-
-
-def of_pairs(n: int, at: Callable[[tuple[list[int]]], Array]) -> Array:
-    """Return ``at(i) - at(j)`` for all pairs i < j < n, with i and j as index lists."""
-    pairs = [*combinations(range(n), 2)]
-    return at(([i for i, _ in pairs],)) - at(([j for _, j in pairs],))
-
-
-def spread_out(xp: Namespace, x: Array) -> Array:
-    return of_pairs(x.shape[0], lambda at: xp.call("index.Tensor", x, at))
-
-
-of_wide("pdist.default", formula="norm(x[i] - x[j], p), i < j",
-    doc="The distances of all pairs of rows.",
-    kink="at distance 0 the derivative is 0; entries tied for an infinity norm share "
-         "the cotangent evenly",
-    fwd=lambda xp, x, p=2.0: xp.squeeze(row_norms(xp, spread_out(xp, x), p), -1),
-    vjp=(lambda xp, g, y, x, p=2.0: of_pairs(x.shape[0], partial(
-        xp.call, "index.backward",
-        xp.unsqueeze(g, -1) * row_slopes(xp, spread_out(xp, x), y, p), x.shape)),),
-    cases=[case((3, 2)), case((4, 2), p=3.0), case((3, 2), p=1.0)], saves="x y")
-
-
-@function("pdist", operands=("input",))
-def pdist(call: Caller, input: Array, p: float = 2.0) -> Array:
-    demand_rank("pdist", input, 2, 2)
-    refuse(p < 0, "pdist only supports non-negative p values", kind=ValueRangeError)
-    refuse(input.shape[0] > 10**4, "pdist of {} rows has too many pairs; use cdist on "
-           "parts of them", input.shape[0], kind=KindError)
-    return call("pdist.default", call("contiguous", input), p)
 
 
 # slices shortened to a bound

@@ -1,6 +1,6 @@
 """The table of operations, and the functions that enter rows and composites in it.
 
-Invariant: a fact about an operation stands in its row alone, unless it is a name that
+Invariant: a fact about an operation is only in its row, unless it is a name that
 others give it (`spellings`, `saved_names`). A row is written against a namespace ``xp``
 that is handed in, so that one formula serves arrays, recording tensors, SymPy
 expressions and balls. Modules here import only the standard library and one another.
@@ -18,12 +18,13 @@ function that ``@row(...)`` or ``@function(...)`` decorates.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, field, replace
 from functools import partial, wraps
 from typing import Any, Final, Never, ParamSpec, TypeAlias, TypeVar
 
 from .checks import UnknownSlope
 from .families import Table
+from .records import record
 from .types import Jvp, Partial, Shape, Vjps
 
 Formula = Callable[..., Any]
@@ -126,7 +127,7 @@ def unknown_slope(name: str) -> Formula:
     return partial
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fixed:
     """A case's input given by value: an index, a mask, a target."""
 
@@ -137,7 +138,7 @@ Sample = Shape | Fixed | None
 """An input of a case: a shape to draw, a fixed value, or None for an absent input."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Case:
     """One input on which the laws are run.
 
@@ -170,7 +171,7 @@ RESULT: Final = -1
 """Number that stands for a row's output where its inputs are numbered from 0."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rule:
     """The single node that PyTorch records for a row's reverse rule in a second pass;
     its edges lead to the cotangent and to the other operands of the rule.
@@ -183,7 +184,7 @@ class Rule:
     passes  the recorded formula depends on every operand already, so that none has to
             be joined to it
     turns   the input whose cotangent is computed comes first among the operands
-    whole   the node is the whole rule; otherwise the formula's own nodes stand
+    whole   the node is the whole rule; otherwise the formula's own nodes are
             before it
     """
 
@@ -196,14 +197,14 @@ class Rule:
     whole: bool = True
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class NamedEntry:
     """An entry of the table: its name."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@record
 class Entry(NamedEntry):
     """Facts about a public function other than its formula.
 
@@ -245,6 +246,7 @@ class Entry(NamedEntry):
     family     the heading under which it is listed: its module, or a part of that
     """
 
+    _: KW_ONLY
     cases: Sequence[Case] = ()
     doc: str = ""
     formula: str = ""
@@ -277,7 +279,7 @@ class Entry(NamedEntry):
         return self.name.partition(".")[0]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@record
 class Op(Entry):
     """A row of the table.
 
@@ -305,7 +307,7 @@ class Op(Entry):
     variadic   the inputs are a list of tensors of any length
     saves      values that its reverse rules, or PyTorch's, read: names of ``fwd``'s
                parameters in one text for all inputs, or one for each; ``y`` is the
-               result, ``y.1`` its second output; empty: shapes alone. None: all inputs,
+               result, ``y.1`` its second output; empty: only shapes. None: all inputs,
                or, in a linear row, those that carry no gradient
     always_saves  a second backward pass is refused even where the rules read nothing:
                PyTorch saves something all the same, or they read parameters
@@ -340,6 +342,7 @@ class Op(Entry):
         ValueError: the row contradicts itself.
     """
 
+    _: KW_ONLY
     fwd: Formula = absent
     node: str | None = None
     turned: str = ""
@@ -408,7 +411,7 @@ Rules: TypeAlias = dict[str, Any]
 """Fields shared by rows whose rules are alike, by name; see `Op`."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Composite(Entry):
     """A public function written in terms of others.
 
@@ -596,4 +599,4 @@ PLAIN: Final = (float, int, bool, str)
 
 def overloads(name: str) -> list[Op]:
     """Return the rows behind a public function: its own, or ``name.overload``."""
-    return [op for op in OPS.values() if op.base == name]
+    return OPS.overloads(name)

@@ -1,7 +1,7 @@
 """Pooling: the largest entry, or the mean, of each window of the last dimensions.
 
-Invariant: of equal largest entries the first counts, and it alone gets the cotangent; a
-mean depends on its window's entries alone (see `Sums`). Rows exist for pictures and
+Invariant: of equal largest entries the first counts, and only it gets the cotangent; a
+mean depends only on its window's entries (see `Sums`). Rows exist for pictures and
 volumes; as in PyTorch, a sequence is pooled as a picture of one row. A position is the
 number of an entry in the flattened spatial dimensions.
 
@@ -87,7 +87,7 @@ def level(spots: Spots, n: int) -> list[list[int]]:
     first position."""
     real = [inside(window, n) for window in spots]
     longest, shortest = (extreme(map(len, real)) for extreme in (max, min))
-    refuse(not shortest, "a window lies in the padding alone")
+    refuse(not shortest, "a window lies completely in the padding")
     check_size((len(real), longest), LISTED)
     return [[*window, *[window[0]] * (longest - len(window))] for window in real]
 

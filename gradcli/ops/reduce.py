@@ -13,7 +13,7 @@ dimensions, each is a row of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -21,7 +21,6 @@ from .checks import ArgumentError, count_of, dim_of, dims_of, reduced_shape, ref
 from .op import (
     LINEAR,
     PACKED,
-    WHOLES,
     Formula,
     Rules,
     case,
@@ -30,7 +29,7 @@ from .op import (
     of_numbers,
     row,
 )
-from .types import Array, ArrayRule, Caller, Dims, Namespace, Outputs, Shape
+from .types import Array, ArrayRule, Caller, Dims, Namespace, Shape
 
 # fmt: off
 
@@ -80,24 +79,6 @@ def outer(xp: Namespace, x: Array, dim: int) -> Array:
     return part(xp, x, dim, 0, x.shape[dim] - 1)
 
 
-def running(xp: Namespace, merge: Callable[[Outputs, Outputs], Sequence[Array]],
-            xs: Outputs, dim: int) -> Outputs:
-    """Return ``y[i] = merge(y[i-1], x[i])`` for an associative ``merge`` of tuples."""
-    n, k = xs[0].shape[dim], 1
-    while k < n:
-        left = tuple([part(xp, x, dim, 0, n - k) for x in xs])
-        right = tuple([part(xp, x, dim, k, n) for x in xs])
-        xs = tuple([xp.cat([part(xp, x, dim, 0, k), merged], dim)
-                    for x, merged in zip(xs, merge(left, right), strict=True)])
-        k *= 2
-    return xs
-
-
-def ratio(xp: Namespace, a: Array, b: Array) -> Array:
-    """Return ``exp(a - b)``, which is 1 where both are the same infinity."""
-    return xp.exp(xp.where(xp.eq(a, b), 0, a - b))
-
-
 LINES = [case((3, 4), dim=0), case((3, 4), dim=-1), case((5,), dim=0),
          case((2, 3, 2), dim=1), case((1,), dim=0), case((), dim=0)]
 
@@ -133,30 +114,6 @@ scan("cumprod", formula="y[i] = x[0] * ... * x[i]", in_place=True,
     vjp=lambda xp, g, y, x, dim: before(
         xp, outer(xp, y, dim), dim, 1) * backwards(xp, inner(xp, x, dim), g, dim))
 
-scan("logcumsumexp", refuses=WHOLES, saves="x y",
-    formula="y[i] = log(exp(x[0]) + ... + exp(x[i]))",
-    doc="Logarithm of the running sum of exponentials, without overflow.",
-    fwd=lambda xp, x, dim: running(
-        xp, lambda a, b: [xp.logaddexp(a[0], b[0])], (x,), dim)[0],
-    vjp=lambda xp, g, y, x, dim: ratio(xp, x, y) * backwards(
-        xp, ratio(xp, outer(xp, y, dim), inner(xp, y, dim)), g, dim))
-
-
-def record_run(xp: Namespace, x: Array, dim: int, beats: ArrayRule
-              ) -> tuple[Array, ...]:
-    """Return the best entry up to each position, and its position; the last of ties."""
-    if not has_line(x, dim):
-        lone = [] if 0 in x.shape else [0]
-        return x, xp.reshape(xp.as_index(lone), x.shape)
-
-    def merge(old: Outputs, new: Outputs) -> list[Array]:
-        won = xp.logical_or(beats(new[0], old[0]), xp.isnan(new[0]))
-        return [xp.where(won, b, a) for a, b in zip(old, new, strict=True)]
-
-    positions = xp.as_index(xp.cumsum(xp.ones_like(x), dim) - 1)
-    return running(xp, merge, (x, positions), dim % x.ndim)
-
-
 BY_POSITION: Rules = {
     "vjp": (lambda xp, g, y, x, dim=-1, **how:
             xp.call("gather.backward", g, y[1], x.shape, dim),),
@@ -165,24 +122,6 @@ BY_POSITION: Rules = {
 }
 """Rules of rows that return entries along a dimension, and their positions."""
 
-
-BY_RECORD: Rules = {**BY_POSITION, "saves": "x y.1"}
-"""Rules of rows that return the best entry so far; PyTorch saves their input too."""
-
-
-def records(name: str, word: str, comparison: str) -> None:
-    row(name, memory=PACKED, **BY_RECORD,
-        formula=f"y[i] = {name[3:]}(x[0], ..., x[i])",
-        doc=f"The {word} entry so far, and where it stands.",
-        kink="of equal entries the last carries the gradient",
-        fwd=lambda xp, x, dim: record_run(xp, x, dim, getattr(xp, comparison)),
-        cases=[case((3, 4), dim=0, make="distinct"), case((5,), dim=-1,
-               make="distinct"), case((2, 3, 4), dim=1, make="distinct"),
-               case((), dim=0)])
-
-
-records("cummax", "largest", "ge")
-records("cummin", "smallest", "le")
 
 # reductions
 
@@ -439,13 +378,13 @@ def extremum(name: str, word: str) -> None:
 
     of_numbers(f"arg{name}",
         formula=f"arg{name}(x, dim)",
-        doc=f"Where the {word} entry stands, of all or along a dimension.",
+        doc=f"The index of the {word} entry, of all or along a dimension.",
         fwd=lambda xp, x, dim=None, keepdim=False: placed(xp, name, x, dim, keepdim),
         cases=[case((3, 4), make="distinct"), case((3, 4), dim=0, make="distinct"),
                case((3, 4), dim=-1, keepdim=True, make="distinct")])
 
     @function(name,
-              doc=f"The {word} of all entries; with dim also where it stands; of two "
+              doc=f"The {word} of all entries; with dim also its index; of two "
                   "tensors, entry by entry.", formula=f"{name}(x, dim)",
               of_number=f"{name}imum")
     def public(call: Caller, x: Array, dim: Dims | Array = None, keepdim: bool = False

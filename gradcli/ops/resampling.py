@@ -1,4 +1,4 @@
-"""Padding and resampling: results whose entries are sums of listed entries.
+"""Padding, resampling and pixel shuffles of pictures.
 
 Invariant: a result's entry depends on the positions that a `Sums` lists for it, so that
 an infinity at another position does not reach it; `gathered` and `spread` are each
@@ -29,10 +29,12 @@ from .checks import (
     as_sizes,
     check_size,
     count_of,
+    demand_multiple,
+    demand_rank,
     refuse,
 )
 from .exact import fraction
-from .op import LINEAR, NOT_WIDE, PACKED, WHOLES, Rule, case, function, of_numbers, row
+from .op import LINEAR, PACKED, WHOLES, Rule, case, function, of_numbers, row
 from .types import Array, Caller, Namespace, Positions, Shape, Sizes
 
 # fmt: off
@@ -268,18 +270,13 @@ FAMILY = "resampling"
 
 RESAMPLED = {
     **{f"upsample_nearest{rank}d.vec": "nearest" for rank in (1, 2, 3)},
-    **{f"_upsample_nearest_exact{rank}d.vec": "nearest-exact" for rank in (1, 2, 3)},
     "upsample_linear1d.vec": "linear", "upsample_bilinear2d.vec": "bilinear",
     "upsample_trilinear3d.vec": "trilinear", "upsample_bicubic2d.vec": "bicubic",
-    "_upsample_bilinear2d_aa.vec": "bilinear", "_upsample_bicubic2d_aa.vec": "bicubic",
 }  # fmt: skip
 """Modes by the row."""
 
 CUBIC = -0.75
-"""Slope, at distance 1, of the cubic filter of ``bicubic`` without antialias."""
-
-CUBIC_OF_MEANS = -0.5
-"""Slope, at distance 1, of the cubic filter of ``bicubic`` with antialias."""
+"""Slope, at distance 1, of the cubic filter of ``bicubic``."""
 
 
 class Way(NamedTuple):
@@ -322,16 +319,15 @@ def single(number: float) -> float:
     return float(struct.unpack("f", struct.pack("f", number))[0])
 
 
-def nearest(way: Way, middle: float) -> Sums:
+def nearest(way: Way) -> Sums:
     """Return a line with one position per entry, found in single precision as in
-    PyTorch; ``middle`` is the place within an entry, 0 or 0.5, that is looked up."""
+    PyTorch."""
     if way.n == way.made:
         return Sums([(i,) for i in range(way.n)])
     step = single(float(1 / way.scale if way.scale else way.n / way.made))
-    if not middle and way.made == 2 * way.n:
+    if way.made == 2 * way.n:
         return Sums([(i // 2,) for i in range(way.made)])
-    return Sums([(min(floor(single((i + middle) * step)), way.n - 1),)
-                 for i in range(way.made)])
+    return Sums([(min(floor(single(i * step)), way.n - 1),) for i in range(way.made)])
 
 
 def linear(way: Way) -> Sums:
@@ -347,12 +343,12 @@ def linear(way: Way) -> Sums:
     return Sums(spots, weights)
 
 
-# Keys 1981, doi:10.1109/TASSP.1981.1163711, equation 4 with any slope.
-def cubic(distance: float, slope: float) -> float:
+# Keys 1981, doi:10.1109/TASSP.1981.1163711, equation 4.
+def cubic(distance: float) -> float:
     d = abs(distance)
     if d < 1:
-        return ((slope + 2) * d - (slope + 3)) * d * d + 1
-    return (((d - 5) * d + 8) * d - 4) * slope if d < 2 else 0.0
+        return ((CUBIC + 2) * d - (CUBIC + 3)) * d * d + 1
+    return (((d - 5) * d + 8) * d - 4) * CUBIC if d < 2 else 0.0
 
 
 def bicubic(way: Way) -> Sums:
@@ -360,37 +356,13 @@ def bicubic(way: Way) -> Sums:
     spots, weights = [], []
     for at, on in way.places():
         spots.append([min(max(at + k, 0), way.n - 1) for k in (-1, 0, 1, 2)])
-        weights.append([cubic(on - k, CUBIC) for k in (-1, 0, 1, 2)])
-    return Sums(spots, weights)
-
-
-# Pillow's resize: a filter as wide as the distance of the result's entries, at least 1.
-def smoothed(way: Way, filter_of: Callable[[float], float], reach: int) -> Sums:
-    """Return a line of the positions that a widened filter covers, weighted by it."""
-    step = way.quotient(*way.step().as_integer_ratio())
-    wide = max(step, 1.0)
-    spots, weights = [], []
-    for i in range(way.made):
-        middle = step * (i + 0.5)
-        begin = max(int(middle - reach * wide + 0.5), 0)
-        end = min(int(middle + reach * wide + 0.5), way.n)
-        found = [filter_of((at - middle + 0.5) / wide)
-                 for at in range(begin, end)]
-        total = sum(found)
-        spots.append(range(begin, end))
-        weights.append([w / total for w in found] if total else found)
+        weights.append([cubic(on - k) for k in (-1, 0, 1, 2)])
     return Sums(spots, weights)
 
 
 FILTERS: dict[str, Callable[[Way], Sums]] = {
-    "nearest": partial(nearest, middle=0.0),
-    "nearest-exact": partial(nearest, middle=0.5),
-    "linear": linear, "bilinear": linear, "trilinear": linear,
+    "nearest": nearest, "linear": linear, "bilinear": linear, "trilinear": linear,
     "bicubic": bicubic,
-    "bilinear_aa": partial(
-        smoothed, filter_of=lambda d: max(0.0, 1 - abs(d)), reach=1),
-    "bicubic_aa": partial(
-        smoothed, filter_of=lambda d: cubic(d, CUBIC_OF_MEANS), reach=2),
 }
 
 line_of = lru_cache(64)(lambda name, way: FILTERS[name](way))
@@ -439,7 +411,7 @@ def rows_of_filter(name: str, rank: int, line: str) -> None:
     row(f"{name}.vec", node=f"{title}0", jvp=LINEAR, memory=PACKED,
         fwd=lambda xp, x, output_size, align_corners=False, scale_factors=None:
         gathered(xp, x, lines(xp, x.shape, output_size, scale_factors, align_corners)),
-        refuses=NOT_WIDE if "_aa" in line else WHOLES if aligns else NEAREST,
+        refuses=WHOLES if aligns else NEAREST,
         formula="y[p] = sum(w[p, q]*x[q])",
         vjp=(lambda xp, g, y, x, **how:
              xp.call(f"{name}.backward", g, x.shape, **how),),
@@ -459,17 +431,14 @@ def rows_of_filter(name: str, rank: int, line: str) -> None:
 NEAREST = " bool int8 int16 int32 int64"
 """Types that take no part in resampling by the nearest entry."""
 
-ROWS: dict[tuple[str, int, bool], str] = {}
-"""Names of rows, by the mode, the number of spatial dimensions, and antialias."""
+ROWS: dict[tuple[str, int], str] = {}
+"""Names of rows, by the mode and the number of spatial dimensions."""
 
 for _name, _mode in RESAMPLED.items():
-    _base, _smooth = _name.partition(".")[0], "_aa" in _name
-    _rank = next(n for n in (1, 2, 3) if f"{n}d" in _base)
-    ROWS[_mode, _rank, _smooth] = _name
-    rows_of_filter(_base, _rank, f"{_mode}_aa" if _smooth else _mode)
-
-UNALIGNED = ("nearest", "area", "nearest-exact")
-SMOOTH = ("bilinear", "bicubic")
+    _base = _name.partition(".")[0]
+    _rank = int(_base[-2])
+    ROWS[_mode, _rank] = _name
+    rows_of_filter(_base, _rank, _mode)
 
 
 def asked(input: Array, rank: int, size: Sizes | None, scale_factor: Factor | None
@@ -492,14 +461,12 @@ def asked(input: Array, rank: int, size: Sizes | None, scale_factor: Factor | No
                  case((1, 1, 2, 3), scale_factor=2, mode="bilinear"),
                  case((1, 1, 3, 3), size=(2, 4), mode="bicubic", align_corners=True),
                  case((1, 1, 2, 2, 2), size=3, mode="trilinear"),
-                 case((1, 2, 4), size=2, mode="area"),
-                 case((1, 1, 5, 4), size=(2, 3), mode="bilinear", antialias=True)])
+                 case((1, 2, 4), size=2, mode="area")])
 def interpolate(call: Caller, input: Array, size: Sizes | None = None,
                 scale_factor: Factor | None = None, mode: str = "nearest",
                 align_corners: bool | None = None,
-                recompute_scale_factor: bool | None = None, antialias: bool = False
-               ) -> Array:  # fmt: skip
-    if mode in UNALIGNED and align_corners is not None:
+                recompute_scale_factor: bool | None = None) -> Array:
+    if mode in ("nearest", "area") and align_corners is not None:
         raise ValueRangeError(f"interpolate: mode {mode!r} has no align_corners")
     rank = len(input.shape) - 2
     sizes, factors = asked(input, rank, size, scale_factor)
@@ -507,16 +474,90 @@ def interpolate(call: Caller, input: Array, size: Sizes | None = None,
            "meaningful with an explicit size.", kind=ValueRangeError)
     if recompute_scale_factor or mode == "area":
         sizes, factors = sizes_of(input.shape[2:], sizes, factors), None
-    refuse(antialias and not (mode in SMOOTH and rank == 2), "interpolate: antialias "
-           "is part of bilinear and bicubic pictures alone", kind=ValueRangeError)
     if mode == "area" and rank in (1, 2, 3):
         return call(f"adaptive_avg_pool{rank}d", input, sizes)
-    name = ROWS.get((mode, rank, bool(antialias)))
+    name = ROWS.get((mode, rank))
     if name is None:
         raise KindError(f"interpolate: mode {mode!r} of an input of {rank + 2} "
                         "dimensions; there are linear (3), bilinear and bicubic (4), "
-                        "trilinear (5), nearest, nearest-exact and area (3 to 5)")
+                        "trilinear (5), nearest and area (3 to 5)")
     made = sizes_of(input.shape[2:], sizes, factors)
     refuse(min((*input.shape[1:], *made)) < 1, "interpolate: input {} cannot become "
            "{}: sizes should be greater than 0", list(input.shape), list(made))
     return call(name, input, sizes, bool(align_corners), factors)
+
+
+# pixel shuffles, and division by powers of neighbours' squares
+
+FAMILY = "shuffling"
+
+
+def check_factor(name: str, word: str, factor: int) -> None:
+    refuse(factor < 1, "{} expects a positive {}scale_factor, but got {}", name, word,
+           factor, kind=ValueRangeError)
+
+
+# Shi et al. 2016, arXiv:1609.05158, section 3.1.
+@row("pixel_shuffle", jvp=LINEAR, memory=PACKED,
+    doc="Channels as the places of larger pictures.",
+    formula="y[c, h*r + i, w*r + j] = x[c*r*r + i*r + j, h, w]",
+    vjp=(lambda xp, g, y, x, upscale_factor:
+         xp.call("pixel_unshuffle", g, upscale_factor),),
+    cases=[case((1, 4, 2, 3), upscale_factor=2), case((9, 1, 2), upscale_factor=3)])
+def shuffled(xp: Namespace, x: Array, upscale_factor: int) -> Array:
+    r = upscale_factor
+    demand_rank("pixel_shuffle", x, 3)
+    check_factor("pixel_shuffle", "up", r)
+    *lead, channels, height, width = x.shape
+    demand_multiple("pixel_shuffle: the number of channels", channels, r * r)
+    n, kept = len(lead), channels // (r * r)
+    apart = xp.reshape(x, (*lead, kept, r, r, height, width))
+    order = (*range(n), n, n + 3, n + 1, n + 4, n + 2)
+    return xp.reshape(xp.permute(apart, order), (*lead, kept, height * r, width * r))
+
+
+@row("pixel_unshuffle", jvp=LINEAR, memory=PACKED,
+    doc="Places of pictures as channels of smaller ones.",
+    formula="y[c*r*r + i*r + j, h, w] = x[c, h*r + i, w*r + j]",
+    vjp=(lambda xp, g, y, x, downscale_factor:
+         xp.call("pixel_shuffle", g, downscale_factor),),
+    cases=[case((1, 1, 4, 2), downscale_factor=2), case((2, 3, 3), downscale_factor=3)])
+def unshuffled(xp: Namespace, x: Array, downscale_factor: int) -> Array:
+    r = downscale_factor
+    demand_rank("pixel_unshuffle", x, 3)
+    check_factor("pixel_unshuffle", "down", r)
+    *lead, channels, height, width = x.shape
+    for name, size in (("height", height), ("width", width)):
+        demand_multiple(f"pixel_unshuffle: the {name}", size, r)
+    n = len(lead)
+    apart = xp.reshape(x, (*lead, channels, height // r, r, width // r, r))
+    order = (*range(n), n, n + 2, n + 4, n + 1, n + 3)
+    return xp.reshape(xp.permute(apart, order),
+                      (*lead, channels * r * r, height // r, width // r))
+
+
+# Krizhevsky, Sutskever, Hinton 2012, section 3.3.
+@function("local_response_norm", operands=("input",), either="alpha beta k",
+          doc="Each channel divided by a power of the mean square of its neighbours.",
+          formula="input/(k + alpha*mean(input**2))**beta",
+          cases=[case((1, 4, 3), size=2), case((1, 3, 2, 2), size=3, alpha=0.5)])
+def local_response_norm(call: Caller, input: Array, size: int, alpha: float = 1e-4,
+                        beta: float = 0.75, k: float = 1.0) -> Array:
+    rank = len(input.shape)
+    refuse(rank < 3, "Expected 3D or higher dimensionality input (got {} dimensions)",
+           rank, kind=ValueRangeError)
+    if 0 in input.shape:
+        return input
+    refuse(size < 1, "size has to be positive, but got {}", size, kind=ValueRangeError)
+    squares, edges = call("mul", input, input), (size // 2, (size - 1) // 2)
+    if rank == 3:
+        lines = call("constant_pad_nd", call("unsqueeze", squares, 1), (0, 0, *edges))
+        means = call("squeeze", call("avg_pool2d", lines, (size, 1), 1), 1)
+    else:
+        items, channels, height = input.shape[:3]
+        volumes = call("view", squares, (items, 1, channels, height, -1))
+        volumes = call("constant_pad_nd", volumes, (0, 0, 0, 0, *edges))
+        means = call("squeeze", call("avg_pool3d", volumes, (size, 1, 1), 1), 1)
+        means = call("view", means, tuple(input.shape))
+    scale = call("add", call("mul", means, alpha), k)
+    return call("div", input, call("pow", scale, beta))

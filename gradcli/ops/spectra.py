@@ -13,8 +13,6 @@ leave its rank as it is.
 
 from __future__ import annotations
 
-from typing import Any
-
 from .checks import EngineError, ShapeError, demand_choice, demand_rank, refuse
 from .linalg import column, is_vector, square, symmetric
 from .op import case, function, of_wide
@@ -364,99 +362,54 @@ function("linalg.matrix_rank",
                                                  else (tol, 0.0)), hermitian),
          operands=("a",), cases=[case((3, 2), make="regular"), case((2, 2, 2))])
 
-# least squares
-
-DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
-WITH_RESIDUALS = ("gels", "gelsd", "gelss")
-WITH_VALUES = ("gelsd", "gelss")
+# least squares, by the driver "gelsy": without residuals and singular values
 
 
-def missed(xp: Namespace, a: Array, b: Array, x: Array) -> tuple[Array, Array]:
-    """Return the solution ``x`` as columns, and the residuals ``a @ x - b``."""
-    vector = is_vector(a, b)
-    found = column(xp, x, vector)
-    return found, xp.matmul(a, found) - column(xp, b, vector)
-
-
-# Golub, Pereyra 1973. In the residuals' rule the solution is held fixed: it minimises
-# them, so that their derivative by it is 0.
+# Golub, Pereyra 1973.
 def lstsq_by_a(xp: Namespace, g: Cotangents, y: Outputs, a: Array, b: Array,
-               rcond: Operand | None = None, driver: str | None = None) -> Array | None:
-    vector, total = is_vector(a, b), None
-    if g[0] is not None:
-        inverted = xp.call("linalg.pinv", a)
-        slope = xp.matmul(column(xp, g[0], vector), turned(xp, column(xp, b, vector)))
-        total = pinv_slopes(xp, slope, inverted, a)
-    if g[1] is not None and 0 not in y[1].shape:
-        x, off = missed(xp, a, b, y[0])
-        by_rest = 2 * xp.matmul(xp.unsqueeze(g[1], -2) * off, turned(xp, x))
-        total = by_rest if total is None else total + by_rest
-    return None if total is None else sum_to(xp, total, a.shape)
+               rcond: Operand | None = None) -> Array | None:
+    if g[0] is None:
+        return None
+    vector = is_vector(a, b)
+    slope = xp.matmul(column(xp, g[0], vector), turned(xp, column(xp, b, vector)))
+    return sum_to(xp, pinv_slopes(xp, slope, xp.call("linalg.pinv", a), a), a.shape)
 
 
 def lstsq_by_b(xp: Namespace, g: Cotangents, y: Outputs, a: Array, b: Array,
-               rcond: Operand | None = None, driver: str | None = None) -> Array | None:
-    vector, total = is_vector(a, b), None
-    if g[0] is not None:
-        total = xp.matmul(turned(xp, xp.call("linalg.pinv", a)),
-                          column(xp, g[0], vector))
-    if g[1] is not None and 0 not in y[1].shape:
-        by_rest = -2 * xp.unsqueeze(g[1], -2) * missed(xp, a, b, y[0])[1]
-        total = by_rest if total is None else total + by_rest
-    if total is None:
+               rcond: Operand | None = None) -> Array | None:
+    if g[0] is None:
         return None
-    return sum_to(xp, xp.squeeze(total, -1) if vector else total, b.shape)
+    vector = is_vector(a, b)
+    found = xp.matmul(turned(xp, xp.call("linalg.pinv", a)), column(xp, g[0], vector))
+    return sum_to(xp, xp.squeeze(found, -1) if vector else found, b.shape)
 
 
 @of_wide("linalg_lstsq.default", returns=4, carries=2, formula="pinv(a) @ b", kink=RANK,
     one_type=True,
-    doc="The x for which a @ x is next to b, the squares that are missed, the rank and "
-        "the singular values.", vjp=(lstsq_by_a, lstsq_by_b),
-    cases=[case((4, 2), (4, 2), driver="gels", make="regular"),
-           case((2, 3), (2, 1), make="regular"),
-           case((2, 3, 2), (2, 3), driver="gelsd", make="regular")],
+    doc="The x for which a @ x is next to b, and the rank of a, behind residuals of no "
+        "entries and before singular values of none.", vjp=(lstsq_by_a, lstsq_by_b),
+    cases=[case((4, 2), (4, 2), make="regular"), case((2, 3), (2, 1), make="regular"),
+           case((2, 3, 2), (2, 3), make="regular")],
     saves=("a b y.0 y.1", "a b y.0 y.1"))
-def lstsq(xp: Namespace, a: Array, b: Array, rcond: Operand | None = None,
-          driver: str | None = None) -> Outputs:
-    name, driver = "torch.linalg.lstsq", driver or "gelsy"
+def lstsq(xp: Namespace, a: Array, b: Array, rcond: Operand | None = None) -> Outputs:
+    name = "torch.linalg.lstsq"
     demand_rank(f"{name}: input", a, 2)
     demand_rank(f"{name}: other", b, 1)
-    demand_choice(f"{name}: driver", driver, DRIVERS)
     vector = is_vector(a, b)
     right = column(xp, b, vector)
     if a.shape[-2] != right.shape[-2]:
         dim = -1 if vector else -2
         raise ShapeError(f"{name}: input.size(-2) should match other.size({dim})")
     m, n = a.shape[-2:]
-    none = xp.new_full(a, (0,), 0)
-    inverted = pinv(xp, a, None if rcond is None else 0.0, rcond)
-    solved = xp.matmul(inverted, right)
+    none, atol = xp.new_full(a, (0,), 0), None if rcond is None else 0.0
+    solved = xp.matmul(pinv(xp, a, atol, rcond), right)
     rest = xp.new_full(solved, (*solved.shape[:-2], max(m - n, 0), solved.shape[-1]), 0)
     solved = xp.narrow(by_columns(xp, xp.cat([solved, rest], -2)), -2, 0, n)
-    ranks: Array = xp.as_index(none)
-    values = none
-    if driver != "gels":
-        ranks = matrix_rank(xp, a, None if rcond is None else 0.0, rcond)
-    if driver in WITH_VALUES and 0 not in a.shape:
-        values = xp.svd_factors(a, False)[1]
-    residuals = none
-    full = driver == "gels" or bool(xp.all(xp.eq(ranks, n)))
-    if m > n and driver in WITH_RESIDUALS and full:
-        residuals = xp.sum(xp.square(xp.matmul(a, solved) - right), -2)
-    return xp.squeeze(solved, -1) if vector else solved, residuals, ranks, values
+    return (xp.squeeze(solved, -1) if vector else solved, none,
+            matrix_rank(xp, a, atol, rcond), none)
 
 
-@function("linalg.lstsq", operands=("a", "b"), kink=RANK,
-          cases=[case((4, 2), (4, 2), make="regular"),
-                 case((2, 3), (2, 1), make="regular"),
-                 case((4, 2), (4, 1), driver="gelsd", make="regular")])
-def least_squares(call: Caller, a: Array, b: Array, rcond: Operand | None = None,
-                  driver: str | None = None) -> Outputs:
-    """Return the row's results, with the singular values, if it gives any, taken from
-    ``linalg.svdvals``, which has their derivative."""
-    found: Any = call("linalg_lstsq.default", a, b, rcond, driver=driver)
-    if not found[3].shape[-1]:
-        plain: Outputs = found
-        return plain
-    named: Outputs = type(found)((*found[:3], call("linalg.svdvals", a)))
-    return named
+function("linalg.lstsq", lambda call, a, b, rcond=None:
+         call("linalg_lstsq.default", a, b, rcond), operands=("a", "b"), kink=RANK,
+         cases=[case((4, 2), (4, 2), make="regular"),
+                case((2, 3), (2, 1), make="regular")])

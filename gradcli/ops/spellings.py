@@ -314,9 +314,8 @@ for _name, _word in (
 for _name, _word in (
     ("lu_factors", "linalg.lu_factor"), ("solve_triangle", "linalg.solve_triangular"),
 ):
-    spell(_name, gradcli=_word, torch=f"torch.{_word}",
-          numpy="lu_factors" if _name == "lu_factors" else None)
-spell("matrix_exp", numpy="matrix_exp")
+    spell(_name, gradcli=_word, torch=f"torch.{_word}")
+spell("matrix_exp", numpy="scipy.linalg.expm")
 spell("inverse", numpy="np.linalg.inv", latex=T("{0:ATOM}^{{-1}}", POWER))
 spell("amax", numpy="np.max")
 spell("amin", numpy="np.min")
@@ -346,12 +345,12 @@ for _name in (
     "avg_pool1d", "avg_pool2d", "avg_pool3d", "binary_cross_entropy",
     "binary_cross_entropy_with_logits", "conv1d", "conv2d", "conv3d",
     "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cross_entropy",
-    "embedding_bag", "gaussian_nll_loss", "gelu", "glu", "hardsigmoid",
+    "embedding_bag", "gelu", "glu", "hardsigmoid",
     "hardswish", "hardtanh", "huber_loss", "interpolate", "l1_loss", "leaky_relu",
     "linear", "local_response_norm", "max_pool1d", "max_pool2d", "max_pool3d",
     "mish", "mse_loss", "nll_loss",
-    "normalize", "one_hot", "pad", "pdist", "relu6", "silu", "smooth_l1_loss",
-    "soft_margin_loss", "softmin", "softplus", "softshrink", "softsign", "tanhshrink",
+    "normalize", "one_hot", "pad", "relu6", "silu", "smooth_l1_loss",
+    "soft_margin_loss", "softplus", "softsign", "tanhshrink",
 ):
     spell(_name, torch=f"F.{_name}")
 # fmt: on

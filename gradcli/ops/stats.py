@@ -54,7 +54,7 @@ from .reduce import (
     size_over,
     spread,
 )
-from .types import Array, ArrayRule, Caller, Dims, Namespace, Operand, Result
+from .types import Array, ArrayRule, Caller, Dims, Namespace, Result
 
 # fmt: off
 
@@ -191,7 +191,7 @@ def median(name: str, find: ArrayRule, doc: str) -> None:
     function(name, lambda call, x, dim=None, keepdim=False:
              call(f"{name}.default", x) if dim is None
              else call(f"{name}.dim", x, dim, keepdim),
-             doc=f"{doc}; with dim also where it stands.", formula=f"{name}(x, dim)")
+             doc=f"{doc}; with dim also its index.", formula=f"{name}(x, dim)")
 
 
 median("median", middle, "The lower median")
@@ -212,7 +212,7 @@ def most_frequent(xp: Namespace, x: Array, dim: int) -> Array:
 
 row("mode", formula="mode(x, dim)", **BY_CHOICE,
     kink="of equal entries the last carries the gradient",
-    doc="The most frequent entry along a dimension, and where it stands last; the "
+    doc="The most frequent entry along a dimension, and its last index; the "
         "smallest of several.", fwd=lambda xp, x, dim=-1, keepdim=False:
                                     chosen(xp, "mode", x, most_frequent, dim, keepdim),
     cases=[case((3, 4), make="distinct"), case((3, 4), dim=0, make="distinct"),
@@ -270,7 +270,7 @@ _sorting("sort.stable", "SortBackward1")
 
 
 @of_numbers("topk", **BY_POSITION, memory=PACKED,
-    doc="The k largest, or smallest, entries of a dimension and where they stand.",
+    doc="The k largest, or smallest, entries of a dimension, and their indices.",
     formula="y[i] = x[indices[i]]",
     cases=[case((3, 4), k=2, make="distinct"),
            case((3, 4), k=2, dim=0, largest=False, make="distinct"),
@@ -282,21 +282,6 @@ def _topk(xp: Namespace, x: Array, k: int, dim: int = -1, largest: bool = True,
         raise ShapeError("selected index k out of range")
     order = ranked(xp, x, dim, largest)
     return read(xp, x, dim, xp.narrow(order, d, 0, k) if x.shape else order)
-
-
-@of_numbers("kthvalue", **BY_CHOICE, memory=PACKED,
-    doc="The k-th smallest entry of a dimension and where it stands.",
-    formula="y = x[indices]",
-    cases=[case((3, 4), k=2, make="distinct"),
-           case((3, 4), k=3, dim=0, keepdim=True, make="distinct"),
-           case((5,), k=1, make="distinct")])
-def _kthvalue(xp: Namespace, x: Array, k: int, dim: int = -1, keepdim: bool = False
-             ) -> Pair:
-    d = dim_of(x.shape, dim)
-    refuse(not 1 <= k <= (x.shape[d] if x.shape else 1),
-           "kthvalue(): selected number k out of range for dimension {}", d)
-    return chosen(xp, "kthvalue", x, lambda xp, x, d:
-                  xp.narrow(xp.argsort(x, d), d, k - 1, 1), d, keepdim)
 
 
 row("argsort", doc="The positions of the entries in order.", formula="indices",
@@ -559,78 +544,26 @@ def _cumulative_trapezoid(
 # -- slopes between points of a grid --------------------------------------------------
 
 
-def _even_slope(call: Caller, x: Array, gap: float, dim: int, edge_order: int) -> Array:
-    """Return the slopes of points with the constant spacing ``gap``."""
-    part: ArrayRule = partial(call, "slice.Tensor", x, dim)
-
-    def over(a: Array, number: float) -> Array:
-        return call("div.Scalar", a, number)
-
-    def times(number: float, a: Array) -> Array:
-        return call("mul.Scalar", a, number)
-
-    center = over(over(part(2) - part(0, -2), gap), 2)
-    if edge_order == 1:
-        before, after = part(1, 2) - part(0, 1), part(-1) - part(-2, -1)
-    else:
-        before = (times(-1.5, part(0, 1)) + times(2, part(1, 2))
-                  - times(0.5, part(2, 3)))
-        after = (times(0.5, part(-3, -2)) - times(2, part(-2, -1))
-                 + times(1.5, part(-1)))
-    return call("cat", [over(before, gap), center, over(after, gap)], dim)
-
-
-def _uneven_slope(
-    call: Caller, x: Array, at: Array, dim: int, edge_order: int
-) -> Array:
-    """Return the slopes of points at coordinates ``at``, by parabolas through three."""
-    part: ArrayRule = partial(call, "slice.Tensor", x, dim)
-    widths = gaps(call, at, 0)
-    left, right = sides(call, widths, 0)
-    both = left + right
-    lone = [1] * len(x.shape)
-    lone[dim] = -1
-    below, mid, above = [call("view", each, tuple(lone)) for each in (
-        -right / (left * both), (right - left) / (left * right), left / (right * both))]
-    center = below * part(0, -2) + mid * part(1, -1) + above * part(2)
-    ends = []
-    for first, second, places in ((0, 1, ((0, 1), (1, 2), (2, 3))),
-                                  (-1, -2, ((-1, None), (-2, -1), (-3, -2)))):
-        a, b = (call("select", widths, 0, i) for i in (first, second))
-        near, middle, far = [part(*place) for place in places]
-        if edge_order == 1:
-            ends.append((near - middle if first else middle - near) / a)
-            continue
-        whole = a + b
-        weights = [-(call("mul.Scalar", a, 2) + b) / (a * whole), whole / (a * b),
-                   -a / (b * whole)]
-        u, v, w = [-each for each in weights] if first else weights
-        ends.append(u * near + v * middle + w * far)
-    return call("cat", [ends[0], center, ends[1]], dim)
-
-
-Spacing = Operand | list[Operand] | tuple[Operand, ...]
-"""Spacing of points: a distance or coordinates, or a list with one per dimension."""
-
-
 @function("gradient", operands=("x",), formula="(x[i + 1] - x[i - 1])/(2*spacing)",
-          doc="Slopes between points of a grid, along each dimension: of the second "
-              "order inside, of edge_order at the ends.",
-          cases=[case((4, 3)), case((4,), spacing=0.5, edge_order=2)])
-def _gradient(call: Caller, x: Array, *, spacing: Spacing | None = None,
-              dim: Dims = None, edge_order: int = 1) -> tuple[Array, ...]:
-    if edge_order not in (1, 2):
-        raise ShapeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+          doc="Slopes between points of an even grid, along each dimension.",
+          cases=[case((4, 3)), case((4,), spacing=0.5)])
+def _gradient(call: Caller, x: Array, *, spacing: float | list[float] | None = None,
+              dim: Dims = None) -> tuple[Array, ...]:
     dims = dims_of(x.shape, dim)
     for d in dims:
-        refuse(x.shape[d] < edge_order + 1, "torch.gradient expected each dimension "
-               "size to be at least edge_order+1")
+        refuse(x.shape[d] < 2, "torch.gradient expected each dimension size to be at "
+               "least edge_order+1")
     given = 1 if spacing is None else spacing
-    if isinstance(given, list | tuple) and len(given) != len(dims):
-        raise ShapeError(f"torch.gradient: {len(given)} spacings for {len(dims)} "
-                         "dimensions")
     each = given if isinstance(given, list | tuple) else [given] * len(dims)
-    return tuple([
-        _even_slope(call, x, gap, d, edge_order) if isinstance(gap, int | float)
-        else _uneven_slope(call, x, gap, d, edge_order)
-        for gap, d in zip(each, dims, strict=True)])
+    if len(each) != len(dims):
+        raise ShapeError(f"torch.gradient: {len(each)} spacings for {len(dims)} "
+                         "dimensions")
+
+    def slopes(gap: float, d: int) -> Array:
+        part: ArrayRule = partial(call, "slice.Tensor", x, d)
+        inner = call("div.Scalar", call("div.Scalar", part(2) - part(0, -2), gap), 2)
+        ends = [call("div.Scalar", difference, gap) for difference in (
+            part(1, 2) - part(0, 1), part(-1) - part(-2, -1))]
+        return call("cat", [ends[0], inner, ends[1]], d)
+
+    return tuple([slopes(*pair) for pair in zip(each, dims, strict=True)])

@@ -1,7 +1,7 @@
 """The types of the arguments of formulas: arrays, namespaces, calls.
 
 Invariant: arrays of every number system have the methods of `Array`, and rules use no
-others; namespaces have those of `Namespace`. These classes serve type checkers alone.
+others; namespaces have those of `Namespace`. These classes serve only type checkers.
 
     def slope(xp: Namespace, y: Array, x: Array) -> Array:
         return xp.where(xp.eq(x, 0), 0, y / x)

@@ -6,13 +6,13 @@ loss(net(x), y).backward()
 optimizer.step()
 """
 
-from ..engine.absent import Path, offer, offered
-from . import lr_scheduler, table
-from .optimizer import Optimizer
+from ..torch.absent import Path, offer, offered
+from . import lbfgs, lr_scheduler, optimizer
 
-for _name in offered(table, kind=Optimizer):  # each is found at PyTorch's path as well
-    globals()[_name.lower()] = Path.at(f"{__name__}.{_name.lower()}", table)
+for _name in offered(optimizer, lbfgs, kind=optimizer.Descent):
+    # Each class can also be imported from PyTorch's path.
+    globals()[_name.lower()] = Path.at(f"{__name__}.{_name.lower()}", optimizer)
 offer(
-    __name__, table, kind=Optimizer,
-    also={"Optimizer": Optimizer, "lr_scheduler": lr_scheduler},
+    __name__, optimizer, lbfgs, kind=optimizer.Optimizer, but=("Descent",),
+    also={"lr_scheduler": lr_scheduler},
 )  # fmt: skip

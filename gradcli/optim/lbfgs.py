@@ -16,7 +16,7 @@ from ..engine.modes import MODE
 from ..engine.raw import Params, Raw
 from ..engine.tensor import Tensor
 from ..engine.versions import touch
-from .optimizer import Optimizer, evaluated
+from .optimizer import Optimizer, Rate, demand_at_least_0, evaluated
 
 MIN_CURVATURE = 1e-10
 """Largest product of a change of the gradient with its step that is not kept."""
@@ -41,13 +41,31 @@ class LinePoint:
     slope: Any = None
 
 
-class QuasiNewton(Optimizer):
-    """A quasi-Newton method; a call of `step` takes several steps with a closure."""
+class LBFGS(Optimizer):
+    """A quasi-Newton method; a call of `step` takes several steps with a closure.
 
-    def _begin(self, params: object, defaults: dict[str, Any]) -> None:
-        if defaults["max_eval"] is None:
-            defaults["max_eval"] = defaults["max_iter"] * 5 // 4
-        super()._begin(params, defaults)
+    Args:
+        max_iter: the largest number of steps per call.
+        max_eval: the largest number of losses per call; None: ``max_iter*5//4``.
+        tolerance_grad: stop when no entry of the gradient is larger.
+        tolerance_change: stop when step or loss change by less.
+        history_size: the number of changes that are remembered.
+        line_search_fn: None, or "strong_wolfe".
+    """
+
+    def __init__(
+        self, params: Any, lr: Rate = 1, max_iter: int = 20,
+        max_eval: int | None = None, tolerance_grad: float = 1e-7,
+        tolerance_change: float = 1e-9, history_size: int = 100,
+        line_search_fn: str | None = None,
+    ) -> None:  # fmt: skip
+        demand_at_least_0({"learning rate": lr}, "")
+        super().__init__(params, {
+            "lr": lr, "max_iter": max_iter,
+            "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
+            "tolerance_grad": tolerance_grad, "tolerance_change": tolerance_change,
+            "history_size": history_size, "line_search_fn": line_search_fn,
+        })  # fmt: skip
         if len(self.param_groups) != 1:
             raise ValueError(
                 "LBFGS doesn't support per-parameter options (parameter groups)"

@@ -1,7 +1,9 @@
-"""The base of optimizers: groups of parameters, their state, options and steps.
+"""Optimizers: groups of parameters, their state and options, and a rule for each step.
 
-Invariant: every parameter is a leaf and stands in one group; ``state`` is keyed by the
-parameter itself, and in `state_dict` by its number, so that it can be saved.
+Invariant: every parameter is a leaf and in one group; ``state`` is keyed by the
+parameter itself, and in `state_dict` by its number, so that it can be saved. A rule,
+`Descent.update`, changes the array ``p`` in place by the gradient ``g``. Constructors
+are PyTorch's, and so is the order of a group's options.
 
     for group in optimizer.param_groups:
         group["lr"] *= 0.5
@@ -12,23 +14,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
-from functools import partial
-from inspect import Parameter
+from types import SimpleNamespace
 from typing import Any
 
-from ..engine.creation import tensor
 from ..engine.modes import MODE, enable_grad
 from ..engine.namespace import NumberSystem
 from ..engine.raw import Params, Raw
-from ..engine.record import RECORDING
-from ..engine.signatures import constructor, keyword, new_class
 from ..engine.tensor import Tensor, clear_grad
 from ..engine.versions import touch
-from ..ops.types import Array, Operand
+from ..torch.creation import tensor
 
 Group = dict[str, Any]
 State = dict[str, Any]
+Rate = float | Tensor
+"""Type of a learning rate, which is a tensor where a group's option is one."""
 
 
 class Optimizer:
@@ -44,11 +43,7 @@ class Optimizer:
         ValueError: there are no parameters, one is in two groups, or one is no leaf.
     """
 
-    def __init__(self, params: object, defaults: dict[str, object]) -> None:
-        self._begin(params, defaults)
-
-    def _begin(self, params: Any, defaults: dict[str, object]) -> None:
-        """Set the options of all groups, and add the groups of parameters."""
+    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self.state: defaultdict[object, State] = defaultdict(dict)
         self.param_groups: list[Group] = []
@@ -85,8 +80,7 @@ class Optimizer:
                     "optimizer can only optimize Tensors, but one of the params is "
                     f"{type(each).__name__}"
                 )
-            recorded = self.defaults.get("differentiable")
-            if not (recorded or each.is_leaf or each.retains_grad):
+            if not (each.is_leaf or each.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():
             group.setdefault(name, default)
@@ -189,51 +183,57 @@ def evaluated(closure: Callable[[], object] | None) -> Any:
 
 
 class ParameterState:
-    """One parameter's state: arrays, or tensors where the step is recorded.
+    """One parameter's state, whose arrays are read by name.
 
     ``step`` is the number of steps so far, this one among them.
     """
 
-    __slots__ = ("parameter", "recorded", "state", "step")
+    __slots__ = ("parameter", "state", "step")
     step: float
 
-    def __init__(self, parameter: Tensor, state: Params, recorded: bool) -> None:
+    def __init__(self, parameter: Tensor, state: Params) -> None:
         self.parameter = parameter
         self.state = state
-        self.recorded = recorded
 
     def __getitem__(self, name: str) -> Any:
-        value = self.state[name]
-        return value if self.recorded else value.raw
+        return self.state[name].raw
 
-    def begin(self, *zeros: str, **numbers: float) -> None:
-        """Make a state of zeros of the parameter's shape and of numbers in main memory,
-        ``step`` among them."""
+    def begin(self, *names: str, value: float = 0.0) -> None:
+        """Set arrays of the parameter's shape to a value, and the step to 0."""
         self.state["step"] = tensor(0.0)
-        for name, number in numbers.items():
-            self.state[name] = tensor(float(number))
         xp, like = self.parameter.xp, self.parameter._shareable()
-        for name in zeros:
-            self.state[name] = Tensor(xp.new_full(like, like.shape, 0.0), xp)
+        for name in names:
+            self.state[name] = Tensor(xp.new_full(like, like.shape, value), xp)
 
-    def hold(self, name: str, value: Any) -> Any:
-        """Put a copy of a value into the state, and return the copy."""
-        if self.recorded:
-            self.state[name] = value.detach().clone()
-        else:
-            xp = self.parameter.xp
-            self.state[name] = Tensor(xp.clone(value), xp)
-        return self[name]
+
+NONNEGATIVE = (
+    "weight_decay", "momentum", "alpha", "lr_decay", "initial_accumulator_value"
+)  # fmt: skip
+"""Names of further options that may not be negative."""
 
 
 class Descent(Optimizer):
-    """An optimizer that changes each parameter by its own gradient and state alone.
+    """An optimizer that changes each parameter only by its own gradient and state.
 
     A subclass defines ``update``, which changes one parameter, and may define
     ``start``, which makes a parameter's state.
     """
 
     start: Callable[[ParameterState, Group], None] | None = None
+
+    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+        if defaults["differentiable"]:
+            raise NotImplementedError(
+                "differentiable=True: steps are not recorded; compute the new values "
+                "from autograd.grad(..., create_graph=True)"
+            )
+        lr = defaults["lr"]
+        if isinstance(lr, Tensor) and lr.numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
+        demand_at_least_0({"learning rate": lr}, "")
+        demand_at_least_0({"epsilon": defaults.get("eps", 0)})
+        demand_at_least_0({name: defaults.get(name, 0) for name in NONNEGATIVE})
+        super().__init__(params, defaults)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change every parameter that has a gradient.
@@ -246,48 +246,89 @@ class Descent(Optimizer):
         """
         loss = evaluated(closure)
         for group in self.param_groups:
+            lr = float(group["lr"])
             for parameter in group["params"]:
                 if parameter.grad is not None:
-                    self._change(parameter, parameter.grad, group)
+                    self._change(parameter, parameter.grad.raw, group, lr)
         return loss
 
-    def _change(self, parameter: Tensor, gradient: Tensor, group: Group) -> None:
-        g: Any
-        recorded = bool(group.get("differentiable"))
-        kept = ParameterState(parameter, self.state[parameter], recorded)
+    def _change(self, parameter: Tensor, g: Any, o: Group, lr: float) -> None:
+        state = ParameterState(parameter, self.state[parameter])
         if self.start is not None:
-            if not kept.state:
-                self.start(kept, group)
-            kept.step = float(kept.state["step"].raw) + 1
-            kept.state["step"].raw[...] = kept.step
-        if recorded:
-            with enable_grad():
-                g = -gradient if group.get("maximize") else gradient
-                g = decayed(parameter, g, group, group["lr"])
-                self.update(RECORDING, parameter, g, kept, group, group["lr"])
-            return
-        g = -gradient.raw if group.get("maximize") else gradient.raw
-        raw, lr = parameter._shareable(), float(group["lr"])
-        MODE.change(raw)
-        g = decayed(raw, g, group, lr)
-        self.update(parameter.xp, raw, g, kept, group, lr)
-        touch(raw)
+            if not state.state:
+                self.start(state, o)
+            state.step = float(state["step"]) + 1
+            state["step"][...] = state.step
+        p: Any = parameter._shareable()
+        MODE.change(p)
+        xp, rates = parameter.xp, self.rates(state, o, lr)
+        shrink = 1 - lr * o["weight_decay"]
+        if not xp.waits or self.begins(state, o):
+            self._move(xp, p, g, state, o, shrink, *rates)
+        else:
+            self._move_in_a_kernel(parameter, p, g, state, o, (shrink, *rates))
+        touch(p)
 
+    def _move(
+        self, xp: NumberSystem, p: Any, g: Any, state: ParameterState, o: Group,
+        shrink: float, *rates: float,
+    ) -> None:  # fmt: skip
+        g, decay = -g if o["maximize"] else g, o["weight_decay"]
+        if decay and o.get("decoupled_weight_decay"):
+            p *= shrink
+        elif decay:
+            g = g + decay * p
+        self.update(xp, p, g, state, o, *rates)
+
+    def _move_in_a_kernel(
+        self, parameter: Tensor, p: Any, g: Any, state: ParameterState, o: Group,
+        rates: tuple[float, ...],
+    ) -> None:  # fmt: skip
+        """Do what `_move` does, as one kernel of a GPU; what differs from step to step
+        is given to it as numbers."""
+        xp, count = parameter.xp, len(rates)
+        arrays = {name: each.raw for name, each in state.state.items()
+                  if name != "step" and isinstance(each, Tensor)}  # fmt: skip
+        constant = [(n, o[n]) for n in self.defaults if n != "lr"]
+
+        def move(p: Any, g: Any, *given: Any) -> None:
+            held = {
+                name: SimpleNamespace(raw=raw)
+                for name, raw in zip(arrays, given, strict=False)
+            }
+            self._move(xp, p, g, ParameterState(parameter, held), o, *given[-count:])
+
+        key = type(self), repr(constant), *arrays
+        xp.pending.kernels.change(
+            key, type(self).__name__, move, (p, g, *arrays.values()), rates
+        )
+
+    def begins(self, state: ParameterState, o: Group) -> bool:
+        """Return whether this step makes arrays of the parameter's state."""
+        return False
+
+    @staticmethod
+    def rates(state: ParameterState, o: Group, lr: float) -> tuple[float, ...]:
+        """Return the numbers of a step that differ from step to step."""
+        return (-lr,)
+
+    @staticmethod
     def update(
-        self,
-        xp: NumberSystem,
-        p: Array,
-        g: Array,
-        kept: ParameterState,
-        o: Group,
-        lr: Operand,
+        xp: NumberSystem, p: Any, g: Any, state: ParameterState, o: Group, rate: float
     ) -> None:
         """Change ``p`` in place by the gradient ``g``, to which weight decay is added,
-        with options ``o``."""
+        with options ``o`` and what `rates` returned."""
         raise NotImplementedError
 
 
-def move_towards(mean: Raw, new: Array, share: Operand) -> None:
+def demand_at_least_0(values: Mapping[str, Any], what: str = " value") -> None:
+    """Raise ValueError for the first named option that is negative."""
+    for name, value in values.items():
+        if not value >= 0:
+            raise ValueError(f"Invalid {name}{what}: {value}")
+
+
+def move_towards(mean: Raw, new: Any, share: float) -> None:
     """Move ``mean`` in place by a share of its distance to ``new``, computed from the
     nearer of the two."""
     if share < 0.5:
@@ -296,160 +337,252 @@ def move_towards(mean: Raw, new: Array, share: Operand) -> None:
         mean[...] = new - (new - mean) * (1 - share)
 
 
-def decayed(p: Array, g: Array, o: Group, lr: Operand) -> Array:
-    """Return the gradient with weight decay added, or shrink ``p`` in place instead."""
-    decay = o["weight_decay"]
-    if not decay:
-        return g
-    if o.get("decoupled_weight_decay"):
-        p *= 1 - lr * decay
-        return g
-    found: Array = g + decay * p
-    return found
-
-
-Check = Callable[[Any], None]
-
-
-def _at_least_0(words: str, value: Any) -> None:
-    if not value >= 0:
-        raise ValueError(f"Invalid {words}: {value}")
-
-
-def _rate(lr: object) -> None:
-    if isinstance(lr, Tensor) and lr.numel() != 1:
-        raise ValueError("Tensor lr must be 1-element")
-    _at_least_0("learning rate", lr)
-
-
-def _betas(betas: tuple[float, float]) -> None:
-    for i, beta in enumerate(betas):
-        if not 0 <= beta < 1:
-            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
-
-
-def _share(name: str, value: float) -> None:
-    if not 0 <= value <= 1:
-        raise ValueError(f"Invalid {name} value: {value}")
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """An option's meaning, its value where nothing is given, and its check."""
-
-    meaning: str
-    default: Any = None
-    check: Check | None = None
-
-
-def _nonnegative(name: str, meaning: str, default: float = 0) -> Option:
-    return Option(meaning, default, partial(_at_least_0, f"{name} value"))
-
-
-NO_EFFECT = "accepted, as in PyTorch; it changes no result"
-
-OPTIONS = {
-    "params": Option("tensors or groups"),
-    "lr": Option("how far a step goes", check=_rate),
-    "alpha": _nonnegative("alpha", "how much of the mean is kept from step to step"),
-    "amsgrad": Option("divide by the largest mean so far", False),
-    "betas": Option(
-        "how much of the two means is kept from step to step", (0.9, 0.999), _betas
-    ),
-    "capturable": Option(NO_EFFECT, False),
-    "centered": Option("divide by the deviation, not by the size", False),
-    "dampening": Option("the part of a new gradient left out of the direction", 0),
-    "decoupled_weight_decay": Option(
-        "shrink the parameter instead of adding to its gradient", False
-    ),
-    "differentiable": Option("record the step", False),
-    "eps": Option(
-        "added to what is divided by", 1e-8, partial(_at_least_0, "epsilon value")
-    ),
-    "foreach": Option(NO_EFFECT),
-    "fused": Option(NO_EFFECT),
-    "history_size": Option("how many changes are remembered", 100),
-    "initial_accumulator_value": _nonnegative(
-        "initial_accumulator_value", "where the sum begins"
-    ),
-    "line_search_fn": Option('None, or "strong_wolfe"'),
-    "lr_decay": _nonnegative(
-        "lr_decay", "how fast the rate falls: ``lr/(1 + (step - 1)*lr_decay)``"
-    ),
-    "max_eval": Option("values of the loss per call; None: ``max_iter*5//4``"),
-    "max_iter": Option("steps per call", 20),
-    "maximize": Option("go uphill", False),
-    "momentum": _nonnegative("momentum", "how much of the last direction is kept"),
-    "nesterov": Option("look ahead along the direction", False),
-    "rho": Option("how much of the means is kept", 0.9, partial(_share, "rho")),
-    "tolerance_change": Option("stop when step or loss change by less", 1e-9),
-    "tolerance_grad": Option("stop when no entry of the gradient is larger", 1e-7),
-    "weight_decay": _nonnegative(
-        "weight_decay", "how much of the parameter itself is added to its gradient"
-    ),
-}  # fmt: skip
-
-
-def optimizer(
-    name: str,
-    rule: Callable[..., None] | None,
-    order: str,
-    *,
-    takes: str = "",
-    base: type[Optimizer] = Descent,
-    start: Callable[[ParameterState, Group], None] | None = None,
-    at_once: bool = False,
-    check: Check | None = None,
-    fixed: Params | None = None,
-    **options: object,
-) -> type[Optimizer]:
-    """Return a new class of optimizers.
+class SGD(Descent):
+    """Step by ``p -= lr*g``; with momentum by ``p -= lr*b``, ``b = momentum*b + g``.
 
     Args:
-        name: the class's name.
-        rule: the function that changes one parameter; None: ``base`` defines `step`.
-        order: the names of the options, as ordered in a group and in a saved state.
-        takes: the names of the constructor's options in order, those after ``*`` by
-            name alone; empty: ``order``.
-        base: the class that the new one is derived from.
-        start: makes a parameter's state before its first step; None: there is none.
-        at_once: make it as soon as the optimizer is made.
-        check: raises ValueError for options that do not fit each other.
-        fixed: options that the constructor does not take, with their values.
-        options: defaults of options that differ from those in `OPTIONS`.
+        dampening: the part of a new gradient that is left out of the direction b.
+        nesterov: look ahead along the direction.
+        maximize: go uphill.
+        foreach, fused: accepted as in PyTorch; they change no result.
     """
-    by_place, _, by_name = (takes or order).partition("*")
-    defaults = {name: option.default for name, option in OPTIONS.items()} | options
-    kind = Parameter.POSITIONAL_OR_KEYWORD
-    shown = [
-        Parameter("params", kind),
-        *(Parameter(n, kind, default=defaults[n]) for n in by_place.split()),
-        *(keyword(n, defaults[n]) for n in by_name.split()),
-    ]
 
-    def begin(self: Optimizer, given: dict[str, object]) -> None:
-        for each in shown:
-            may_be = OPTIONS[each.name].check
-            if may_be is not None:
-                may_be(given[each.name])
-        if check is not None:
-            check(given)
-        given |= fixed or {}
-        chosen = {option: given[option] for option in order.split()}
-        self._begin(given["params"], chosen)
-        if at_once and start is not None:
-            for group in self.param_groups:
-                for p in group["params"]:
-                    start(ParameterState(p, self.state[p], False), group)
+    def __init__(
+        self, params: Any, lr: Rate = 1e-3, momentum: float = 0, dampening: float = 0,
+        weight_decay: float = 0, nesterov: bool = False, *, maximize: bool = False,
+        foreach: bool | None = None, differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:  # fmt: skip
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        super().__init__(params, {
+            "lr": lr, "momentum": momentum, "dampening": dampening,
+            "weight_decay": weight_decay, "nesterov": nesterov, "maximize": maximize,
+            "foreach": foreach, "differentiable": differentiable, "fused": fused,
+        })  # fmt: skip
 
-    meanings = [f"    {each.name}: {OPTIONS[each.name].meaning}." for each in shown]
-    doc = (base if rule is None else rule).__doc__
-    members: Params = {
-        "__doc__": "\n".join([f"{(doc or '').rstrip()}\n\nArgs:", *meanings]),
-        "__init__": constructor(name, shown, begin),
-    }
-    if rule is not None:
-        members["update"] = staticmethod(rule)
-    if start is not None:
-        members["start"] = staticmethod(start)
-    return new_class(name, (base,), members)
+    def begins(self, state: ParameterState, o: Group) -> bool:
+        return bool(o["momentum"]) and state.state.get("momentum_buffer") is None
+
+    @staticmethod
+    def update(
+        xp: NumberSystem, p: Any, g: Any, state: ParameterState, o: Group, rate: float
+    ) -> None:
+        momentum, named = o["momentum"], state.state
+        if momentum:
+            if named.get("momentum_buffer") is None:
+                named["momentum_buffer"] = Tensor(xp.clone(g), xp)
+                direction = state["momentum_buffer"]
+            else:
+                direction = state["momentum_buffer"]
+                direction *= momentum
+                direction += (1 - o["dampening"]) * g
+            g = g + momentum * direction if o["nesterov"] else direction
+        p += rate * g
+
+
+class Adam(Descent):
+    """Step by ``p -= lr*m/(sqrt(v) + eps)``, where m and v are the running means of the
+    gradient and of its square, corrected for their start at 0.
+
+    Args:
+        betas: the shares of the two means that are kept from step to step.
+        amsgrad: divide by the largest mean so far.
+        maximize: go uphill.
+        decoupled_weight_decay: shrink the parameter instead of adding to its gradient.
+        foreach, capturable, fused: accepted as in PyTorch; they change no result.
+    """
+
+    def __init__(
+        self, params: Any, lr: Rate = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8, weight_decay: float = 0, amsgrad: bool = False, *,
+        foreach: bool | None = None, maximize: bool = False, capturable: bool = False,
+        differentiable: bool = False, fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
+    ) -> None:  # fmt: skip
+        for i, beta in enumerate(betas):
+            if not 0 <= beta < 1:
+                raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+        super().__init__(params, {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
+            "amsgrad": amsgrad, "maximize": maximize, "foreach": foreach,
+            "capturable": capturable, "differentiable": differentiable, "fused": fused,
+            "decoupled_weight_decay": decoupled_weight_decay,
+        })  # fmt: skip
+
+    @staticmethod
+    def start(state: ParameterState, o: Group) -> None:
+        largest_too = ("max_exp_avg_sq",) if o["amsgrad"] else ()
+        state.begin("exp_avg", "exp_avg_sq", *largest_too)
+
+    @staticmethod
+    def rates(state: ParameterState, o: Group, lr: float) -> tuple[float, ...]:
+        beta1, beta2 = o["betas"]
+        return -(lr / (1 - beta1**state.step)), (1 - beta2**state.step) ** 0.5
+
+    @staticmethod
+    def update(
+        xp: NumberSystem, p: Any, g: Any, state: ParameterState, o: Group, rate: float,
+        root: float = 1.0,
+    ) -> None:  # fmt: skip
+        beta1, beta2 = o["betas"]
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        move_towards(mean, g, 1 - beta1)
+        square *= beta2
+        square += (1 - beta2) * g * g
+        if o["amsgrad"]:
+            largest = state["max_exp_avg_sq"]
+            largest[...] = xp.maximum(largest, square)
+            square = largest
+        scale = xp.sqrt(square) / root + o["eps"]
+        p += rate * mean / scale
+
+
+class AdamW(Adam):
+    """Step as `Adam` with ``decoupled_weight_decay``, whose other options these are."""
+
+    def __init__(
+        self, params: Any, lr: Rate = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8, weight_decay: float = 1e-2, amsgrad: bool = False, *,
+        maximize: bool = False, foreach: bool | None = None, capturable: bool = False,
+        differentiable: bool = False, fused: bool | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            params, lr, betas, eps, weight_decay, amsgrad, foreach=foreach,
+            maximize=maximize, capturable=capturable, differentiable=differentiable,
+            fused=fused, decoupled_weight_decay=True,
+        )  # fmt: skip
+
+
+class Adadelta(Descent):
+    """Step by ``p -= lr*g*sqrt(d + eps)/sqrt(v + eps)``, where d and v are the running
+    means of the squares of steps and of gradients (Zeiler 2012).
+
+    Args:
+        rho: the share of the means that is kept from step to step.
+        maximize: go uphill.
+        foreach, capturable: accepted as in PyTorch; they change no result.
+    """
+
+    def __init__(
+        self, params: Any, lr: Rate = 1.0, rho: float = 0.9, eps: float = 1e-6,
+        weight_decay: float = 0, foreach: bool | None = None, *,
+        capturable: bool = False, maximize: bool = False, differentiable: bool = False,
+    ) -> None:  # fmt: skip
+        if not 0 <= rho <= 1:
+            raise ValueError(f"Invalid rho value: {rho}")
+        super().__init__(params, {
+            "lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay,
+            "maximize": maximize, "capturable": capturable, "foreach": foreach,
+            "differentiable": differentiable,
+        })  # fmt: skip
+
+    @staticmethod
+    def start(state: ParameterState, o: Group) -> None:
+        state.begin("square_avg", "acc_delta")
+
+    @staticmethod
+    def update(
+        xp: NumberSystem, p: Any, g: Any, state: ParameterState, o: Group, rate: float
+    ) -> None:
+        rho, eps = o["rho"], o["eps"]
+        square, steps = state["square_avg"], state["acc_delta"]
+        square *= rho
+        square += (1 - rho) * g * g
+        delta = xp.sqrt(steps + eps) / xp.sqrt(square + eps) * g
+        steps *= rho
+        steps += (1 - rho) * delta * delta
+        p += rate * delta
+
+
+class Adagrad(Descent):
+    """Step by ``p -= lr*g/(sqrt(v) + eps)``, where v is the sum of all ``g**2``.
+
+    Args:
+        lr_decay: how fast the rate falls: ``lr/(1 + (step - 1)*lr_decay)``.
+        initial_accumulator_value: the value at which the sum begins.
+        maximize: go uphill.
+        foreach, fused: accepted as in PyTorch; they change no result.
+    """
+
+    def __init__(
+        self, params: Any, lr: Rate = 1e-2, lr_decay: float = 0,
+        weight_decay: float = 0, initial_accumulator_value: float = 0,
+        eps: float = 1e-10, foreach: bool | None = None, *, maximize: bool = False,
+        differentiable: bool = False, fused: bool | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(params, {
+            "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value, "foreach": foreach,
+            "maximize": maximize, "differentiable": differentiable, "fused": fused,
+        })  # fmt: skip
+        # PyTorch's users read the sums before the first step.
+        for group in self.param_groups:
+            for p in group["params"]:
+                self.start(ParameterState(p, self.state[p]), group)
+
+    @staticmethod
+    def start(state: ParameterState, o: Group) -> None:
+        state.begin("sum", value=o["initial_accumulator_value"])
+
+    @staticmethod
+    def rates(state: ParameterState, o: Group, lr: float) -> tuple[float, ...]:
+        return (-(lr / (1 + (state.step - 1) * o["lr_decay"])),)
+
+    @staticmethod
+    def update(
+        xp: NumberSystem, p: Any, g: Any, state: ParameterState, o: Group, rate: float
+    ) -> None:
+        total = state["sum"]
+        total += g * g
+        p += rate * g / (xp.sqrt(total) + o["eps"])
+
+
+class RMSprop(Descent):
+    """Step by ``p -= lr*g/(sqrt(v) + eps)``, where v is the mean of recent ``g**2``.
+
+    Args:
+        alpha: the share of the mean that is kept from step to step.
+        momentum: the share of the last direction that is kept.
+        centered: divide by the deviation, not by the size.
+        maximize: go uphill.
+        foreach, capturable: accepted as in PyTorch; they change no result.
+    """
+
+    def __init__(
+        self, params: Any, lr: Rate = 1e-2, alpha: float = 0.99, eps: float = 1e-8,
+        weight_decay: float = 0, momentum: float = 0, centered: bool = False,
+        capturable: bool = False, foreach: bool | None = None, maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(params, {
+            "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps,
+            "centered": centered, "weight_decay": weight_decay,
+            "capturable": capturable, "foreach": foreach, "maximize": maximize,
+            "differentiable": differentiable,
+        })  # fmt: skip
+
+    @staticmethod
+    def start(state: ParameterState, o: Group) -> None:
+        also = {"momentum_buffer": o["momentum"] > 0, "grad_avg": o["centered"]}
+        state.begin("square_avg", *[name for name, wanted in also.items() if wanted])
+
+    @staticmethod
+    def update(
+        xp: NumberSystem, p: Any, g: Any, state: ParameterState, o: Group, rate: float
+    ) -> None:
+        alpha, square = o["alpha"], state["square_avg"]
+        square *= alpha
+        square += (1 - alpha) * g * g
+        if o["centered"]:
+            mean = state["grad_avg"]
+            move_towards(mean, g, 1 - alpha)
+            square = square - mean * mean
+        scale = xp.sqrt(square) + o["eps"]
+        if o["momentum"] > 0:
+            direction = state["momentum_buffer"]
+            direction *= o["momentum"]
+            direction += g / scale
+            p += rate * direction
+        else:
+            p += rate * g / scale

@@ -20,7 +20,7 @@ from itertools import pairwise
 from math import inf
 from typing import Final, NamedTuple
 
-from ..answers.folds import depths
+from .folds import depths
 
 BOX_GAP: Final = 26.0
 """Distance between two boxes, in units of the picture."""

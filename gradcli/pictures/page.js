@@ -4,6 +4,8 @@
 const STEP = 1.25;
 const LIMITS = [0.02, 6];
 const LEGIBLE = [0.75, 1];  // Below the first a text is too small, the second is not.
+const WHOLE = 0.4;  // A page opens with the whole picture if it is not smaller than this.
+const NARROW = 720;  // The width up to which a page is laid out for a phone.
 const LARGEST = 1.2;  // No picture is shown larger than this unless that is asked for.
 
 /** Where a point goes while folds are open: further from the middle, further down. */
@@ -77,6 +79,7 @@ function start(document, window) {
   const svg = at("picture"), world = at("world"), stage = at("stage");
   const state = {
     zoom: 1, x: 0, y: 0, picked: null, open: new Set(), step: null, hits: [], hit: -1,
+    fitted: null,  // how the picture was fitted, until it is moved
   };
   const below = data.nodes.map((node) => node.edges.map((edge) => edge[1]));
   const above = data.nodes.map(() => []);
@@ -245,7 +248,7 @@ function start(document, window) {
     if (node === null) {
       at("what").textContent = state.step === 0
         ? "The pass begins at the output"
-        : data.nodes.length ? "Nothing chosen" : "No graph: the output needs no gradient";
+        : data.nodes.length ? "Click a node for its details" : "No graph: the output needs no gradient";
       rows([]);
       return;
     }
@@ -260,10 +263,11 @@ function start(document, window) {
       ["value", node.value],
       [state.step === null ? "gradient" : "gradient so far", state.step === null ? node.gradient : known],
       ["verdict", node.verdict],
+      ["saved", ...node.saved],
       ...node.edges.map(([nr, to, local, rule, output]) => [
         `to ${data.nodes[to].text || data.nodes[to].title}${output ? ` #${output}` : ""}`,
-        ...(local && local.includes("\n") ? ["local gradient", local]
-          : [local && `local gradient ${local}`]),
+        ...(local && local.includes("\n") ? ["local derivative", local]
+          : [local && `local derivative ${local}`]),
         rule && `rule ${rule}`,
       ]),
       ...stepRows(id),
@@ -311,23 +315,35 @@ function start(document, window) {
     return [-wider / 2, data.width + wider, bottom];
   }
 
-  /** Show the whole picture or, at no less than this zoom, its upper part around the
-      output. */
+  /** Show the whole picture; where it would be smaller than the zoom `least`, its upper
+      part around the output. */
   function fit(least = LIMITS[0]) {
     const [left, width, height] = bounds();
     const area = stage.getBoundingClientRect();
-    const whole = Math.min((area.width - 40) / width, (area.height - 40) / height);
-    state.zoom = Math.min(LARGEST, Math.max(least, whole));
-    if (state.zoom < 0.12) state.zoom = Math.min(1, (area.width - 40) / width);
+    const margin = area.width <= NARROW ? 8 : 20;
+    const across = (area.width - 2 * margin) / width;
+    const whole = Math.min(across, (area.height - 2 * margin) / height);
+    state.zoom = Math.min(LARGEST, whole < least ? LEGIBLE[1] : whole);
+    if (state.zoom < 0.12) state.zoom = Math.min(1, across);
     const free = area.width - width * state.zoom;
     state.x = free / 2 - left * state.zoom;
     if (free < 0 && data.boxes.length) {
       const x = area.width / 2 - moved([data.boxes[0].x, 0], opened())[0] * state.zoom;
-      const [first, last] = [20 - left * state.zoom, free - 20 - left * state.zoom];
+      const [first, last] = [margin - left * state.zoom, free - margin - left * state.zoom];
       state.x = Math.min(first, Math.max(last, x));
     }
-    state.y = Math.max(20, (area.height - height * state.zoom) / 2);
+    state.y = Math.max(margin, (area.height - height * state.zoom) / 2);
     render();
+    showPart();
+    state.fitted = least;
+  }
+
+  /** Say so where a part of the picture lies outside the stage. */
+  function showPart() {
+    const [left, width, height] = bounds();
+    const area = stage.getBoundingClientRect(), x = state.x + left * state.zoom;
+    at("part").hidden = x > -1 && state.y > -1 && x + width * state.zoom < area.width + 1 &&
+      state.y + height * state.zoom < area.height + 1;
   }
 
   function zoom(by, x, y) {
@@ -340,8 +356,11 @@ function start(document, window) {
     place();
   }
 
-  const place = () => world.setAttribute(
-    "transform", `translate(${state.x} ${state.y}) scale(${state.zoom})`);
+  function place() {
+    world.setAttribute("transform", `translate(${state.x} ${state.y}) scale(${state.zoom})`);
+    state.fitted = null;
+    showPart();
+  }
 
   function centre(id) {
     const shown = element(id).querySelector(".box").getBoundingClientRect();
@@ -575,12 +594,14 @@ function start(document, window) {
     const on = svg.classList.toggle("heated");
     at("heat").setAttribute("aria-pressed", String(on));
     at("legend").hidden = !on;
+    if (state.fitted !== null) fit(state.fitted);
   }
 
   at("search").addEventListener("input", (event) => search(event.target.value));
   at("in").addEventListener("click", () => zoom(STEP));
   at("out").addEventListener("click", () => zoom(1 / STEP));
   at("fit").addEventListener("click", () => fit());
+  at("rest").addEventListener("click", () => fit());
   at("heat").addEventListener("click", heat);
   at("back").addEventListener("click", () => step((state.step ?? 1) - 1));
   at("on").addEventListener("click", () => step((state.step ?? 0) + 1));
@@ -588,8 +609,13 @@ function start(document, window) {
   at("step").addEventListener("input", (event) => step(Number(event.target.value)));
   let wide = stage.clientWidth, before = null;
   window.addEventListener("resize", () => {
-    state.x += (stage.clientWidth - wide) / 2;
+    const shift = (stage.clientWidth - wide) / 2;
     wide = stage.clientWidth;
+    if (state.fitted !== null) {
+      fit(state.fitted);
+      return;
+    }
+    state.x += shift;
     place();
   });
   window.matchMedia("print").addEventListener("change", (event) => {
@@ -603,7 +629,8 @@ function start(document, window) {
   });
   at("program").hidden = !data.program;
   at("pass").hidden = !data.steps.length;
-  fit(LEGIBLE[1]);
+  at("help").open = window.innerWidth > NARROW;
+  fit(WHOLE);
   if (data.nodes.length) element(0).setAttribute("tabindex", "0");
   document.documentElement.dataset.ready = "yes";
 }

@@ -10,18 +10,17 @@ nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from typing import Any, Final
 
-from ..answers.briefly import Brief
 from ..answers.graph import leaf_name, shape_text, source_text
-from ..answers.html import begun, sheet, text
+from ..answers.html import begun, program_title, sheet, text
 from ..answers.jsons import dumps
-from ..answers.line import Layout
-from ..answers.numbers import draw, inline
-from ..answers.picture import Picture, PictureNode
-from ..answers.theme import Theme
+from ..answers.line import Layout, Theme
+from ..answers.numbers import Brief, draw, inline
 from ..lang.excerpt import printable
 from .layers import PicturePoint, Placed
+from .picture import Picture, PictureNode
 from .scene import Scene, brief, inside, scene_of
 from .svg import (
     HEAT,
@@ -30,7 +29,6 @@ from .svg import (
     TIP,
     Heat,
     drawn,
-    escaped,
     place_scene,
     style,
     swatches,
@@ -59,7 +57,7 @@ def page(picture: Picture, theme: Theme = "auto") -> Iterator[str]:
     heat = Heat(box for each in (scene, *insides) for box in each.boxes)
     script = text("page.js")
     styles = style(theme, heat, True) + sheet("page", theme, printed=True)
-    title = escaped(picture.program.strip().split("\n")[-1] or picture.name)
+    title = escape(program_title(picture.program) or printable(picture.name))
     yield from begun(f"Graph of {title}", styles, script)
     shown = list(drawn(scene, placed, heat, live=True))
     for nr, (each, room) in enumerate(zip(insides, rooms, strict=True)):
@@ -191,6 +189,7 @@ def _node(node: PictureNode) -> dict[str, Any]:
         "gradient": _whole(node.gradient),
         "formula": node.formula,
         "verdict": node.verdict,
+        "saved": [f"{n} = {printable(text)}" for n, text in (view.saved or {}).items()],
         "edges": [
             [nr, child, _whole(local), rule and printable(rule), output]
             for nr, ((child, output), local, rule) in enumerate(edges)

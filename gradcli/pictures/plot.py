@@ -14,16 +14,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ..answers.dots import Scale, labels, powers, scaled, ticks
-from ..answers.dots import levels as round_levels
-from ..answers.graph import shorten
-from ..answers.html import sheet
+from ..answers.curves import Curve, Field, Scale, Surface, labels, powers, scaled, ticks
+from ..answers.curves import levels as round_levels
+from ..answers.html import begun, program_title, sheet
+from ..answers.line import Theme
 from ..answers.numbers import number, six_digits
-from ..answers.plot import Curve, Field, Surface
-from ..answers.theme import Theme
-from ..lang.excerpt import printable
 from .scene import CHARACTER
-from .svg import TIP, escaped, opened, text_at
+from .svg import SHRINKS, TIP, escaped, opened, text_at
 
 if TYPE_CHECKING:
     from ..engine.raw import Host
@@ -110,13 +107,26 @@ def plot(view: Curve | Field, theme: Theme = "auto", log: str = "") -> Iterator[
     return _curve(view, theme, log) if isinstance(view, Curve) else _field(view, theme)
 
 
+def page(view: Curve | Field, theme: Theme = "auto", log: str = "") -> Iterator[str]:
+    """Yield the lines of a page that shows the plot."""
+    picture = "\n".join(plot(view, theme, log))
+    # A page allows one style sheet, and no styles of elements.
+    head, _, rest = picture.partition("<style>")
+    styles, _, drawn = rest.partition("</style>")
+    head = head.replace(f' style="{SHRINKS}"', "")
+    title = escaped(f"Plot of {program_title(view.program, MAX_TITLE)}")
+    yield from begun(title, f"body{{margin:0}}svg{{{SHRINKS}}}{styles}")
+    yield f"<main>{head}{drawn}</main></body></html>"
+
+
 def _opened(width: float, height: float, title: str, theme: Theme) -> Iterator[str]:
     colours = [
         "".join(f".l{nr}{{stroke:{colour}}}" for nr, colour in enumerate(each))
         for each in (COLOURS, ON_DARK, GREYS)
     ]
-    yield from opened(width, height, title, sheet("plot", theme, colours))
-    shown = shorten(" ".join(printable(title).split()), MAX_TITLE)
+    shown = program_title(title, MAX_TITLE)
+    named = f"Plot of {shown}"
+    yield from opened(width, height, named, sheet("plot", theme, colours))
     yield f'<text class="name" x="{LEFT}" y="24">{escaped(shown)}</text>'
 
 

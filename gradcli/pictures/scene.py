@@ -13,14 +13,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from ..answers.briefly import Brief, Extent, briefly, extent, magnitude
-from ..answers.folds import Fold
-from ..answers.graph import leaf_name, shape_text, shorten, source_text
-from ..answers.numbers import ELLIPSIS, inline, six_digits
-from ..answers.picture import Picture, PictureNode
-from ..answers.plain_numbers import LargeArray
-from ..answers.textbook_rules import letters, taken
+from ..answers.graph import edge_text, leaf_name, shape_text, shorten, source_text
+from ..answers.html import squeezed
+from ..answers.numbers import (
+    ELLIPSIS,
+    Brief,
+    Extent,
+    LargeArray,
+    briefly,
+    extent,
+    inline,
+    magnitude,
+    six_digits,
+)
+from ..answers.textbook_rules import COTANGENT, letters
 from ..lang.excerpt import printable
+from .folds import Fold
+from .picture import Picture, PictureNode
 
 CHARACTER: Final = 7.25
 """Width of a character, in units of the picture."""
@@ -158,12 +167,13 @@ def _legend(picture: Picture, links: Iterable[Link]) -> Iterator[str]:
         yield "no graph: the output needs no gradient"
         return
     if any(node.value is not None for node in picture.nodes):
-        yield "left: value · right: gradient · on a line: local gradient"
-    yield "gradients flow down, values flow up"
-    names = taken(picture.program, [node.node for node in picture.nodes])
-    told = letters({link.rule for link in links if link.worded}, names)
-    if told:
-        yield " · ".join(f"{letter}: {meant}" for letter, meant in told.items())
+        yield "Each box shows the value (green) and the gradient (red)."
+    yield "Each arrow shows the local derivative or, for vectors and matrices, the"
+    yield "rule that turns the incoming gradient g into the outgoing one."
+    meanings = letters({link.rule for link in links if link.worded}, picture.taken)
+    meanings.pop(COTANGENT, None)
+    if meanings:
+        yield " · ".join(f"{letter}: {meant}" for letter, meant in meanings.items())
     if picture.folds:
         yield f"thick frame, {TIMES}: equal parts drawn once; → from end to end"
 
@@ -174,23 +184,14 @@ def _box(node: PictureNode) -> SceneBox:
     return SceneBox(
         nodes=(view.id,),
         fold=None,
-        title=_squeezed(name, MAX_TEXT),
-        text="" if view.is_leaf else _squeezed(source_text(view), MAX_TEXT),
+        title=squeezed(name, MAX_TEXT),
+        text="" if view.is_leaf else squeezed(source_text(view), MAX_TEXT),
         value=_value_text("= ", node.value),
         gradient=_value_text("grad ", node.gradient),
         size=magnitude(node.gradient),
         shape=shape_text(view.shape),
         leaf=view.is_leaf,
     )
-
-
-def _squeezed(text: str, room: int) -> str:
-    """Return the text, its middle replaced by an ellipsis if it is longer than
-    ``room``, because long names often differ only at their ends."""
-    if len(text) <= room:
-        return text
-    end = (room - 1) // 2
-    return text[: room - 1 - end] + ELLIPSIS + text[-end:]
 
 
 def _fold_box(picture: Picture, nr: int) -> SceneBox:
@@ -231,7 +232,7 @@ def _value_text(before: str, *values: Brief | None) -> str:
     return before + " → ".join(texts) if texts else ""
 
 
-def brief(value: Brief, room: int = MAX_NUMBER) -> str:
+def brief(value: Brief) -> str:
     """Return a number with six digits, a small array, or a larger one's range."""
     if isinstance(value, LargeArray):
         value = briefly(value.raw)
@@ -240,7 +241,7 @@ def brief(value: Brief, room: int = MAX_NUMBER) -> str:
     if not isinstance(value, list):
         return _digits(value)
     text = inline(value, _digits)
-    return text if len(text) <= room else _range(extent(value))
+    return text if len(text) <= MAX_NUMBER else _range(extent(value))
 
 
 def _digits(value: float) -> str:
@@ -283,12 +284,10 @@ def _links(
 
 
 def _label(node: PictureNode, nr: int, output: int) -> str:
-    """Return the local gradient, or the rule where there is none or it is large."""
-    value, rule = node.node.local_gradients[nr], node.rules[nr]
-    text = "" if value is None else brief(value, MAX_LABEL)
-    if rule is not None and (not text or ELLIPSIS in text):
-        text = _short(rule)
-    return text + (f" #{output}" if output else "")
+    """Return what an edge shows, shortened, and the number of a later output."""
+    local = node.node.local_gradients[nr]
+    text = edge_text(local, lambda: node.rules[nr], _digits)
+    return shorten(text, MAX_LABEL) + (f" #{output}" if output else "")
 
 
 def _short(rule: str) -> str:

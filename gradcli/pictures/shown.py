@@ -9,29 +9,30 @@ picture.save("g.html")
 from __future__ import annotations
 
 import base64
+import sys
 from collections.abc import Callable, Mapping
 from html import escape
 from os import PathLike, fspath
 from pathlib import PurePath
-from typing import Final
+from typing import Any, Final
 
-from ..answers.briefly import briefly
+from ..answers.callers import is_pytorchs, named_parameters, outside, variables
 from ..answers.explanation import rehearse
-from ..answers.graph import dot, mermaid
-from ..answers.graph_view import GraphView, graph_view
+from ..answers.graph import dot, mermaid, tree
+from ..answers.graph_view import GraphView, NameCollector, NodeView, graph_view
 from ..answers.jsons import as_json
-from ..answers.line import Line
-from ..answers.names import NameCollector
-from ..answers.picture import Picture, picture_of, values
-from ..answers.textbook_rules import Rules
-from ..answers.theme import Theme
+from ..answers.line import Layout, Line, Theme
+from ..answers.numbers import briefly
+from ..answers.pytorch_graph import PyTorchGraph
+from ..answers.textbook_rules import RuleRecorder, Rules
 from ..engine import Tensor
-from ..engine.absent import naming
-from ..engine.errors import EngineError, GradError
-from ..lang.filesystem import replacing
+from ..engine.errors import EngineError, GradError, naming
+from ..tables.filesystem import replacing
+from .folds import folds
+from .picture import Picture, PictureNode, picture_of, values
 
 ENDINGS: Final = (
-    ".svg", ".html", ".png", ".dot", ".gv", ".mmd", ".graphml", ".json"
+    ".svg", ".html", ".png", ".dot", ".gv", ".mmd", ".json"
 )  # fmt: skip
 """Suffixes of the files that a picture can be written to."""
 
@@ -55,6 +56,15 @@ class ShownGraph:
         count = len(self.picture.nodes)
         nodes = "1 node" if count == 1 else f"{count:,} nodes"
         return f"<graph of {self.view.name}: {nodes}>"
+
+    def __str__(self) -> str:
+        return self.tree()
+
+    def tree(self) -> str:
+        """Return the graph as a tree of text, as ``gradcli graph`` prints it."""
+        rule = self.rules()
+        lines = [*tree(self.view, Layout(), rule), *rule.legend()]
+        return "\n".join(line.text for line in lines)
 
     def svg(self, heat: bool = False, theme: Theme = "auto") -> str:
         """Return the picture as SVG.
@@ -86,7 +96,7 @@ class ShownGraph:
         """Write a file in the format of the name's suffix.
 
         Args:
-            path: ends with .svg, .html, .png, .dot, .gv, .mmd, .graphml or .json.
+            path: ends with .svg, .html, .png, .dot, .gv, .mmd or .json.
             heat: colour each node of an .svg or a .png by the size of its gradient.
             theme: the colours of an .svg, a .png or an .html.
 
@@ -110,14 +120,14 @@ class ShownGraph:
         Args:
             tell: called with a sentence on what the file lacks.
         """
-        texts = {".dot": dot, ".gv": dot, ".mmd": mermaid, ".json": as_json}
-        if suffix in texts:
-            lines: list[Line] = list(texts[suffix](self.view))
+        texts = {".dot": dot, ".gv": dot, ".mmd": mermaid}
+        lines: list[Line] = []
+        if suffix == ".json":
+            lines = list(as_json(self.view))
+        elif suffix in texts:
+            lines = list(texts[suffix](self.view, self._rule))
+        if lines:
             return "".join(line.text + "\n" for line in lines).encode()
-        if suffix == ".graphml":
-            from .svg import graphml, whole
-
-            return whole(graphml(self.picture)).encode()
         if suffix == ".html":
             return self.html(theme).encode()
         if suffix not in ENDINGS:
@@ -130,13 +140,20 @@ class ShownGraph:
 
         return to_png(document, tell)
 
+    def rules(self) -> RuleRecorder:
+        """Return the rules along the edges, which record what was shown of them."""
+        return RuleRecorder(self._rule, lambda: self.picture.taken)
+
+    def _rule(self, node: NodeView, nr: int) -> str | None:
+        return self.picture.nodes[node.id].rules[nr]
+
     def _refuse_crowd(self) -> None:
         folded = sum(len(fold.nodes) - 1 for fold in self.picture.folds)
         count = len(self.picture.nodes) - folded
         if count > MAX_BOXES:
             raise ValueError(
                 f"a picture of {count:,} boxes would be too large to look at; "
-                ".dot and .graphml hold any"
+                ".dot holds any"
             )
 
     def _repr_svg_(self) -> str | None:
@@ -155,15 +172,18 @@ class ShownGraph:
             return None
         coded = base64.b64encode(found.encode()).decode()
         said = f"graph of {escape(self.view.name, quote=True)}"
-        return f'<img alt="{said}" src="data:image/svg+xml;base64,{coded}">'
+        fits = "max-width:100%;height:auto"
+        return (
+            f'<img alt="{said}" style="{fits}" src="data:image/svg+xml;base64,{coded}">'
+        )
 
 
 @naming
 def graph(
-    output: Tensor,
-    names: Mapping[str, Tensor] | None = None,
+    output: Any,
+    names: Mapping[str, Any] | None = None,
     *,
-    grad_output: Tensor | None = None,
+    grad_output: Any = None,
     fold: bool = True,
 ) -> ShownGraph:
     """Return the autograd graph below a tensor, as a picture with values and gradients.
@@ -172,8 +192,9 @@ def graph(
     the graph has are called, as in any backward pass.
 
     Args:
-        output: the tensor that the graph belongs to.
-        names: names for leaves and for values in between.
+        output: the tensor that the graph belongs to, gradcli's or PyTorch's own.
+        names: names for leaves and for values in between, or a module, whose parameters
+            have names. Other tensors are called as the caller's variables are.
         grad_output: the cotangent of an output of several numbers; without one no
             gradients are shown there.
         fold: whether equal parts one behind another are drawn once.
@@ -185,19 +206,63 @@ def graph(
         TypeError: ``output`` is no tensor.
         GradError: a backward pass has freed the graph.
     """
-    if not isinstance(output, Tensor):
+    foreign = is_pytorchs(output)
+    if not foreign and not isinstance(output, Tensor):
         raise TypeError(f"graph() takes a tensor, not {type(output).__name__}")
-    called = dict(names or {})
-    own = next((n for n, t in called.items() if t is output), "output")
+    given = dict(named_parameters(names)) or dict(names or {})
+    known = given | {
+        name: tensor
+        for name, tensor in variables(outside(sys._getframe(1))).items()
+        if name not in given and is_pytorchs(tensor) == foreign
+    }
+    if foreign:
+        return graph_of_pytorch(output, known, grad_output, fold)
+    return graph_of(output, known, grad_output, fold)
+
+
+def graph_of(
+    output: Tensor,
+    names: Mapping[str, Tensor],
+    grad_output: Tensor | None = None,
+    fold: bool = True,
+) -> ShownGraph:
+    """Return the graph below a tensor, as `graph` does, with these names alone."""
+    own = next((n for n, t in names.items() if t is output), "output")
     try:
-        view = graph_view(output, source="", name=own, variables=called)
-    except GradError as error:
-        raise GradError(FREED) from error
+        view = graph_view(output, source="", name=own, variables=names)
+    except GradError:
+        raise GradError(FREED) from None
     known = NameCollector()
-    known.settle((), called, frozenset())
+    known.settle((), names, frozenset())
     made = values(output, {}) if view.nodes else {}
     picture = picture_of(output, view, made, Rules(known, view), fold)
     return ShownGraph(view, _passed(output, grad_output, known, view, picture))
+
+
+def graph_of_pytorch(
+    output: Any,
+    names: Mapping[str, Any],
+    grad_output: Any = None,
+    fold: bool = True,
+) -> ShownGraph:
+    """Return the graph below a tensor of PyTorch, as `graph` does."""
+    recorded = PyTorchGraph(output, names)
+    view, known = recorded.view, recorded.values()
+    nodes = tuple(
+        PictureNode(
+            node=node,
+            value=known.get(node.id),
+            gradient=None,
+            formula=formula,
+            rules=(None,) * len(node.next_functions),
+            verdict=None,
+        )
+        for node, formula in zip(view.nodes, recorded.formulas, strict=True)
+    )
+    parts = folds(view) if fold else ()
+    picture = Picture(view.program, view.name, view.root, nodes, (), parts)
+    steps = recorded.steps(grad_output)
+    return ShownGraph(view, picture.after(steps, {}) if steps else picture)
 
 
 def _passed(

@@ -8,20 +8,16 @@ Invariant: the picture is a complete XML document that refers to nothing outside
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
 from math import isfinite, log, sqrt
 from typing import Final
-from xml.sax.saxutils import escape, quoteattr
 
-from ..answers.briefly import Brief, Extent
-from ..answers.graph import shape_text
-from ..answers.html import sheet
-from ..answers.numbers import inline
-from ..answers.picture import Picture, PictureNode
-from ..answers.plain_numbers import LargeArray
-from ..answers.theme import Theme
+from ..answers.html import program_title, sheet
+from ..answers.line import Theme
 from ..lang.excerpt import printable
 from .layers import LABEL_HEIGHT, Connector, PicturePoint, Placed, place
+from .picture import Picture
 from .scene import PADDING, ROW, Link, Scene, SceneBox, label_width, scene_of
 
 MARGIN: Final = 24.0
@@ -101,7 +97,7 @@ def svg(picture: Picture, heated: bool = False, theme: Theme = "auto") -> Iterat
     below = MARGIN + placed.height + MARGIN
     height = below + NOTE * (len(scene.legend) + 3 * heated) + MARGIN / 2
     styles = style(theme, heat)
-    title = f"Graph of {picture.program}"
+    title = f"Graph of {program_title(picture.program) or picture.name}"
     kind = heated * ' class="heated"'
     yield from opened(width, height, title, styles, kind, TIP.format(9))
     left = (width - placed.width) / 2
@@ -117,6 +113,10 @@ def svg(picture: Picture, heated: bool = False, theme: Theme = "auto") -> Iterat
     yield "</svg>"
 
 
+SHRINKS = "max-width:100%;height:auto"
+"""Style of a picture in a column that may be narrower."""
+
+
 def opened(
     width: float,
     height: float,
@@ -126,11 +126,11 @@ def opened(
     defined: str = "",
 ) -> Iterator[str]:
     """Yield the beginning of a document: its name, its style sheet, what it defines,
-    and its ground."""
+    and its ground. In a column that is narrower than the picture, it shrinks."""
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" '
         f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
-        f'aria-labelledby="name"{kind}>'
+        f'aria-labelledby="name" style="{SHRINKS}"{kind}>'
     )
     yield f'<title id="name">{escaped(title)}</title>'
     yield f"<style>{styles}</style>"
@@ -301,70 +301,14 @@ def swatches(heat: Heat, left: float, top: float) -> Iterator[str]:
 
 def escaped(text: str) -> str:
     """Return the user's text escaped for the content of an element."""
-    return escape(printable(text))
+    return escape(printable(text), quote=False)
 
 
 def attribute(text: str) -> str:
     """Return the user's text as a quoted attribute."""
-    return quoteattr(printable(text))
+    return f'"{escape(printable(text))}"'
 
 
 def whole(lines: Iterable[str]) -> str:
     """Return the lines as one text."""
     return "".join(f"{line}\n" for line in lines)
-
-
-NODE_KEYS: Final = (
-    "name", "variable", "output", "source", "shape", "value", "gradient", "formula",
-)  # fmt: skip
-EDGE_KEYS: Final = ("output_nr", "local_gradient", "rule")
-
-
-def graphml(picture: Picture) -> Iterator[str]:
-    """Yield the lines of a document."""
-    yield '<?xml version="1.0" encoding="UTF-8"?>'
-    yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
-    for kind, keys in (("node", NODE_KEYS), ("edge", EDGE_KEYS)):
-        for key in keys:
-            number = "int" if key == "output_nr" else "string"
-            yield (
-                f'<key id="{kind[0]}_{key}" for="{kind}" attr.name="{key}" '
-                f'attr.type="{number}"/>'
-            )
-    yield f"<graph id={attribute(picture.name)} edgedefault={attribute('directed')}>"
-    for node in picture.nodes:
-        yield f'<node id="n{node.node.id}">'
-        yield from _data("n", _caption(node))
-        yield "</node>"
-    for node in picture.nodes:
-        at, local = node.node.id, node.node.local_gradients
-        for nr, (child, output) in enumerate(node.node.next_functions):
-            if child is not None:
-                yield f'<edge id="e{at}_{nr}" source="n{at}" target="n{child}">'
-                told = {"output_nr": str(output), "rule": node.rules[nr]}
-                yield from _data("e", told | {"local_gradient": _number(local[nr])})
-                yield "</edge>"
-    yield "</graph>"
-    yield "</graphml>"
-
-
-def _caption(node: PictureNode) -> Mapping[str, str | None]:
-    view = node.node
-    same = {key: getattr(view, key) for key in NODE_KEYS[:4]}
-    return same | {
-        "shape": shape_text(view.shape) or "[]",
-        "value": _number(node.value),
-        "gradient": _number(node.gradient),
-        "formula": node.formula or None,
-    }
-
-
-def _data(kind: str, told: Mapping[str, str | None]) -> Iterator[str]:
-    for key, text in told.items():
-        if text is not None:
-            yield f'<data key="{kind}_{key}">{escaped(printable(text))}</data>'
-
-
-def _number(value: Brief | None) -> str | None:
-    known = value is not None and not isinstance(value, Extent | LargeArray)
-    return inline(value) if known else None  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
 """Tools for training, under PyTorch's names: data sets, loaders and samplers."""
 
-from ..engine.absent import offer
+from ..torch.absent import offer
 from . import data
 
 offer(__name__, also={"data": data})

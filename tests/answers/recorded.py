@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from gradcli.answers.graph_view import GraphView, graph_view
-from gradcli.answers.names import NameCollector
+from gradcli.answers.graph_view import GraphView, NameCollector, graph_view
 from gradcli.engine import Tensor
 from gradcli.lang.bindings import read_bindings
-from gradcli.lang.run import Run, execute, prepare
+from gradcli.lang.run import Run, Session, prepare
 
 
 class Named(NamedTuple):
@@ -32,7 +31,7 @@ class Named(NamedTuple):
 def ran(program: str, *bindings: str) -> Named:
     prepared = prepare(program, read_bindings(bindings))
     names = NameCollector()
-    run = execute(prepared, trace=names.record_statement)
+    run = Session(prepared, trace=names.record_statement).run()
     names.settle(run.inputs, run.variables, prepared.code.assigned)
     named = {i.name: i.tensor for i in run.inputs}
     view = graph_view(

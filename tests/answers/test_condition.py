@@ -6,18 +6,17 @@ from math import exp, inf, isnan, tan
 
 import pytest
 
-from gradcli.answers.extra_lines import in_words
-from gradcli.answers.grad import Condition, conditions
+from gradcli.answers.grad import Condition, conditions, in_words
 from gradcli.answers.gradients import view_of
 from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.lang.bindings import read_bindings
-from gradcli.lang.run import execute, prepare
+from gradcli.lang.run import Session, prepare
 
 
 def condition_of(
     source: str, *bindings: str, weights: object = None
 ) -> dict[str, Condition]:
-    run = execute(prepare(source, read_bindings(bindings)))
+    run = Session(prepare(source, read_bindings(bindings))).run()
     given = None if weights is None else Tensor(NUMPY.array(weights), NUMPY)
     found = grad([run.output], [i.tensor for i in run.inputs], [given])
     names = [i.name for i in run.inputs]
@@ -39,7 +38,7 @@ CASES = {
 def test_it_is_the_ratio_of_small_relative_changes(source: str) -> None:
     x, _ = CASES[source]
     step = 1e-6
-    values = [execute(prepare(source, read_bindings([f"x={v!r}"]))).output.item()
+    values = [Session(prepare(source, read_bindings([f"x={v!r}"]))).run().output.item()
               for v in (x, x * (1 + step))]  # fmt: skip
     measured = abs((values[1] - values[0]) / values[0]) / step
     assert condition_of(source, f"x={x}")["x"].norm == pytest.approx(measured, rel=1e-4)

@@ -72,7 +72,7 @@ def test_a_rehearsed_pass_adds_to_no_leaf_and_calls_none_of_its_hooks() -> None:
     run, names, view = named = ran("(x*x).sum()", "x=[1,2]")
     called: list[object] = []
     leaf = named.inputs["x"]
-    leaf.register_post_accumulate_grad_hook(called.append)
+    leaf.edge.register_hook(lambda *given: called.append(given))
     steps = rehearse(run.output, named.cotangent, names, view)
     assert steps[-1].grad_after == [2.0, 4.0]
     assert (leaf.grad, called) == (None, [])

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from gradcli.answers import paths as module
 from gradcli.answers.explanation import explain
-from gradcli.answers.graph_view import graph_view
-from gradcli.answers.names import NameCollector
+from gradcli.answers.graph_view import NameCollector, graph_view
 from gradcli.answers.paths import Paths, PathsView
 from gradcli.engine import Tensor
 from gradcli.lang.run import evaluate

@@ -2,42 +2,18 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
-
 import numpy as np
 import pytest
 
-from gradcli.answers.briefly import MAX_WHOLE_ENTRIES, Extent
-from gradcli.answers.catalog import catalog, find, page
+from gradcli.answers.catalog import find, page
+from gradcli.answers.graph_view import MAX_NOTE_CHARACTERS, SpanFinder, Where
+from gradcli.answers.numbers import MAX_WHOLE_ENTRIES, Extent
 from gradcli.answers.pattern import pattern_of
-from gradcli.answers.places import MAX_NOTE_CHARACTERS, SpanFinder, Where
 from gradcli.engine import NUMPY, Tensor, call
 from gradcli.lang.excerpt import Span, locate
-from gradcli.lang.parser import parse
 from gradcli.large import blocks
 from gradcli.large.blocks import TooManyEntries, jacobian
-from tests.grouped import by_row
-from tests.render.graphs.conftest import AT, FIVE, MATRIX, MATRIX_AT, picture
-
-DERIVATIVES = [
-    (row.name, name, text)
-    for function in catalog()
-    for row in function.rows
-    for name, text in row.derivatives.items()
-    if text is not None
-]
-
-
-@by_row("row_name, name, text", DERIVATIVES, lambda d: f"{d[0]}-{d[1]}", itemgetter(0))
-def test_a_derivative_on_a_page_is_text_of_the_language(
-    row_name: str, name: str, text: str
-) -> None:
-    parse(text)
-
-
-def test_most_elementwise_rows_show_their_derivatives() -> None:
-    shown = {row for row, _, _ in DERIVATIVES}
-    assert {"sin", "mul", "div.Tensor", "atan2", "erfinv"} <= shown
+from tests.pictures.conftest import AT, FIVE, MATRIX, MATRIX_AT, picture
 
 
 def test_a_page_shows_the_defaults_of_parameters() -> None:
@@ -74,16 +50,6 @@ def test_nothing_is_known_of_no_span() -> None:
 
 def leaf(values: object) -> Tensor:
     return Tensor(np.asarray(values, dtype=float), NUMPY, requires_grad=True)
-
-
-def test_forward_and_reverse_mode_give_the_same_blocks() -> None:
-    w, x = leaf([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), leaf([0.5, -1.0, 2.0])
-    y = call("tanh", call("mv", w, x)) * x[0]
-    rev, fwd = jacobian(y, [w, x], "rev"), jacobian(y, [w, x], "fwd")
-    assert (rev.mode, rev.passes, fwd.mode, fwd.passes) == ("rev", 2, "fwd", 9)
-    for a, b, shape in zip(rev.blocks, fwd.blocks, [(2, 2, 3), (2, 3)], strict=True):
-        assert a.shape == b.shape == shape
-        np.testing.assert_allclose(a.dense().raw, b.dense().raw, rtol=1e-14)
 
 
 @pytest.mark.parametrize(("size", "mode"), [(3, "fwd"), (1, "rev")])
@@ -131,14 +97,14 @@ def test_values_and_gradients_stand_at_their_nodes() -> None:
     assert made["w3*b + w4*c"] == (2.25, -1.0)
     assert made["w1*a"] == (1.0, -3.0)
     assert made["a"] == (2.0, -1.125)
-    assert nodes["w3*b"].rules == ("b", "w3")
+    assert nodes["w3*b"].rules == ("g * b", "g * w3")
     assert (nodes["a"].verdict, nodes["w1"].verdict) == ("proved", None)
 
 
 def test_a_matrix_rule_is_a_formula_in_the_programs_names() -> None:
     nodes = {n.node.name: n for n in picture(MATRIX, *MATRIX_AT).nodes}
     assert nodes["MmBackward0"].rules == ("g @ W.T", "X.T @ g")
-    assert nodes["TanhBackward0"].rules == ("1 - h * h",)
+    assert nodes["TanhBackward0"].rules == ("g * (1 - h * h)",)
     assert nodes["MmBackward0"].value == [[pytest.approx(0.7), pytest.approx(0.6)],
                                           [1.5, 1.0]]  # fmt: skip
 
@@ -170,12 +136,11 @@ def test_a_rule_calls_values_as_the_program_does_and_not_by_letters_of_the_table
     None
 ):
     found = rules("(exp(x)*w).sum()", "x=[1,2]", "w=3")
-    assert found["exp(x)*w"] == ("w", "exp(x)")
-    for source in ("sin(x)*w", "sin(x)"):
+    assert found["exp(x)*w"] == ("g * w", "g * exp(x)")
+    expected = {"sin(x)*w": ("g * w", "g * sin(x)"), "sin(x)": ("g * cos(x)",)}
+    for source in expected:
         again = rules("for i in range(3): x = sin(x)*w\nx", "x=1", "w=2")
-        assert again[source] == {"sin(x)*w": ("w", "sin(x)"), "sin(x)": ("cos(x)",)}[
-            source
-        ]  # fmt: skip
+        assert again[source] == expected[source]
     found = rules("(q @ k.T).sum()", "q=[[1,2]]", "k=[[3,4]]")
     assert found["q @ k.T"] == ("g @ k.T.T", "q.T @ g")
 

@@ -7,12 +7,10 @@ one, so that an honest change edits no budget.
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
-from test_rooms import MODULES, PACKAGE, room
 
-CORE = {"ops", "engine", "lang", "check", "formulas", "answers", "cli"}
+from tests.tools.house import PACKAGE, budgeted
 
 SLACK = 1.03
 """Number of lines or files that there may be, for each one of a budget."""
@@ -25,22 +23,8 @@ def budgets() -> dict[str, int]:
     return {name: int(budget.replace(",", "")) for name, budget in rows}
 
 
-def lines_of(paths: list[Path]) -> int:
-    return sum(len(path.read_text().splitlines()) for path in paths)
-
-
-def counts() -> dict[str, int]:
-    """The numbers of lines, and of files, by the name of their budget."""
-    return {
-        "core": lines_of([path for path in MODULES if room(path) in CORE]),
-        "the rest": lines_of([path for path in MODULES if room(path) not in CORE]),
-        "files": len(MODULES),
-        "tests": lines_of([*(PACKAGE.parent / "tests").rglob("*.py")]),
-    }
-
-
-@pytest.mark.parametrize("name", counts())
+@pytest.mark.parametrize("name", budgeted())
 def test_a_budget_is_kept(name: str) -> None:
-    count, budget = counts()[name], budgets()[name]
+    count, budget = budgeted()[name], budgets()[name]
     print(f"{name}: {count:,} of {budget:,}, {budget - count:,} left")
     assert count <= SLACK * budget

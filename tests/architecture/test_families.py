@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from gradcli.check.balls import LEAVES, STEPS
+from gradcli.lang.plain import FUNCTIONS as PLAIN
 from gradcli.ops import ALIASES, FAMILIES, FUNCTIONS, OPS, Op, families
 
 TABLES = {"OPS": OPS, "FUNCTIONS": FUNCTIONS, "ALIASES": ALIASES}
@@ -69,7 +70,7 @@ def test_a_name_that_nobody_enters_is_in_no_table() -> None:
 
 
 def test_no_family_enters_a_step_of_graphs() -> None:
-    assert {"total", "number"} <= families._none <= {*STEPS, *LEAVES}
+    assert {"total", "number"} <= families._none <= {*STEPS, *LEAVES, *PLAIN}
     assert not families._none & {*OPS, *FUNCTIONS, *ALIASES}
     code = (
         "from gradcli.check import balls; from gradcli.ops import families;"
@@ -77,6 +78,24 @@ def test_no_family_enters_a_step_of_graphs() -> None:
         "print('total' in FUNCTIONS, before - len(families._waiting), before > 20)"
     )
     assert fresh(code).split() == ["False", "0", "True"]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "y = x; for i in range(3): y = sin(y)*b; y",
+        "len([t, x])*tanh(x) + binom(5, 2)",
+        "x + zeros(2).sum() + tensor([1, 2]).sum()",
+        "max(x, 0) + gamma",
+    ],
+)
+def test_a_program_s_own_names_import_no_further_family(program: str) -> None:
+    code = (
+        f"import gradcli; made = gradcli.compile({program!r});"
+        "made.grad(**{name: 2.0 for name in made.inputs});"
+        "from gradcli.ops.families import _waiting; print(len(_waiting))"
+    )
+    assert int(fresh(code)) > 10
 
 
 def test_several_threads_find_all_names() -> None:

@@ -23,7 +23,8 @@ from typing import Any, NamedTuple, NoReturn
 
 from test_rooms import MODULES, dotted, where
 
-from gradcli.lang import dialects, lexicon, wording
+from gradcli.lang import lexicon, marks, wording
+from gradcli.lang.grammars import GRAMMARS
 
 LENGTH = 20_000
 """Length of a text, in characters."""
@@ -237,9 +238,11 @@ class Module:
 
 def tables() -> dict[str, list[str]]:
     """Return the patterns that stand in tables, by the places where they are used."""
-    grammars = dialects.GRAMMARS.values()
+    grammars = GRAMMARS.values()
+    read = ("comment", "names", "suffix")
     return {
-        "lang/dialects.py": [f"{each.comment}|{each.names}" for each in grammars],
+        "lang/grammars.py": ["|".join(getattr(g, n) for n in read) for g in grammars],
+        "lang/marks.py pattern": [pattern for _, pattern in marks.MARKS],
         "lang/tokens.py pattern": [each for each, *_ in lexicon.FOREIGN_PHRASES],
         "lang/wording.py said": [*wording.WAYS_OUT],
         "lang/wording.py of": ["to Scalar|to Python scalars"],

@@ -1,12 +1,14 @@
 """A function that is transformed changes its arguments and its own tensors alone."""
 
 import copy
+from itertools import product
 
 import pytest
 
 import gradcli as torch
 from gradcli import func, nn
 from gradcli.engine.errors import EngineError
+from tests.grouped import by_row
 
 CHANGES = {
     "add_": lambda acc, w: acc.add_(w**2),
@@ -38,9 +40,9 @@ TRANSFORMS = {
 }
 
 
-@pytest.mark.parametrize("recorded", [False, True])
-@pytest.mark.parametrize("transform", TRANSFORMS)
-@pytest.mark.parametrize("change", CHANGES)
+@by_row(
+    "change, transform, recorded", product(CHANGES, TRANSFORMS, [False, True]), str, str
+)
 def test_nothing_older_than_a_transform_is_changed_in_it(change, transform, recorded):
     acc = torch.zeros(3, requires_grad=recorded) * 1
     before = acc.grad_fn
@@ -89,8 +91,7 @@ MADE = {
 CONSTANT = torch.tensor([3.0, 1.0, 2.0])
 
 
-@pytest.mark.parametrize("transform", TRANSFORMS)
-@pytest.mark.parametrize("made", MADE)
+@by_row("made, transform", product(MADE, TRANSFORMS), str, str)
 def test_what_a_function_makes_it_may_change(made, transform):
     def f(w):
         own = MADE[made](w)

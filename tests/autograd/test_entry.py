@@ -37,12 +37,3 @@ def test_nodes_and_leaves_ends_are_nodes() -> None:
     assert isinstance(y.grad_fn, Node)
     assert isinstance(y.grad_fn.next_functions[0][0], Node)
     assert not isinstance(x, Node)
-
-
-def test_a_long_chain_is_walked_without_recursion() -> None:
-    x = torch.tensor(1.0, requires_grad=True)
-    middle = x * 1
-    y = middle
-    for _ in range(100_000):
-        y = y + 1
-    assert grad(y, middle)[0].item() == 1

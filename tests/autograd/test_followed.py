@@ -10,6 +10,7 @@ import pytest
 import gradcli as torch
 from gradcli import func, nn
 from gradcli.autograd import functional
+from tests.grouped import by_row
 
 DOUBLE = torch.float64
 
@@ -75,7 +76,7 @@ WAYS: dict[str, Any] = {
 """A function's derivative along a direction, by every transform."""
 
 
-@pytest.mark.parametrize(("outer", "inner"), [*product(WAYS, WAYS)])
+@by_row("outer, inner", product(WAYS, WAYS), str, str)
 def test_nested_transforms_give_the_derivative_or_refuse(
     outer: str, inner: str
 ) -> None:

@@ -298,7 +298,7 @@ def test_the_second_order_counts_where_it_is_asked_for() -> None:
     assert not verify(Slope, (leaf(*X),), prove=False, order=2)
     right = backward_of(lambda x: x * x)(twice)
     assert verify(right, (leaf(*X),), prove=False, order=2, at_least="certified")
-    with pytest.raises(ValueError, match="order: 2 is not looked at"):
+    with pytest.raises(ValueError, match="order: 2 is not examined"):
         verify(right, (leaf(*X),), order=2, double_backward=False)
 
 

@@ -3,6 +3,7 @@
     python -m tests.bench                       # all, as text
     python -m tests.bench --only jacobian       # those whose names begin so
     python -m tests.bench --json                # one JSON object for each, a line
+    python -m tests.bench --device cuda         # on a GPU, beside PyTorch and JAX there
 
 Each comparison runs in a process of its own, so that nobody's threads, memory or
 settings meet another's.
@@ -20,6 +21,8 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from gradcli.engine import devices
+
 from .compare import Comparison, compared
 
 MODULES = (
@@ -34,9 +37,13 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """What says to linear algebra how many threads to use."""
 
 
-def comparisons() -> dict[str, Comparison]:
-    """All of them by name."""
-    modules = [import_module(f"{__package__}.{name}") for name in MODULES]
+ON_A_GPU = ("on_a_gpu",)
+"""Modules whose comparisons need a GPU."""
+
+
+def comparisons(names: tuple[str, ...] = MODULES) -> dict[str, Comparison]:
+    """All of some modules by name."""
+    modules = [import_module(f"{__package__}.{name}") for name in names]
     return {each.name: each for module in modules for each in module.COMPARISONS}
 
 
@@ -53,10 +60,12 @@ def machine() -> str:
     return f"{cores} {platform.python_version()}, {', '.join(found)}"
 
 
-def in_a_process(comparison: Comparison, rounds: int | None) -> dict[str, Any]:
+def in_a_process(
+    comparison: Comparison, rounds: int | None, device: str = "cpu"
+) -> dict[str, Any]:
     """The result of one comparison, or why there is none."""
     name, threads = comparison.name, comparison.threads
-    words = [sys.executable, "-m", __package__, "--here", name]
+    words = [sys.executable, "-m", __package__, "--here", name, "--device", device]
     kept = {} if threads is None else dict.fromkeys(THREADS, str(threads))
     if rounds is not None:
         words += ["--rounds", str(rounds)]
@@ -116,13 +125,16 @@ def asked_for() -> tuple[argparse.ArgumentParser, argparse.Namespace]:
     )
     option("--json", action="store_true", help="print one JSON object a line")
     option("--list", action="store_true", help="print the names alone")
+    option("--device", choices=("cpu", "cuda"), default="cpu", help="where they run")
     option("--here", metavar="NAME", help=argparse.SUPPRESS)
     return parser, parser.parse_args()
 
 
 def main() -> int:
     parser, asked = asked_for()
-    known = comparisons()
+    known = comparisons(ON_A_GPU if asked.device == "cuda" else MODULES)
+    if asked.device == "cuda" and (reason := devices.why_no_cuda()):
+        parser.error(f"no GPU: {reason}")
     if asked.here:
         print(json.dumps(compared(known[asked.here], asked.rounds)))
         return 0
@@ -137,7 +149,7 @@ def main() -> int:
     print(json.dumps({"machine": header}) if asked.json else header, flush=True)
     failed = 0
     for name in names:
-        found = in_a_process(known[name], asked.rounds)
+        found = in_a_process(known[name], asked.rounds, asked.device)
         failed += "failed" in found
         told = [json.dumps(found)] if asked.json else lines(found)
         print(*told, sep="\n", flush=True)

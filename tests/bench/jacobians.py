@@ -226,7 +226,7 @@ COMPARISONS = [
         f"functional.jacobian of tanh(W@x)*sin(x), n = {DENSE:,}",
         lambda: of_dense(functional.jacobian, gradcli),
         DENSE_PEERS,
-        {"torch": 0.15},
+        {"torch": 0.1, "jax": 0.1},
         alike,
     ),
     Comparison(
@@ -234,7 +234,7 @@ COMPARISONS = [
         "func.jacrev of the same",
         lambda: of_dense(lambda f, x: gradcli.func.jacrev(f)(x), gradcli),
         DENSE_PEERS,
-        {"torch": 0.15},
+        {"torch": 0.1, "jax": 0.1},
         alike,
     ),
     Comparison(

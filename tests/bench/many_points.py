@@ -44,7 +44,7 @@ csv.write_csv(pa.table({n: pa.array(jax.device_get(c)) for n, c in columns.items
 
 ALONE = """
 import sys
-from gradcli.lang import rows
+from gradcli.tables import rows
 rows.MIN_ROWS_TOGETHER = 1 << 60
 from gradcli.__main__ import main
 sys.argv[0] = "gradcli"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+import gradcli.torch  # noqa: F401  # `Tensor.backward`
 from gradcli.engine import NUMPY, Tensor, function
 
 from .compare import Comparison, Once

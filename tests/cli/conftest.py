@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.processes import COLD, HANGS, ROOT
+from tests.processes.here import fits_here, run_here
 
 COMMAND = COLD
 COLOUR_WISHES = (
@@ -62,14 +63,19 @@ def environment(**wishes: str) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", **wishes}
 
 
+def _set(variables: Mapping[str, str]) -> bool:
+    """Whether the environment has settings."""
+    return any(name.startswith("GRADCLI_") for name in variables)
+
+
 Run = Callable[..., Ended]
 
 
 @pytest.fixture
 def gradcli(tmp_path: Path, warm_command: list[str]) -> Run:
-    """Runs the command line in an empty folder.
-
-    An environment that changes how Python starts is given to a process of its own.
+    """Runs the command line in an empty folder: in this process if it wants none of its
+    own, and no settings; an environment that changes how Python starts is given to a
+    process that starts with it.
     """
 
     def run(
@@ -80,18 +86,19 @@ def gradcli(tmp_path: Path, warm_command: list[str]) -> Run:
     ) -> Ended:
         given = stdin.encode() if isinstance(stdin, str) else stdin
         others = {n for n in env or () if not n.startswith(OWN_WISHES)}
-        command = COLD if others.difference(COLOUR_WISHES) else warm_command
-        done = subprocess.run(
-            [*command, *args[:1], *_patience(args), *args[1:]],
-            input=given,
-            capture_output=True,
-            timeout=timeout,
-            cwd=tmp_path,
-            env=environment(**(env or {})),
-            check=False,
-        )
-        err = done.stderr.decode()
-        assert "Traceback" not in err or "--debug" in args, err
-        return Ended(done.returncode, done.stdout.decode(), err)
+        line = [*args[:1], *_patience(args), *args[1:]]
+        around = environment(**(env or {}))
+        plain = {*(env or ())} <= {*COLOUR_WISHES} and not _set(around)
+        if plain and not given and fits_here(args):
+            ended = Ended(*run_here(line, tmp_path, around))
+        else:
+            command = COLD if others.difference(COLOUR_WISHES) else warm_command
+            done = subprocess.run(
+                [*command, *line], input=given, capture_output=True, timeout=timeout,
+                cwd=tmp_path, env=around, check=False,
+            )  # fmt: skip
+            ended = Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
+        assert "Traceback" not in ended.err or "--debug" in args, ended.err
+        return ended
 
     return run

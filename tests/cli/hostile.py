@@ -24,10 +24,10 @@ from gradcli.answers.writer import prefer
 from gradcli.cli.commands import COMMANDS
 from gradcli.cli.defaults import SETTINGS
 from gradcli.cli.group import command_of
-from tests.processes.here import checking_here
+from tests.processes.here import checking_here, ended
 
 from .examples import example
-from .wild import KNOWN, ended
+from .wild import KNOWN
 
 STEERING = "\x1b]0;t\x07\x1b[31m\u202eab\u2066\x9b2J\r\x08\x7f\u2028"
 """Text that a terminal would obey: a title, colours, another direction, a line anew."""

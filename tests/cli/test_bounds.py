@@ -142,19 +142,11 @@ def test_what_takes_too_much_memory_is_ended_where_it_is(
     tmp_path: Path, program: str
 ) -> None:
     ended = measured(
-        tmp_path, "grad", program, "x=1", "--no-verify", "--max-memory", "120MB",
+        tmp_path, "grad", program, "x=1", "--no-verify", "--max-memory", "90MB",
         "--max-seconds", "600",
     )  # fmt: skip
     refused(ended, "E403", 4, "^", "--max-memory")
     assert ended.resident_bytes < 200_000_000
-
-
-@linux
-def test_an_endless_loop_ends_by_itself_at_the_limit_on_memory(tmp_path: Path) -> None:
-    program = "for i in range(10**12): x = x + 1"
-    words = [program, "x=1", "--no-verify", "--max-seconds", "600"]
-    ended = measured(tmp_path, "grad", *words)
-    refused(ended, "E403", 4, "--max-memory")
 
 
 TOO_LARGE = [
@@ -190,14 +182,14 @@ def test_more_is_allowed_on_demand(gradcli: Run, tmp_path: Path) -> None:
 
 def test_a_loop_of_many_steps_takes_half_a_kilobyte_each(tmp_path: Path) -> None:
     taken = []
-    for steps in (1_000, 101_000):
+    for steps in (1_000, 31_000):
         program = f"for i in range({steps}): x = sin(x)"
         words = [program, "x=0.5", "--no-verify", "--max-seconds", "600"]
         ended = measured(tmp_path, "grad", *words)
         assert ended.status == 0
         assert ended.out.count("\n") == steps + 5
         taken.append(ended.resident_bytes)
-    assert taken[1] - taken[0] < 100_000 * 512
+    assert taken[1] - taken[0] < 30_000 * 512
 
 
 ENDLESS_FILES = ("z.csv", "z.json", "z.tsv", "z.npy", "z.npz", "z.txt")
@@ -353,13 +345,6 @@ def test_a_message_is_no_longer_than_can_be_read(warm: Warm, args: list[str]) ->
     assert len(ended.err) < 3000
 
 
-def test_long_names_have_draws_of_their_own(gradcli: Run) -> None:
-    one, other = "a" * 500 + "b", "a" * 500 + "c"
-    ended = gradcli("grad", f"{one}*{other}", "-q", "--draw", "--no-verify")
-    assert ended.status == 0
-    assert len(set(ended.out.splitlines())) == 2
-
-
 HOSTILE_PROGRAMS = {
     "open brackets": "(" * 300_000,
     "empty lists": "[" * 100_000 + "x" + "]" * 100_000,
@@ -388,18 +373,6 @@ def test_a_hostile_text_is_an_error_like_any_other(warm: Warm, case: str) -> Non
     assert ended.resident_bytes < MAX_RESIDENT_BYTES
 
 
-def test_many_signs_are_listed_in_time_that_grows_with_them(tmp_path: Path) -> None:
-    """All of it in a pipe; each text as far as it is kept."""
-    program = ("-" * 20_000 + "x").encode()
-    ended = measured(
-        tmp_path, "grad", "-", "x=1", "--no-verify", "--max-seconds", "600",
-        stdin=program,
-    )  # fmt: skip
-    assert ended.status == 0
-    assert ended.out.count("NegBackward0") == 20_000
-    assert ended.resident_bytes < MAX_RESIDENT_BYTES
-
-
 STEERING = "\u009b\u202e\u2028\u2066\u200f\x7f"
 
 
@@ -422,25 +395,17 @@ LIMITED = 'ulimit "$1" "$2"; shift 2; exec "$@"'
 @linux
 @pytest.mark.parametrize(
     ("kind", "kibibytes"),
-    [
-        ("-v", 40_000), ("-v", 100_000), ("-v", 200_000), ("-v", 400_000),
-        ("-d", 40_000), ("-d", 80_000), ("-d", 105_000),
-    ],
-)  # fmt: skip
+    [("-v", 40_000), ("-v", 300_000), ("-d", 40_000), ("-d", 105_000)],
+)
 @pytest.mark.parametrize(
-    "args",
-    [
-        ["grad", "(x@x).sum()", "x=ones(7000, 7000)"],
-        ["grad", "while True: x = x + 1", "x=1"],
-        ["graph", "while True: x = x + 1", "x=1"],
-        ["jacobian", "x@x", "x=ones(7000, 7000)"],
-    ],
-    ids=lambda args: " ".join(args[:2]) if isinstance(args, list) else None,
+    ("program", "value"),
+    [("(x@x).sum()", "x=ones(7000, 7000)"), ("while True: x = x + 1", "x=1")],
+    ids=["a product", "a loop"],
 )
 def test_a_small_limit_of_the_users_own_is_no_memory(
-    tmp_path: Path, kind: str, kibibytes: int, args: list[str]
+    tmp_path: Path, kind: str, kibibytes: int, program: str, value: str
 ) -> None:
-    command = [*COMMAND, *args, "--no-verify"]
+    command = [*COMMAND, "grad", program, value, "--no-verify"]
     done = subprocess.run(
         ["bash", "-c", LIMITED, "-", kind, str(kibibytes), *command],
         capture_output=True, text=True, cwd=tmp_path, env=environment(),

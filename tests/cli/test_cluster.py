@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from gradcli.cli.executors import Workers
-from gradcli.cli.executors import cluster as cluster_of
 from gradcli.lang.errors import ProgramError, Span
+from gradcli.tables.workers import Workers
+from gradcli.tables.workers import cluster as cluster_of
 from tests.processes import HANGS
 
 from .conftest import COMMAND, Run, environment

@@ -17,6 +17,7 @@ import pytest
 
 from gradcli.cli.completion import (
     SHELLS,
+    ZSH_ALIAS,
     answer,
     begun,
     continued,
@@ -136,10 +137,10 @@ def told(shell: str, line: str) -> str:
 def test_a_lone_operation_is_offered_once_and_with_its_parenthesis() -> None:
     line = 'gradcli grad "x*tanhs'
     assert told("bash", line) == "+x*tanhshrink\0+x*tanhshrink(\0"
-    both = "x*tanhshrink\tWhat tanh takes away.\0x*tanhshrink(\ttanhshrink(x)\0"
+    both = "x*tanhshrink\tx minus its tanh.\0x*tanhshrink(\ttanhshrink(x)\0"
     assert told("fish", line) == both
-    assert told("zsh", line) == "+x*tanhshrink\0tanhshrink\0What tanh takes away.\0"
-    assert told("fish", "gradcli ops tanhs") == "tanhshrink\tWhat tanh takes away.\0"
+    assert told("zsh", line) == "+x*tanhshrink\0tanhshrink\0x minus its tanh.\0"
+    assert told("fish", "gradcli ops tanhs") == "tanhshrink\tx minus its tanh.\0"
     assert told("bash", "gradcli grad tanhs") == "+tanhshrink\0"
 
 
@@ -263,3 +264,14 @@ def test_a_script_is_installed_where_its_shell_looks(
     (path,) = [word for word in ended.err.split() if word.startswith(str(tmp_path))]
     shown = gradcli("--show-completion", name).out
     assert Path(path).read_text().strip() == shown.strip() == print_script(name)
+
+
+def test_zsh_gets_an_alias_once(gradcli: Run, tmp_path: Path) -> None:
+    zshrc = tmp_path / ".zshrc"
+    zshrc.write_text("export A=1\n")
+    for _ in range(2):
+        ended = gradcli("--install-completion", "zsh", env={"HOME": str(tmp_path)})
+        assert "without quotes" in ended.err
+    lines = zshrc.read_text().splitlines()
+    assert lines[0] == "export A=1"
+    assert lines.count(ZSH_ALIAS) == 1

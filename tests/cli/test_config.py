@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from gradcli.answers.writer import prefer, terminal_width, wants_colour
-from gradcli.cli.commands import COMMANDS
 from gradcli.cli.commands.config import _listing
 from gradcli.cli.defaults import SETTINGS, Setting
 from gradcli.cli.group import command_of
@@ -111,10 +110,6 @@ def test_what_is_set_is_listed_with_where(gradcli: Run, tmp_path: Path) -> None:
     assert found["device"] == ["auto", "built", "in"]
 
 
-def test_a_listing_fits_on_a_terminal_s_line(gradcli: Run) -> None:
-    assert all(len(line) <= 80 for line in gradcli("config").out.splitlines()[1:])
-
-
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_a_setting_has_one_line_in_any_terminal(width: int) -> None:
     lines = [line.text for line in _listing({}, width)]
@@ -174,11 +169,7 @@ def test_without_a_file_nothing_is_imported_to_read_one(gradcli: Run) -> None:
     assert not any(name in ended.err for name in ("cli.defaults", "tomllib"))
 
 
-def test_commands_of_settings_are_commands() -> None:
-    assert {n for each in SETTINGS for n in each.commands or ()} <= {*COMMANDS}
-
-
-KINDS = ["zeros", "pipe", "folder", "bytes", "brackets", "digits", "points"]
+KINDS = ["zeros", "pipe", "folder", "bytes", "brackets", "digits"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -197,7 +188,7 @@ def test_what_is_no_file_of_settings_is_told_and_never_waited_for(
     else:
         file.write_bytes({
             "bytes": b"width = \xff", "brackets": b"width = " + b"[" * 200_000,
-            "digits": b"width = " + b"9" * 5000, "points": b"a." * 20_000 + b"a = 1",
+            "digits": b"width = " + b"9" * 5000,
         }[kind])  # fmt: skip
     for words in (FORMULA, ("config", "digits"), ("config", "digits", "5")):
         ended = gradcli(*words, env=env)

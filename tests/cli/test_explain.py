@@ -17,7 +17,7 @@ from gradcli.cli.app import run
 from tests.processes import HANGS
 
 from .conftest import AT, FIVE, Run, environment
-from .test_terminal import in_terminal
+from .test_terminal import ESCAPE, in_terminal
 
 
 def test_the_json_lists_the_steps(gradcli: Run) -> None:
@@ -78,19 +78,6 @@ def test_any_key_goes_on_and_q_ends(tmp_path: Path) -> None:
     child.close()
     assert child.exitstatus == 0
     assert "AccumulateGrad" not in child.before
-
-
-def test_all_steps_can_be_gone_through(tmp_path: Path) -> None:
-    child = stepping(tmp_path, NO_COLOR="1")
-    for number in range(2, 11):
-        child.send(" ")
-        child.expect_exact(f"({number} of 11: any key for the next, q ends)")
-    child.send(" ")
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 0
-    assert "w3.grad" in child.before
-    assert "\x1b" not in child.before
 
 
 def test_ctrl_c_ends_it_and_leaves_the_terminal_as_it_was(tmp_path: Path) -> None:
@@ -184,14 +171,6 @@ def test_small_matrices_are_written_out(form: str, capsys: Captured) -> None:
     assert "2.66667" in told(capsys, *words)
 
 
-def test_every_reader_of_markdown_finds_the_lists_inside(capsys: Captured) -> None:
-    markdown = pytest.importorskip("markdown", reason="Python-Markdown reads it")
-    text = told(capsys, "explain", "L = tanh(x)*y + x", "x=2", "y=3", "--markdown")
-    found = markdown.markdown(text, extensions=["fenced_code"])
-    assert found.count("<ol>") == 1
-    assert found.count("<ul>") == 5
-
-
 def test_backticks_stay_inside(capsys: Captured) -> None:
     text = told(capsys, "explain", "x*x # ```` `", "x=2", "--markdown")
     assert "\n`````\nx*x # ```` `\n`````\n" in text
@@ -241,12 +220,14 @@ def test_a_path_has_a_factor_for_each_derivative(
     latex = told(capsys, "paths", program, *words, "--latex")
     for target in latex.split(r"\begin{align*}")[1:]:
         rows = [row for row in target.splitlines() if "&=" in row]
-        chains, factors = (row.split("&= ")[1].split(" + ") for row in rows[:2])
+        chains = re.split(r" \+ (?=\\frac)", rows[0].split("&= ")[1])
+        factors = rows[1].split("&= ")[1].split(" + ")
         for chain, product in zip(chains, factors, strict=True):
             flat = product
             while r"\left(" in flat:
                 flat = re.sub(r"\\left\([^()]*\\right\)", "n", flat)
-            assert len(chain.split(r" \, ")) == len(flat.split(r" \cdot "))
+            steps = re.split(r" \\, (?=\\frac)", chain)
+            assert len(steps) == len(flat.split(r" \cdot "))
 
 
 @pytest.mark.parametrize("program", ["lgamma(x)", "digamma(x)", "igamma(2.0, x)"])
@@ -256,3 +237,47 @@ def test_a_special_function_of_the_array_library_is_called_not_spelled(
     for words in (["explain", "--latex"], ["hessian", "--code", "numpy"]):
         ended = gradcli(words[0], program, "x=0.5", *words[1:])
         assert ended.status == 0, ended.err
+
+
+def test_a_narrow_terminal_names_the_rules_that_the_page_names(
+    gradcli: Run, tmp_path: Path
+) -> None:
+    words = ("explain", "L = sum(A@x)*c", "A=[[1,2],[3,4]]", "x=[1,2]", "c=2")
+    shown = ESCAPE.sub("", in_terminal(tmp_path, *words, columns=60))
+    seen = " ".join(shown.split())
+    page = gradcli(*words, "--html").out
+    assert "<title>The backward pass of L = sum(A@x)*c</title>" in page
+    for rule in re.findall(r'<td class="by">(?:<i>.*?</i> )?<code>(.*?)</code>', page):
+        assert rule in seen
+    assert "A.T @ g = [8.0, 12.0] (a @ v: v gets a.T @ g)" in seen
+    assert "(product rule: d(a * b)/da = b)" in seen
+    assert "g: the incoming gradient" in seen
+
+
+TYPESET = {
+    "sin(x)*x^2": [r"\sin x \cdot x^{2}", r"\sin x", "x^{2}"],
+    "exp(-x)/(1 + x)": [r"\frac{e^{-x}}{x + 1}", "e^{-x}", "x + 1"],
+    "a_1 = 2*x; sqrt(a_1)*a_1": [r"\sqrt{a_{1}}"],
+    "y = x[0]*x[1]; y^2": ["x_{1}", "x_{2}"],
+    "norm(W@x)": [r"W \, x"],
+}
+
+
+@pytest.mark.parametrize("program", TYPESET)
+def test_formulas_are_typeset_as_mathematics(program: str, capsys: Captured) -> None:
+    words = ["x=1"]
+    if "[" in program or "@" in program:
+        words = ["x=[1,2]"]
+    words += ["W=[[1,2],[3,4]]"] * ("@" in program)
+    latex = told(capsys, "explain", program, *words, "--latex")
+    assert r"\mathtt" not in latex
+    for text in TYPESET[program]:
+        assert rf"\partial \left({text}\right)" in latex
+
+
+def test_a_text_that_reads_values_is_written_letter_by_letter(capsys: Captured) -> None:
+    latex = told(capsys, "explain", "2*(x**2 if x > 0 else x)", "x=1", "--latex")
+    assert r"\partial \left(x^{2}\right)" in latex
+    long = "+".join(f"sin({k}*x)" for k in range(2, 30))
+    latex = told(capsys, "explain", f"exp({long})", "x=1", "--latex")
+    assert r"\text{exp(sin(2*x)" in latex or r"\mathtt{exp(sin(2*x)" in latex

@@ -1,27 +1,27 @@
-"""`gradcli help`: pages, codes, verdicts, commands and schemas; the nearest topic;
-manual pages that say what `--help` says, which `man` reads without a complaint."""
+"""`gradcli help`: pages, codes, verdicts, commands and schemas; the nearest topic."""
 
 from __future__ import annotations
 
 import io
 import json
-import os
 import re
-import shutil
-import subprocess
-from pathlib import Path
-from typing import Annotated
 
+import jsonschema
 import pytest
-import typer
 from rich.console import Console
-from typer.main import get_command
 
+from gradcli.answers.line import for_rich
 from gradcli.answers.markdown import drawn
-from gradcli.answers.pages import ORDER, page, schema, schemas, section, whole
-from gradcli.answers.theme import for_rich
+from gradcli.answers.pages import (
+    ORDER,
+    page,
+    schemas,
+    section,
+    whole,
+    whole_schema,
+)
+from gradcli.answers.topics import topics
 from gradcli.cli.commands import COMMANDS
-from gradcli.cli.commands import help as manual
 from gradcli.cli.group import command_of
 from gradcli.cli.options import PANELS
 
@@ -87,9 +87,28 @@ def test_a_help_page_fits_a_narrow_terminal(
     assert "".join(narrow.split()) == "".join(wide.split())
 
 
-def test_a_schema_is_printed_as_it_lies_there(gradcli: Run) -> None:
-    assert "grad.json" in schemas()
-    assert gradcli("help", "grad.json").out == schema("grad.json")
+@pytest.mark.parametrize("name", schemas())
+def test_a_printed_schema_needs_no_other_file(name: str) -> None:
+    text = whole_schema(name)
+    found = json.loads(text)
+    assert found["$id"] == f"urn:gradcli:1:{name}"
+    targets = re.findall(r'"\$ref": "([^"]*)"', text)
+    places = {f"#/$defs/{each}" for each in found.get("$defs", ())}
+    assert {*targets} <= places
+    validator = jsonschema.Draft202012Validator
+    validator.check_schema(found)
+    # Only what is referred to is carried along.
+    assert name == "common.json" or places == {*targets}
+
+
+def test_a_printed_schema_describes_what_its_command_prints(gradcli: Run) -> None:
+    words = ["x*sin(y)", "x=2", "y=[0,1]", "--grad-output", "[1,2]", "--json"]
+    known = json.loads(gradcli("help", "grad.json").out)
+    found = gradcli("grad", *words, "--no-verify").json
+    jsonschema.Draft202012Validator(known).validate(found)
+    for wrong in ({**found, "inputs": 3}, {**found, "output": {}}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.Draft202012Validator(known).validate(wrong)
 
 
 def test_json_holds_the_text(gradcli: Run) -> None:
@@ -134,84 +153,40 @@ def test_shared_options_stand_below_headings_behind_those_of_the_command(
             assert f"{max(param.opts, key=len)} " in below[title]
 
 
-CHECKS = {
-    "groff": ["groff", "-man", "-ww", "-z", "-K", "utf8"],
-    "mandoc": ["mandoc", "-T", "lint", "-W", "warning"],
-}
-"""What reads a page, and prints what is wrong with it."""
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [
+        ("jvp", "gradcli help products with a vector"),
+        ("chain rule", "gradcli help paths"),
+        ("jupyter", "gradcli help pictures of graphs"),
+        ("csv", "gradcli help many points at once"),
+        ("rows of a table", "gradcli grad --help-all"),
+        ("hyperbolic tangents", "gradcli ops tanh"),
+    ],
+)
+def test_words_are_searched_for_in_all_topics(
+    gradcli: Run, words: str, command: str
+) -> None:
+    ended = gradcli("help", *words.split())
+    assert (ended.status, ended.err) == (0, "")
+    lines = ended.out.splitlines()
+    assert len(lines) <= 10
+    assert command in [re.split("  +", line)[0] for line in lines]
+    assert gradcli("help", words, "--json").json["text"] == ended.out.rstrip("\n")
 
 
-@pytest.fixture
-def folder(gradcli: Run, tmp_path: Path) -> Path:
-    ended = gradcli("help", "--man", "man1")
-    assert (ended.status, ended.out) == (0, "")
-    assert f"wrote {len(COMMANDS) + 1} pages into man1" in ended.err
-    return tmp_path / "man1"
+def test_the_command_of_each_topic_shows_it(gradcli: Run) -> None:
+    for topic in [*topics()][::5]:
+        ended = gradcli(*topic.command.split()[1:])
+        assert ended.status == 0, topic.command
 
 
-def shown(text: str) -> str:
-    """A page's text as it is read."""
-    for written, meant in (("\\-", "-"), ("\\(dq", '"'), ("\\&", ""), ("\\e", "\\")):
-        text = text.replace(written, meant)
-    return text
+def test_a_heading_shows_its_section(gradcli: Run) -> None:
+    shown = gradcli("help", "many", "points", "at", "once").out
+    assert shown.startswith("## Many points at once\n")
 
 
-def test_a_page_has_every_option_with_its_help(folder: Path) -> None:
-    names = {"gradcli.1", *(f"gradcli-{name}.1" for name in COMMANDS)}
-    assert {path.name for path in folder.iterdir()} == names
-    for name in COMMANDS:
-        text = shown((folder / f"gradcli-{name}.1").read_text())
-        for parameter in command_of(name).params:
-            if getattr(parameter, "hidden", False):
-                continue
-            for option in parameter.opts if parameter.opts[0][0] == "-" else ():
-                assert re.search(rf"(?m)^\.B .*{re.escape(option)}\b", text), option
-            assert " ".join((getattr(parameter, "help", "") or "").split()) in text
-    listed = shown((folder / "gradcli.1").read_text())
-    assert all(f".B gradcli {name}\n" in listed for name in COMMANDS)
-
-
-@pytest.mark.parametrize("tool", CHECKS)
-def test_a_page_is_read_without_a_complaint(folder: Path, tool: str) -> None:
-    if shutil.which(tool) is None:
-        pytest.skip(f"there is no {tool}")
-    for path in sorted(folder.iterdir()):
-        run = subprocess.run([*CHECKS[tool], str(path)], capture_output=True, text=True)
-        assert (run.returncode, run.stdout + run.stderr) == (0, ""), path.name
-
-
-def test_man_shows_a_page(folder: Path) -> None:
-    if shutil.which("man") is None or shutil.which("groff") is None:
-        pytest.skip("there is no man")
-    run = subprocess.run(
-        ["man", "-l", str(folder / "gradcli-grad.1")],
-        capture_output=True, text=True,
-        env={**os.environ, "LC_ALL": "C.UTF-8", "MANWIDTH": "80", "MANPAGER": "cat"},
-    )  # fmt: skip
-    if "system has been minimized" in run.stdout + run.stderr:
-        pytest.skip("man was taken out of this system")
-    assert run.returncode == 0, run.stderr
-    assert "--verify-seconds SECONDS" in run.stdout
-    assert 'gradcli grad "y = x**3 + b" x=2 b=1' in run.stdout
-
-
-def test_text_begins_no_instruction() -> None:
-    text = '.SH no section\n\n\'nor this \\fB\n\nExample: .x "y"'
-    app = typer.Typer(add_completion=False, rich_markup_mode=None)
-
-    @app.command(help=text)
-    def main(o: Annotated[str, typer.Option("-o", help=".svg")] = "") -> None: ...
-
-    written = manual.page(typer.Context(get_command(app), info_name="gradcli x"))
-    assert [line for line in written.splitlines() if line.startswith(".SH no")] == []
-    assert "\\fB" not in written
-    assert "\\&.svg" in written
-
-
-def test_pages_go_into_a_folder_alone(gradcli: Run, tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    for words in (("grad", "--man", "m"), ("--man", "m", "--json")):
-        assert gradcli("help", *words).status == 2
-    ended = gradcli("help", "--man", "file")
-    assert ended.status == 74
-    assert "cannot write file" in ended.err
+def test_words_that_nothing_has_name_what_there_is(gradcli: Run) -> None:
+    ended = gradcli("help", "qqqq", "xyzzy")
+    assert (ended.status, ended.out) == (2, "")
+    assert "gradcli help lists the topics" in ended.err

@@ -20,7 +20,7 @@ ROWS = ("grad", "x^2", "--table", "t.csv")
 
 def test_no_hostile_word_ends_inside() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.cli.hostile", "250", "7"],
+        [sys.executable, "-m", "tests.cli.hostile", "120", "7"],
         capture_output=True, text=True, timeout=HANGS, cwd=ROOT, env=environment(),
         check=False,
     )  # fmt: skip
@@ -58,32 +58,12 @@ def test_a_word_without_meaning_has_a_reason_and_a_way_out(
     assert "  = help: " in ended.err or "^ " in ended.err
 
 
-def test_a_protocol_of_clusters_that_is_not_there_is_an_error(gradcli: Run) -> None:
-    pytest.importorskip("distributed")
-    ended = gradcli("grad", "x^2", "--sweep", "x=0..1:3", "--cluster", "ucx://x")
-    assert ended.status == 2
-    assert "--cluster ucx://x: no cluster answers" in ended.err
-
-
 def test_a_device_takes_an_archive(gradcli: Run, tmp_path: Path) -> None:
     for suffix in ("npz", "npy", "mtx"):
         (tmp_path / f"null.{suffix}").symlink_to("/dev/null")
         ended = gradcli("jacobian", *POINT, "--out", f"null.{suffix}")
         assert (ended.status, ended.err) == (0, "")
     assert gradcli("grad", *POINT, "--out", "null.npz").status == 0
-
-
-def test_more_memory_than_there_is_means_no_limit(gradcli: Run) -> None:
-    for words in (("--max-memory", "99999999999T"), ("--max-program", "99999999999T")):
-        assert gradcli("value", "x^2", "x=2", *words).out.endswith(" 4.0\n")
-
-
-@pytest.mark.parametrize("size", [DIGITS, "²", "-1", "\u0663", "1e5"])
-def test_a_terminal_of_no_size_changes_nothing(gradcli: Run, size: str) -> None:
-    plain = gradcli("graph", "x^2", "x=2", env={"FORCE_COLOR": "1"})
-    for name in ("COLUMNS", "LINES"):
-        wishes = {"FORCE_COLOR": "1", name: size}
-        assert gradcli("graph", "x^2", "x=2", env=wishes) == plain
 
 
 SESSION = b"""\

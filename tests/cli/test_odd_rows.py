@@ -41,7 +41,7 @@ def test_rows_that_are_nan_are_counted(
     gradcli: Run, table: str, choice: str, left: int
 ) -> None:
     ended = gradcli("grad", "log(x)*a", "--table", table, "--on-error", choice)
-    out = " and left out" if choice == "skip" else ""
+    out = " and skipped" if choice == "skip" else ""
     assert ended.status == 3
     assert ended.err == f"note: 2 rows are nan{out}; the first is row 3\n"
     assert len(ended.out.splitlines()) == 1 + left

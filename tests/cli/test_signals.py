@@ -152,7 +152,7 @@ def written(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-EVERY = 12
+EVERY = 6
 """Number of moments of every run; others are tried nightly."""
 
 

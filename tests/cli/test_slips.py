@@ -41,7 +41,7 @@ def test_names_of_files_in_the_place_of_a_star_are_told(
         assert run(["value", *words]) == 2
         err = capsys.readouterr().err
         assert "a.txt and data.csv are names of files" in err
-        assert "quote the program" in err
+        assert "did the shell expand x*y? put the program in quotes" in err
 
 
 def test_a_session_without_input_ends(monkeypatch: pytest.MonkeyPatch) -> None:

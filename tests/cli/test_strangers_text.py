@@ -128,7 +128,6 @@ LINES: dict[str, list[str]] = {
     "claim": ["check", "x^2", "x=2", "--claim", S],
     "object": ["grad", S, "--json"],
     "topic": ["help", S],
-    "manual": ["help", "--man", f"{S}m"],
     "operation": ["ops", S],
     "setting": ["config", S],
     "setting's value": ["config", "seed", S],
@@ -222,16 +221,16 @@ WRITERS = {
     "cli/completion.py": "what a shell's script reads; a script of our own",
     "cli/group.py": "versions",
     "cli/keyboard.py": "questions of our own",
+    "cli/options.py": "nothing: it asks whether there is a terminal",
     "cli/output.py": "lines, notes and rows, escaped",
     "cli/at_points.py": "a bar, of counts",
-    "cli/downhill.py": "a bar, of counts",
+    "cli/commands/descend.py": "a bar, of counts",
     "cli/commands/run.py": "lines, which are escaped where they are made",
     "cli/workspace.py": "flushes alone",
     "lang/process.py": "nothing: it asks whether there is a stream",
-    "answers/remarks.py": "no stream but the one that is given",
+    "answers/writer.py": "no stream but the one that is given",
     "answers/terminal.py": "lines, which are escaped where they are made",
-    "check/process/client.py": "pipes of the checking process",
-    "check/process/worker.py": "a pipe to the process that asks",
+    "check/process/client.py": "a pipe to the process that asks",
 }
 """Files that name a stream of the process or print, each with what it writes."""
 

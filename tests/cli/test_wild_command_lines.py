@@ -5,17 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import pytest
-
 from tests.processes import HANGS, ROOT
 
 from .conftest import environment
 
 
-@pytest.mark.parametrize("seed", [20, 21])
-def test_no_command_line_ends_inside(seed: int) -> None:
+def test_no_command_line_ends_inside() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.cli.wild", "60", str(seed)],
+        [sys.executable, "-m", "tests.cli.wild", "80", "20"],
         capture_output=True, text=True, timeout=HANGS, cwd=ROOT, env=environment(),
         check=False,
     )  # fmt: skip

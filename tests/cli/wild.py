@@ -11,12 +11,10 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
-from contextlib import redirect_stderr, redirect_stdout
-from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from random import Random
 
-from gradcli.cli import app
+from tests.processes.here import ended
 
 from .examples import ON_PROGRAMS
 from .schemas import answered
@@ -48,7 +46,7 @@ POINT = [
 OWN = {
     "grad": [
         ["--no-verify"], ["--order", "2"], ["--order", "4", "--json"], ["--condition"],
-        ["--digits", "30"], ["--trace"], ["--grad-output", "1"], ["--code", "c"],
+        ["--digits", "30"], ["--grad-output", "1"], ["--code", "c"],
         ["--code", "numpy"], ["--code", "torch"], ["--grad-output", "[1,2]"],
         ["--sweep", "x=0..1:5"], ["--sweep", "x=-1..1:3", "--json"],
         ["--table", "e.csv"], ["--table", "x.csv"],
@@ -59,7 +57,7 @@ OWN = {
     ],
     "graph": [
         [], ["--tree"], ["--dot"], ["--mermaid"], ["-o", "g.svg"],
-        ["-o", "g.html"], ["-o", "g.json"], ["-o", "g.graphml"], ["--unfold"],
+        ["-o", "g.html"], ["-o", "g.json"], ["--unfold"],
     ],
     "jacobian": [[], ["--sparse"], ["--spy"], ["--code", "c"], ["--times", "x=1"],
                  ["--out", "J.npz"], ["--mode", "fwd"]],
@@ -106,17 +104,6 @@ def line(random: Random) -> list[str]:
     if command in VERIFYING and not {"--table", "--sweep", "--no-verify"} & {*own}:
         words.append("--no-verify")
     return words
-
-
-def ended(words: list[str]) -> tuple[int, str, str]:
-    """Run a command line in this process; its status, its result and what it told."""
-    out, err = TextIOWrapper(BytesIO()), TextIOWrapper(BytesIO())
-    with redirect_stdout(out), redirect_stderr(err):
-        status = app.run(words)
-        err.flush()
-        out.flush()
-    told = (each.buffer.getvalue().decode() for each in (out, err))  # type: ignore
-    return status, *told
 
 
 def main(count: int, seed: int) -> int:

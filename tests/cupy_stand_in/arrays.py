@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy
 
+from . import fusing
 from .counts import launched, sent, waited
+from .limits import allocated, compiled, freed
 
 REFUSAL = (
     "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to "
@@ -50,9 +52,17 @@ def signature(text: str) -> inspect.Signature:
 class Memory:
     """Memory of a device, in which arrays lie."""
 
+    __slots__ = ("__weakref__", "ptr", "root", "size")
+
     def __init__(self, held: Any) -> None:
+        self.size = 0
+        allocated(held.nbytes)
+        self.size = held.nbytes
         self.root = held
         self.ptr = held.__array_interface__["data"][0]
+
+    def __del__(self) -> None:
+        freed(self.size)
 
 
 class MemoryPointer:
@@ -185,7 +195,8 @@ class ndarray:
 
     def __getitem__(self, index: Any) -> ndarray:
         at, copies = self._index(index)
-        found = numpy.asarray(self._held[at])
+        whole = at if any(i is Ellipsis for i in at) else (*at, Ellipsis)
+        found = numpy.asarray(self._held[whole])
         if not copies:
             return _view(found, self)
         launched("getitem")
@@ -196,7 +207,19 @@ class ndarray:
         if not isinstance(value, (ndarray, *PLAIN)):
             raise TypeError(f"Unsupported type {type(value)}")
         launched("setitem")
-        self._held[at] = opened(value)
+        self._put(at, opened(value))
+
+    def _put(self, at: Any, value: Any) -> None:
+        """Write values; at a position that is written twice, the first of them. CuPy
+        leaves any of them there."""
+        plain = [not isinstance(i, numpy.ndarray) or i.dtype.kind == "b" for i in at]
+        if all(plain):
+            self._held[at] = value
+            return
+        flat = numpy.arange(self.size).reshape(self.shape)[at]
+        places, order = numpy.unique(flat, return_index=True)
+        values = numpy.broadcast_to(value, flat.shape).reshape(-1)[order]
+        self._held[numpy.unravel_index(places, self.shape)] = values
 
     def _index(self, index: Any, read: bool = True) -> tuple[Any, bool]:
         """Return NumPy's index, and whether what it reads is a copy."""
@@ -388,6 +411,11 @@ class ufunc:
     def __call__(
         self, *args: Any, out: Any = None, dtype: Any = None, casting: str = "same_kind"
     ) -> Any:
+        if fusing.is_fusing():
+            named = {"out": out, "dtype": dtype}
+            given = {name: value for name, value in named.items() if value is not None}
+            return fusing.call(self, *args, **given)
+        compiled()
         if self.nin < len(args) <= self.nin + self.nout and out is None:
             args, out = args[: self.nin], args[self.nin :]
         if len(args) != self.nin:
@@ -408,7 +436,8 @@ class ufunc:
         ]
         launched(self.__name__)
         if out is None:
-            results: list[Any] = [_new(y) for y in made]
+            # CuPy's results lie in the order of their indices, whatever was given.
+            results: list[Any] = [_new(numpy.array(y, order="C")) for y in made]
         else:
             results = list(out) if isinstance(out, tuple) else [out]
             for into, y in zip(results, made, strict=True):

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy
 
-from . import arrays
+from . import arrays, fusing, limits
 from .arrays import apart, arrays_in, closed, ndarray, opened, signature, supported
 from .counts import launched, sent, waited
 
@@ -70,23 +70,107 @@ def errstate(*, linalg: str | None = None, **_: Any) -> Iterator[None]:
         Settings.linalg = kept
 
 
+WORDS = (
+    "Error reported by getrf in cuSOLVER. devInfo = 1. Please refer to the cuSOLVER "
+    "documentation."
+)
+
+
 def unchecked(name: str, run: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of linear algebra that, as CuPy's, gives what its steps left in
-    memory where NumPy's refuses, unless it was told to raise."""
+    """Return a function of linear algebra that is CuPy's where that is not NumPy's.
+
+    Where NumPy's refuses it gives what its steps left in memory, unless it was told to
+    raise; then it speaks of cuSOLVER, also of matrices with nan and infinities. Results
+    lie column by column, and vectors of `eigh` and `svd` have other signs.
+    """
 
     def checked(a: Any, *others: Any, **named: Any) -> Any:
-        if Settings.linalg == "raise":
+        refuses = Settings.linalg == "raise"
+        if refuses:
             waited(name)
+        several = name == "solve" and numpy.ndim(others[0]) > 1
+        if several and a.shape[:-1] != others[0].shape[:-1]:
+            raise ValueError(
+                "a must have (..., M, M) shape and b must have (..., M, K) for "
+                "multidimensional b"
+            )
+        solved = name in ("cholesky", "inv", "solve")
+        if solved and refuses and not numpy.isfinite(a).all():
+            raise numpy.linalg.LinAlgError(WORDS)
         try:
-            return run(a, *others, **named)
+            found = run(a, *others, **named)
         except numpy.linalg.LinAlgError:
-            if Settings.linalg == "raise" or name not in ("cholesky", "inv", "solve"):
-                raise
-        if name == "cholesky":
-            return numpy.tril(a)
-        return numpy.full_like(others[0] if others else a, numpy.nan)
+            if refuses or not solved:
+                raise numpy.linalg.LinAlgError(WORDS) from None
+            if name == "cholesky":
+                return numpy.tril(a)
+            return numpy.full_like(others[0] if others else a, numpy.nan)
+        return _otherwise(name, found)
 
     return checked
+
+
+def _otherwise(name: str, found: Any) -> Any:
+    """Return results of linear algebra as a GPU has them: by columns, signs turned."""
+    several = isinstance(found, tuple)
+    parts = [_by_columns(numpy.asarray(x)) for x in (found if several else (found,))]
+    if name == "eigh" or (name == "svd" and several):
+        turns = parts[1 if name == "eigh" else 0].shape[-1]
+        signs = numpy.where(numpy.arange(turns) % 2, 1, -1)
+        if name == "eigh":
+            parts[1] *= signs
+        else:
+            fewer = signs[: parts[2].shape[-2]]
+            parts[0][..., : len(fewer)] *= fewer[: parts[0].shape[-1]]
+            parts[2][..., :turns, :] *= signs[: parts[2].shape[-2], None]
+    return tuple(parts) if several else parts[0]
+
+
+def _by_columns(x: Any) -> Any:
+    if x.ndim < 2:
+        return x
+    return numpy.ascontiguousarray(x.swapaxes(-1, -2)).swapaxes(-1, -2)
+
+
+def floored(a: Any, b: Any) -> Any:
+    """Return the floor of a quotient, which CuPy makes of the rounded quotient."""
+    if a.dtype.kind != "f":
+        return numpy.floor_divide(a, b)
+    return numpy.floor(a / b)
+
+
+def rest(a: Any, b: Any) -> Any:
+    """Return a remainder, which CuPy makes of `floored`."""
+    if a.dtype.kind != "f":
+        return numpy.remainder(a, b)
+    return a - floored(a, b) * b
+
+
+def erfinv(x: Any) -> Any:
+    """Return the inverse of erf; outside of its domain an infinity, not nan."""
+    import scipy.special
+
+    with numpy.errstate(all="ignore"):
+        found = scipy.special.erfinv(x)
+        return numpy.where(numpy.abs(x) > 1, numpy.copysign(numpy.inf, x), found)
+
+
+def argsort(x: Any, axis: Any = -1, kind: Any = None) -> Any:
+    """Return the order of entries; nan comes first, where NumPy has it last."""
+    if x.dtype.kind != "f":
+        return numpy.argsort(x, axis=axis, kind="stable")
+    keys = numpy.where(numpy.isnan(x), -numpy.inf, x)
+    return numpy.argsort(keys, axis=axis, kind="stable")
+
+
+INSTEAD: dict[tuple[str, str], Callable[..., Any]] = {
+    ("cupy", "floor_divide"): floored,
+    ("cupy", "remainder"): rest,
+    ("cupy", "mod"): rest,
+    ("cupy", "argsort"): argsort,
+    ("cupyx.scipy.special", "erfinv"): erfinv,
+}
+"""Functions that compute other numbers than NumPy's and SciPy's of that name."""
 
 
 @cache
@@ -107,6 +191,7 @@ def function(module: str, name: str) -> Any:
         if (module in BESIDE)
         else None
     )
+    theirs = INSTEAD.get((module, name), theirs)
     if theirs is None:
         if recorded == "value":
             return None
@@ -129,6 +214,9 @@ def calling(
 
     def run(*args: Any, **kwargs: Any) -> Any:
         given = asked.bind(*args, **kwargs).arguments
+        if fusing.is_fusing():
+            return _inside(name, theirs, args, kwargs)
+        limits.compiled()
         head = given.get(first)
         head = head[0] if isinstance(head, tuple) and head else head
         if name not in OF_NUMBERS and not isinstance(head, ndarray):
@@ -156,6 +244,15 @@ def calling(
     return run
 
 
+def _inside(name: str, theirs: Any, args: Any, kwargs: Any) -> Any:
+    """Call a function of arrays inside of a kernel."""
+    if name not in fusing.CALLED:
+        raise ValueError(f"cupy.{name}: Unsupported dtype object")
+    with numpy.errstate(all="ignore"):
+        first, *rest_ = [fusing.variable(arg).held for arg in args]
+        return fusing.like(args[0], numpy.asarray(theirs(first, *rest_, **kwargs)))
+
+
 def _names(theirs: Callable[..., Any]) -> list[str]:
     try:
         return list(inspect.signature(theirs).parameters)
@@ -177,6 +274,8 @@ def array(
     blocking: bool = False,
 ) -> ndarray:
     """Return an array of one, of NumPy's or of numbers."""
+    if fusing.is_fusing():
+        raise TypeError("Concrete ndarray is not supported in fusion.")
     type_ = None if dtype is None else supported(dtype)
     if isinstance(obj, ndarray) and not copy:
         fits = type_ is None or type_ == obj.dtype
@@ -201,7 +300,9 @@ def asarray(
 
 
 def ascontiguousarray(a: Any, dtype: Any = None) -> ndarray:
-    return array(a, dtype, False, "C")
+    """Return an array that lies by rows; one of shape () gets a dimension."""
+    found = array(a, dtype, False, "C")
+    return found if found.ndim else found.reshape(1)
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
@@ -211,6 +312,8 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     chosen = arrays.ufunc(
         "where", " ".join(f"?{t}{t}->{t}" for t in arrays.KINDS), "", numpy.where
     )
+    if fusing.is_fusing():
+        return fusing.call(chosen, condition, x, y)
     # As CuPy: what is no array has no such method.
     return chosen(condition.astype("?", copy=False), x, y)
 
@@ -245,6 +348,9 @@ OWN: dict[tuple[str, str], Any] = {
     ("cupy", "where"): where,
     ("cupy", "from_dlpack"): from_dlpack,
     ("cupy", "is_available"): lambda: True,
+    ("cupy", "fuse"): fusing.fuse,
+    ("cupy", "get_default_memory_pool"): lambda: limits.POOL,
+    ("cupy.cuda", "memory"): limits,
     ("cupy.lib.stride_tricks", "as_strided"): as_strided,
     ("cupyx", "errstate"): errstate,
     ("cupy.cuda", "get_current_stream"): Stream,

@@ -50,5 +50,7 @@ def _stand_in() -> ArrayNamespace:
 
 def search_path() -> str:
     """Return where a process of its own looks for modules, so that it has a GPU."""
-    root = PATH.parents[2]
-    return os.pathsep.join([str(root)] if is_real() else [str(root), str(PATH)])
+    places = [str(PATH.parents[2]), *([] if is_real() else [str(PATH)])]
+    # Where this process looks a child has to look as well: CuPy may lie there.
+    own = os.environ.get("PYTHONPATH")
+    return os.pathsep.join([*places, own] if own else places)

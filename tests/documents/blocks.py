@@ -5,22 +5,19 @@ The blocks of a section run one after the other in a folder of their own.
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import shlex
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
 from gradcli.answers.pages import parts
-from gradcli.cli.app import run as run_here
 from tests.processes import HANGS
-from tests.processes.here import checking_here
+from tests.processes.here import fits_here, run_here
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -115,10 +112,12 @@ def printed(
     The folder is its home, too, where settings are. Nothing is to be read from standard
     input. A command that needs neither a shell nor a process of its own runs here.
     """
-    words = _plain_words(command)
+    words = plain_words(command)
     if words and not wishes and not (folder / ".config").exists():
-        text, code = _here(words, folder)
-        return text + (f"status {code}\n" if status and code else "")
+        patience = PATIENCE if words[0] in CHECKING else ()
+        line = [words[0], *patience, *words[1:]]
+        code, out, err = run_here(line, folder, os.environ)
+        return out + err + (f"status {code}\n" if status and code else "")
     function = _PATIENT.format(shlex.join(gradcli))
     run = shell(f"{function}\n{command}", folder, **wishes)
     ended = f"status {run.returncode}\n" if status and run.returncode else ""
@@ -128,34 +127,13 @@ def printed(
 _PLAIN = re.compile(r"""gradcli(?: +(?:[\w=.,:/@%+^-]|'[^']*'|"[^"$`\\]*")+)+""")
 """A command line that a shell only cuts into words."""
 
-_APART = {
-    *("--table", "--sweep", "--cluster", "--debug", "--step"),
-    *("repl", "run", "verify", "config"),
-}
-"""Words of commands that want a process of their own."""
 
-
-def _plain_words(command: str) -> list[str]:
+def plain_words(command: str) -> list[str]:
     """Return the words of a command that can run in this process, or none."""
     if not _PLAIN.fullmatch(command):
         return []
     words = shlex.split(command)[1:]
-    bounded = any(word.startswith(("--max-", "--verify-")) for word in words)
-    if bounded or _APART.intersection(words) or "20000" in command:
-        return []
-    return words
-
-
-def _here(words: list[str], folder: Path) -> tuple[str, int]:
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
-    patience = PATIENCE if words[0] in CHECKING else ()
-    with chdir(folder), redirect_stdout(out), redirect_stderr(err), checking_here():
-        code = run_here([words[0], *patience, *words[1:]])
-    texts = []
-    for stream in (out, err):
-        stream.flush()
-        texts.append(stream.buffer.getvalue().decode())  # type: ignore[attr-defined]
-    return "".join(texts), code
+    return words if fits_here(words) else []
 
 
 def shell(

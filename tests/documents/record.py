@@ -2,7 +2,7 @@
 the sessions of `tests/cli`.
 
     python -m tests.documents.record errors tutorial
-    python -m tests.documents.record README terminal
+    python -m tests.documents.record README terminal pictures
     python -m tests.documents.record sessions
 
 Read the difference before it is kept: a page may say of it what is no longer so.
@@ -18,6 +18,7 @@ from gradcli.answers.pages import parts
 from tests.processes import warm
 
 from .blocks import PAGES, README, ROOT, SESSIONS, examples, printed, without_seconds
+from .pictures import PAGE, page_picture, pictures
 from .screenshot import PICTURE, taken
 
 
@@ -33,6 +34,12 @@ def main(names: list[str]) -> None:
             path.write_text("".join(found))
         if not names or README.stem in names:
             README.write_text(recorded(README.read_text(), gradcli, ROOT))
+        if not names or "pictures" in names:
+            for path, text in pictures(gradcli).items():
+                path.write_text(text)
+            page = page_picture(gradcli)
+            if page is not None:
+                PAGE.write_bytes(page)
         if not names or PICTURE.stem in names:
             with tempfile.TemporaryDirectory() as folder:
                 kept = PICTURE.read_text() if PICTURE.is_file() else ""

@@ -1,4 +1,4 @@
-"""The picture of a terminal that the README opens with: commands and what they print.
+"""The pictures of a terminal in the README: commands and what they print.
 
 Invariants: the text is that of real runs, in their colours; the picture names nothing
 outside itself, and is the same for the same text.
@@ -15,10 +15,24 @@ from .blocks import ROOT, printed
 
 PICTURE = ROOT / "gradcli" / "documents" / "terminal.svg"
 
+TITLE = (
+    "gradcli in a terminal: gradients with their verdicts, and a derivative worked out "
+    "by hand whose slip is named"
+)
+
+TABLE = ROOT / "samples" / "pictures" / "table.svg"
+
+TABLE_TITLE = "A table of points, and the same table with values and gradients"
+
+TABLE_COMMANDS = (
+    "cat samples/data/points.csv",
+    'gradcli grad "loss = (k*x - y)^2" k=2 --wrt k --table samples/data/points.csv',
+)
+
 COMMANDS = (
     'gradcli grad "b = w1*a; c = w2*a; d = w3*b + w4*c; L = 10 - d" \\\n'
     "    a=2 w1=0.5 w2=-1.5 w3=3 w4=0.25",
-    'gradcli check "y = x^2*sin(x)" \\\n    --claim "dy/dx = 2*x*sin(x) - x^2*cos(x)"',
+    'gradcli check "y = sin(x^2)" --claim "dy/dx = cos(x^2)"',
 )
 
 COLUMNS = 80
@@ -36,23 +50,41 @@ _CODE = re.compile(r"\x1b\[([0-9;]*)m")
 
 
 def taken(gradcli: Sequence[str], folder: Path) -> str:
-    """The picture of what the commands print now."""
+    """The picture that the README opens with, of what its commands print now."""
+    return pictured(gradcli, folder, COMMANDS, TITLE)
+
+
+def table(gradcli: Sequence[str]) -> str:
+    """The picture of a table, as the commands print it now."""
+    return pictured(gradcli, ROOT, TABLE_COMMANDS, TABLE_TITLE)
+
+
+def pictured(
+    gradcli: Sequence[str], folder: Path, commands: Sequence[str], title: str
+) -> str:
+    """The picture of what commands print in a folder."""
     lines: list[str] = []
-    for command in COMMANDS:
-        text = printed(command, gradcli, folder, FORCE_COLOR="1", TERM="xterm")
+    for command in commands:
+        text = printed(
+            command,
+            gradcli,
+            folder,
+            FORCE_COLOR="1",
+            TERM="xterm",
+            COLUMNS=str(COLUMNS),
+        )
         lines += [f"\x1b[2m$\x1b[0m {command}", text]
-    return drawn("\n".join(lines).rstrip().split("\n"))
+    return drawn("\n".join(lines).rstrip().split("\n"), title)
 
 
-def drawn(lines: Sequence[str]) -> str:
+def drawn(lines: Sequence[str], title: str = TITLE) -> str:
     """Lines with a terminal's codes of colour as SVG."""
     width = COLUMNS * CELL + 2 * MARGIN
     height = len(lines) * ROW + BAR + MARGIN
     found = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" '
         f'height="{height:g}" viewBox="0 0 {width:g} {height:g}" role="img">',
-        "<title>gradcli in a terminal: gradients with their verdicts, and a derivative "
-        "worked out by hand whose slip is named</title>",
+        f"<title>{title}</title>",
         f'<rect width="{width:g}" height="{height:g}" rx="9" fill="{PAPER}"/>',
         *(
             f'<circle cx="{MARGIN + 18 * i:g}" cy="17" r="5.5" fill="{colour}"/>'

@@ -5,6 +5,7 @@ What else stands on a page runs as it is, for the files that it makes.
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 from pathlib import Path
@@ -13,8 +14,9 @@ import pytest
 
 from gradcli.answers.pages import parts
 from tests.cli.schemas import NO_JSON, answered
+from tests.processes.here import run_here
 
-from .blocks import PAGES, README, ROOT, examples, shell
+from .blocks import PAGES, README, ROOT, examples, plain_words, shell
 
 _ASKING = """\
 gradcli() {{
@@ -44,12 +46,17 @@ def test_what_a_page_asks_for_fits_its_schema_as_json(
         asked.mkdir()
         (folder / "samples").symlink_to(ROOT / "samples")
         for line in examples(part):
-            for name in ("out", "err"):
-                (asked / name).write_text("")
-            script = f"{function}\n{line.command}"
-            wishes = {"ASKED": str(asked), "GRADCLI_VERIFY": "false"}
-            shell(script, folder, subprocess.DEVNULL, **wishes)
-            found = answered(*((asked / n).read_text() for n in ("out", "err")))
+            words = plain_words(line.command)
+            if words and words[0] not in NO_JSON:
+                around = {**os.environ, "GRADCLI_VERIFY": "false"}
+                found = answered(*run_here([*words, "--json"], folder, around)[1:])
+            else:
+                for name in ("out", "err"):
+                    (asked / name).write_text("")
+                script = f"{function}\n{line.command}"
+                wishes = {"ASKED": str(asked), "GRADCLI_VERIFY": "false"}
+                shell(script, folder, subprocess.DEVNULL, **wishes)
+                found = answered(*((asked / n).read_text() for n in ("out", "err")))
             codes = [each["error"]["code"] for each in found if "error" in each]
             refused = "error" in line.shown
             assert refused or {*codes} <= {EXCLUDED}, line.command

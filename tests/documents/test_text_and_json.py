@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
-import subprocess
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import Any
 
 import pytest
 
 from tests.cli.schemas import validator
-from tests.processes import ROOT, warm
+from tests.processes import ROOT
+from tests.processes.here import run_here
 
 from .blocks import PAGES, README, examples
 
@@ -61,24 +61,6 @@ def questions() -> Iterator[list[str]]:
     yield from MORE
 
 
-@pytest.fixture(scope="module")
-def told() -> Iterator[Any]:
-    with warm() as command:
-
-        @cache
-        def tell(*words: str) -> str:
-            done = subprocess.run(
-                [*command, *words],
-                capture_output=True,
-                text=True,
-                cwd=ROOT,
-                timeout=120,
-            )
-            return done.stdout
-
-        yield tell
-
-
 def numbers(value: object) -> Iterator[float]:
     """The numbers of a nested list, or of one that is no finite number."""
     if isinstance(value, list):
@@ -118,11 +100,12 @@ def verdicts(told: dict[str, Any]) -> Iterator[str]:
 
 @pytest.mark.parametrize("words", [*questions()], ids=" ".join)
 def test_the_text_and_the_object_of_a_question_state_the_same(
-    told: Any, words: Sequence[str]
+    words: Sequence[str],
 ) -> None:
-    patience = () if "--no-verify" in words else ("--verify-seconds", "100")
-    text = told(*words, *patience)
-    answer = json.loads(told(*words, *patience, "--json"))
+    patience = () if "--no-verify" in words else ("--verify-seconds", "600")
+    _, text, _ = run_here([*words, *patience], ROOT, os.environ)
+    _, told, _ = run_here([*words, *patience, "--json"], ROOT, os.environ)
+    answer = json.loads(told)
     validator(f"{words[0]}.json").validate(answer)
     tokens = NUMBER.findall(text)
     for number in answers(answer):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import pytest
 
 import gradcli
-from gradcli.engine.public import has_in_place, names
 from gradcli.engine.versions import MAX_CHANGES_TOLD_APART, version_at
 from gradcli.ops import ALIASES, OPS
+from gradcli.torch.public import has_in_place, names
+from tests.grouped import by_row
 
 OPERANDS: dict[str, tuple[Any, ...]] = {
     "addmm": (np.eye(2), np.eye(2)),
@@ -18,7 +20,6 @@ OPERANDS: dict[str, tuple[Any, ...]] = {
     "cumsum": (0,), "cumprod": (0,), "lerp": (np.ones(2), 0.25),
     "index_add": (0, np.array([1, 0]), np.eye(2)),
     "index_copy": (0, np.array([1, 0]), np.eye(2)),
-    "index_fill": (0, np.array([1]), 0.5),
     "index_put": ((np.array([1, 0]),), np.eye(2)),
     "scatter": (0, np.array([[1, 0]]), 0.5),
     "scatter_add": (0, np.array([[1, 0]]), np.ones((1, 2))),
@@ -28,7 +29,6 @@ OPERANDS: dict[str, tuple[Any, ...]] = {
     "hardtanh": (), "threshold": (0.4, 0.1), "addcmul": (np.ones(2), np.ones(2)),
     "addcdiv": (np.ones(2), np.ones(2)), "polygamma": None,
     "mvlgamma": (1,), "renorm": (2, 0, 0.5),
-    "put": (np.array([1, 0]), np.array([0.5, 0.6])),
     "igamma": None, "igammac": None, "zeta": None,
 }  # fmt: skip
 """The further operands; None: the function's first operand is no tensor, or has no
@@ -62,7 +62,7 @@ def as_tensors(operands: tuple[Any, ...]) -> list[Any]:
     return [gradcli.tensor(v) if isinstance(v, np.ndarray) else v for v in operands]
 
 
-@pytest.mark.parametrize(("name", "operands"), CASES, ids=[c[0] for c in CASES])
+@by_row("name, operands", CASES, itemgetter(0), str)
 def test_a_change_gives_what_the_function_gives(
     name: str, operands: tuple[Any, ...]
 ) -> None:
@@ -75,7 +75,7 @@ def test_a_change_gives_what_the_function_gives(
     assert x._version == before + 1 == view._version
 
 
-@pytest.mark.parametrize(("name", "operands"), CASES, ids=[c[0] for c in CASES])
+@by_row("name, operands", CASES, itemgetter(0), str)
 def test_a_change_has_the_functions_gradient(
     name: str, operands: tuple[Any, ...]
 ) -> None:

@@ -10,7 +10,7 @@ from traceback import format_exception
 import pytest
 
 import gradcli
-from gradcli.engine.public import has_in_place, names
+from gradcli.torch.public import has_in_place, names
 from tests.grouped import by_row
 
 HEAVY = ("numpy", "scipy", "sympy", "mpmath", "rich", "typer", "cupy", "safetensors")

@@ -5,14 +5,14 @@ PyTorch 2.13 gave the numbers that are written out.
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
 import pytest
 
 import gradcli as torch
-from gradcli.engine.memory_order import memory_order
+from gradcli.engine.memory_order import memory_order, order_of_results
 from gradcli.nn import functional as F
 
 FILLINGS = {
@@ -105,3 +105,17 @@ def test_dimensions_without_steps_keep_their_place() -> None:
     assert memory_order((3, 4), (1, 3)) == [1, 0]
     assert memory_order((2, 3, 4), (0, 1, 3)) == [0, 2, 1]
     assert memory_order((2, 3), (0, 0), (1, 2)) == [1, 0]
+
+
+def lying(sizes: tuple[int, ...], order: tuple[int, ...]) -> Any:
+    """Return zeros of a shape, the dimension of the longest step first in memory."""
+    return np.zeros([sizes[d] for d in order]).transpose(np.argsort(order))
+
+
+@pytest.mark.parametrize("sizes", [(2, 3, 4), (1, 3, 4), (2, 1, 4)])
+def test_a_result_lies_as_numpys_does(sizes: tuple[int, ...]) -> None:
+    for first, second in product(permutations(range(3)), repeat=2):
+        a, b = lying((2, 3, 4), first), lying(sizes, second)
+        steps = [np.where(np.array(x.shape) == 1, 0, x.strides) for x in (a, b)]
+        order = order_of_results([each.tolist() for each in steps])
+        assert lying(a.shape, tuple(order)).strides == (a + b).strides

@@ -137,14 +137,53 @@ def test_products_with_a_transposed_matrix(shape, dtype):
     np.testing.assert_allclose(y, a @ b.T, rtol=1e-3, atol=1e-3)
 
 
-def test_a_small_product_runs_in_one_thread_and_the_number_stands_again(monkeypatch):
+@pytest.mark.parametrize(
+    ("a", "b", "alone"),
+    [
+        ((3, 100, 100), (3, 100, 100), True),
+        ((200, 200), (200, 200), False),
+        ((600, 600), (600,), True),
+        ((600,), (600, 600), True),
+        ((300, 300), (300,), False),
+        ((20_000,), (20_000,), True),
+        ((5_000,), (5_000,), False),
+    ],
+)
+def test_a_product_of_little_work_runs_in_one_thread(monkeypatch, a, b, alone):
     said = [4]
     bound = parts._Bound(lambda: said[-1], said.append)
     monkeypatch.setattr(parts, "library", lambda: bound)
-    a, large = np.ones((3, 100, 100)), np.ones((200, 200))
-    parts.product(a, a)
-    assert said == [4, 1, 4]
-    parts.product(large, large)
+    made = parts.product(np.ones(a), np.ones(b))
+    assert (made == a[-1]).all()
+    assert said == ([4, 1, 4] if alone else [4])
+
+
+@pytest.mark.parametrize("shapes", [((), ()), ((), (3,)), ((3,), ())])
+def test_a_number_is_no_factor_of_a_product(shapes):
+    a, b = map(np.ones, shapes)
+    with pytest.raises(ValueError, match="enough dimensions"):
+        parts.product(a, b)
+
+
+@pytest.mark.parametrize(
+    ("shape", "alone"),
+    [((100, 100), True), ((2, 40, 40), True), ((3, 3), False), ((600, 600), False)],
+)
+def test_a_small_matrix_is_factored_in_one_thread(monkeypatch, shape, alone):
+    said = [4]
+    bound = parts._Bound(lambda: said[-1], said.append)
+    monkeypatch.setattr(parts, "library", lambda: bound)
+    y = NUMPY.det(np.broadcast_to(np.eye(shape[-1]), shape))
+    assert (y == 1).all()
+    assert said == ([4, 1, 4] if alone else [4])
+
+
+def test_a_matrix_that_is_refused_puts_the_number_back(monkeypatch):
+    said = [4]
+    bound = parts._Bound(lambda: said[-1], said.append)
+    monkeypatch.setattr(parts, "library", lambda: bound)
+    with pytest.raises(np.linalg.LinAlgError):
+        NUMPY.cholesky(-np.eye(50))
     assert said == [4, 1, 4]
 
 

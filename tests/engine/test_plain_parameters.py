@@ -18,7 +18,8 @@ def bound(op: Op, name: str, value: object) -> dict[str, Any]:
     """The parameters of a call of a row that gives one of them this value."""
     signature = Signature(op)
     case = op.cases[0]
-    beside = {n: 0 for n in signature.rest if n in signature.missing[signature.inputs]}
+    rest = signature.names[signature.inputs :]
+    beside = {n: 0 for n in rest if n in signature.missing[signature.inputs]}
     call = {**beside, **case.params, name: value}
     return signature.bind((LEAF,) * signature.inputs, call)[1]
 
@@ -30,15 +31,6 @@ def test_no_parameter_is_a_tensor_that_a_gradient_is_asked_for() -> None:
             with pytest.raises(TypeError, match=words):
                 bound(op, name, LEAF)
             assert bound(op, name, LEAF.detach())[name] == LEAF.item()
-
-
-def test_a_number_stands_for_a_tensor_of_one_number() -> None:
-    x = gradcli.tensor([1.0, 2.0], requires_grad=True)
-    beta = gradcli.tensor(2.0)
-    softplus = gradcli.nn.functional.softplus
-    assert softplus(x, beta).tolist() == softplus(x, 2.0).tolist()
-    assert gradcli.var(x, correction=gradcli.tensor(0)).grad_fn is not None
-    assert gradcli.roll(x, gradcli.tensor(1)).tolist() == [2.0, 1.0]
 
 
 def test_several_numbers_are_none() -> None:

@@ -60,7 +60,6 @@ MASK = torch.tensor([[True, False], [False, False], [False, True]])
         (lambda x: x.__setitem__([0, 1], 5.0), [5, 5, 3]),
         (lambda x: x.__setitem__(MASK, 5.0), [5, 2, 5]),
         (lambda x: x.masked_fill_(MASK, 9.0), [9, 2, 9]),
-        (lambda x: x.index_fill_(0, torch.tensor([0]), 9.0), [9, 2, 3]),
         (lambda x: x.index_put_((torch.tensor([0]),), torch.tensor(9.0)), [9, 2, 3]),
         (lambda x: x.fill_(7), [7, 7, 7]),
         (lambda x: x.zero_(), [0, 0, 0]),

@@ -58,14 +58,6 @@ def test_gradient_is_zero_in_outputs_that_are_not_used(chosen: tuple[int, ...]) 
     np.testing.assert_allclose(pushed.raw, (g.raw * t).sum())
 
 
-def test_outputs_as_several_roots_of_one_pass_add_up() -> None:
-    x = six()
-    a, b = split(x, 3)
-    ones = Tensor(np.ones(3), NUMPY)
-    (g,) = grad([a, b, a], [x], [ones, ones, ones])
-    np.testing.assert_array_equal(g.raw, [2, 2, 2, 1, 1, 1])
-
-
 def test_gradient_with_respect_to_one_output() -> None:
     x = six()
     a, b = split(x, 3)
@@ -82,20 +74,3 @@ def test_an_output_used_twice_keeps_both_edges() -> None:
     assert [nr for _, nr in product.grad_fn.next_functions] == [0, 0]
     (g,) = grad([function("sum")(product)], [x])
     np.testing.assert_allclose(g.raw, [*2 * x.raw[:3], 0, 0, 0])
-
-
-def test_gradient_through_sorted_values_that_choose_positions() -> None:
-    x = six()
-    values, indices = sort(x, 0, True)
-    again = function("gather")(x, 0, indices)
-    (g,) = grad([function("sum")(values * again * again)], [x])
-    np.testing.assert_allclose(g.raw, 3 * x.raw**2)
-
-
-def test_many_reads_of_one_tensor_add_up() -> None:
-    x = leaf(1.0, 2.0)
-    total = x[0]
-    for _ in range(20_000):
-        total = total + x[1]
-    (g,) = grad([total], [x])
-    np.testing.assert_array_equal(g.raw, [1, 20_000])

@@ -15,7 +15,7 @@ from gradcli.lang.errors import ProgramError
 from gradcli.lang.mathematics import rewritten
 from gradcli.lang.notation import Doubt
 from gradcli.lang.parser import parse
-from gradcli.lang.run import execute, input_names, prepare
+from gradcli.lang.run import Session, input_names, prepare
 from gradcli.ops import FUNCTIONS
 
 GIVEN = {b.name: b for b in read_bindings(["x=[1,2]", "y=2", "A=[[1,2],[3,4]]"])}
@@ -54,13 +54,13 @@ statements = st.builds(str.format, st.sampled_from(STATEMENTS), expressions)
 programs = st.lists(statements, min_size=1, max_size=3).map("\n".join)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(programs)
 def test_no_program_lets_another_exception_out(source: str) -> None:
     with contextlib.suppress(ProgramError), np.errstate(all="ignore"):
         names = input_names(parse(source, GIVEN), GIVEN)
         values = [binding for name, binding in GIVEN.items() if name in names]
-        run = execute(prepare(source, values), max_steps=1000)
+        run = Session(prepare(source, values), max_steps=1000).run()
         view = graph_view(run.output, source=source, name="o", variables=run.variables)
         assert (view.root is None) == (run.output.edge is None)
 
@@ -70,7 +70,7 @@ def test_a_number_may_stand_between_blanks_of_all_kinds() -> None:
     assert len(blanks) > 20
     for blank in blanks:
         bound = read_bindings([f"x={blank}2.5{blank}"])
-        assert execute(prepare("x", bound)).output.raw == 2.5
+        assert Session(prepare("x", bound)).run().output.raw == 2.5
 
 
 WHOLE = ("y = Sin[x] + Sqrt[2 x]", "y <- sin(x) %*% c(1, 2)", "=SUM(A1, 2)^2",

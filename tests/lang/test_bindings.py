@@ -104,9 +104,3 @@ def test_a_list_of_two_megabytes_needs_little_more_than_its_numbers() -> None:
         assert tracemalloc.get_traced_memory()[1] < 60 * len(argument)
     finally:
         tracemalloc.stop()
-
-
-def test_ten_thousand_brackets_are_an_error_and_no_overflow() -> None:
-    with pytest.raises(ProgramError) as caught:
-        value("x=" + "[" * 10_000 + "1" + "]" * 10_000)
-    assert caught.value.code == "E519"

@@ -10,9 +10,8 @@ import pytest
 
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.errors import ProgramError
-from gradcli.lang.files import read_file
-from gradcli.lang.nested import NotAnArray
 from gradcli.lang.prepare import prepare
+from gradcli.tables.files import read_file
 
 ROWS = [(1.0, 2.0), (-3.5, 4.0)]
 
@@ -54,7 +53,7 @@ def test_a_missing_column_is_named_with_those_there_are(
     tmp_path: Path, suffix: str
 ) -> None:
     path = written(tmp_path, suffix)
-    with pytest.raises(NotAnArray) as caught:
+    with pytest.raises(ProgramError) as caught:
         read_file(f"{path}:xx")
     said = f"{caught.value.message} {caught.value.hint}"
     assert caught.value.code == "E518"
@@ -66,7 +65,7 @@ def test_a_missing_column_is_named_with_those_there_are(
 def test_a_table_without_a_column_asks_for_one(tmp_path: Path) -> None:
     for suffix in (".jsonl", ".npy", ".json", ".parquet"):
         path = written(tmp_path, suffix)
-        with pytest.raises(NotAnArray) as caught:
+        with pytest.raises(ProgramError) as caught:
             read_file(str(path))
         assert f"@{path}:x" in str(caught.value.hint)
     assert read_file(str(written(tmp_path, ".csv"))).shape == (2, 2)
@@ -76,7 +75,7 @@ def test_a_list_of_objects_has_columns(tmp_path: Path) -> None:
     path = tmp_path / "l.json"
     path.write_text('[{"x": 1, "y": 2}, {"x": 3}]')
     assert read_file(f"{path}:x").tolist() == [1.0, 3.0]
-    with pytest.raises(NotAnArray, match="object 2 has no value 'y'"):
+    with pytest.raises(ProgramError, match="object 2 has no value 'y'"):
         read_file(f"{path}:y")
 
 
@@ -84,7 +83,7 @@ def test_a_column_has_a_limit_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "p.csv"
     path.write_text("x,y\n" + "1,22222222\n" * 1000)
     assert read_file(f"{path}:x", limit=8000).shape == (1000,)
-    with pytest.raises(NotAnArray) as caught:
+    with pytest.raises(ProgramError) as caught:
         read_file(f"{path}:x", limit=7000)
     assert caught.value.code == "E515"
 

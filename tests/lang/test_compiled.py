@@ -9,9 +9,9 @@ import pytest
 
 import gradcli
 from gradcli.engine import Tensor
-from gradcli.lang import fusion
 from gradcli.lang.compiled import compile
 from gradcli.lang.errors import ProgramError
+from gradcli.lang.maxima import MIN_ENTRIES_IN_PARTS
 from tests.reference.recorded_programs import RECORDS
 
 
@@ -40,10 +40,10 @@ def test_a_jacobian_is_the_gradient_of_each_entry(record: dict[str, Any]) -> Non
 
 
 def test_a_weight_for_each_channel_is_refused_as_without_parts() -> None:
-    x = np.ones(fusion.MIN_ENTRIES)
+    x = np.ones(MIN_ENTRIES_IN_PARTS)
     with pytest.raises(ProgramError, match="one per channel") as parts:
         compile("sum(prelu(x, w))").grad(x=x, w=x)
-    assert str(fusion.MIN_ENTRIES) in str(parts.value)
+    assert str(MIN_ENTRIES_IN_PARTS) in str(parts.value)
 
 
 def test_results_are_of_the_kind_that_was_given() -> None:
@@ -113,7 +113,7 @@ def test_arrays_of_something_else_are_refused(value: object, message: str) -> No
 
 def test_the_input_alone_that_is_asked_for_has_a_gradient() -> None:
     found = compile("mean((w*x - y)**2)", wrt=["w"])
-    n = 2 * fusion.MIN_ENTRIES
+    n = 2 * MIN_ENTRIES_IN_PARTS
     x = np.linspace(0, 1, n)
     result = found.grad(w=0.5, x=x, y=x)
     assert list(result.grads) == ["w"]

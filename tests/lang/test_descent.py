@@ -14,7 +14,7 @@ from gradcli.engine import NUMPY, Tensor
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.descent import Batches, DescentStep, End, ProgramDescent
 from gradcli.lang.errors import ProgramError
-from gradcli.lang.run import Prepared, Session, execute, prepare
+from gradcli.lang.run import Prepared, Session, prepare
 from gradcli.optim import LBFGS, SGD, Adam
 
 PROGRAMS = {
@@ -51,7 +51,7 @@ def test_each_run_is_what_executing_the_program_is(case: str) -> None:
     source, arguments = PROGRAMS[case]
     prepared = made(source, *arguments)
     inputs = leaves(prepared)
-    expected = execute(prepared).output
+    expected = Session(prepared).run().output
     wanted = expected.item(), gradients(expected, inputs)
     again = Session(prepared)
     for _ in range(3):

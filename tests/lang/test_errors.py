@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import gradcli.lang
-from gradcli.lang.errors import CODES, ProgramError, Span
+from gradcli.lang.errors import ProgramError, Span
 from gradcli.lang.parser import parse
 
 SESSION = Path(__file__).parents[1] / "cli" / "sessions" / "errors.md"
@@ -87,7 +87,7 @@ def test_an_error_is_exactly_this_block(source: str, evaluate: Any, box: Any) ->
     assert caught.value.exit_status == (4 if limit else 3)
 
 
-def test_every_code_of_the_language_is_listed_and_shown() -> None:
+def test_every_code_of_the_language_is_shown() -> None:
     room = Path(gradcli.lang.__file__).parent
     written = {
         code
@@ -97,7 +97,6 @@ def test_every_code_of_the_language_is_listed_and_shown() -> None:
     }
     texts = [*BLOCKS.values(), SESSION.read_text()]
     shown = set(re.findall(r"error\[(E\d{3})\]", "\n".join(texts)))
-    assert written <= set(CODES)
     assert written <= shown
 
 

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from gradcli.lang.errors import ProgramError
-from gradcli.lang.files import read_file
-from gradcli.lang.filesystem import refusal
+from gradcli.tables.files import read_file
+from gradcli.tables.filesystem import refusal
 
 
 def problem(place: object, **options: int) -> ProgramError:

@@ -12,14 +12,14 @@ import sympy
 
 from gradcli.lang import foreign
 from gradcli.lang.bindings import read_bindings
-from gradcli.lang.dialects import GRAMMARS
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.exactly import exact_code
 from gradcli.lang.factory import CONSTRUCTORS
+from gradcli.lang.grammars import GRAMMARS
 from gradcli.lang.parser import parse
 from gradcli.lang.plain import FUNCTIONS
 from gradcli.lang.prepare import prepare
-from gradcli.lang.run import Run, execute
+from gradcli.lang.run import Run, Session
 from gradcli.lang.syntax import Call, Literal, Name, walk
 from gradcli.lang.tensor_library import CONSTANTS, is_function
 
@@ -44,7 +44,7 @@ def ran(text: str, **given: Any) -> Run:
     values = VALUES | given
     names = {n for n in values if n in {*_words(text)}}
     bound = read_bindings([f"{name}={values[name]}" for name in sorted(names)])
-    return execute(prepare(text, bound, strict=True))
+    return Session(prepare(text, bound, strict=True)).run()
 
 
 def _words(text: str) -> list[str]:
@@ -123,6 +123,8 @@ def test_a_call_behind_a_prefix_is_the_librarys(text: str) -> None:
         ("mpmath.sincpi(s)", sympy.sinc(0.37 * sympy.pi)),
         ("tf.math.reduce_std(x)", np.std(ARRAYS["x"])),
         ("tf.nn.leaky_relu(q)", -0.5),
+        ("Math.max(s, t, q) + Math.round(q) + Math.sign(q)", 1.8 - 2 - 1),
+        ("Math.hypot(s, t)*Math.PI", math.hypot(0.37, 1.8) * math.pi),
         ("jax.nn.gelu(s)", 0.37 * (1 + math.tanh(
             math.sqrt(2 / math.pi) * (0.37 + 0.044715 * 0.37**3))) / 2),
         ("jnp.var(x, ddof=1)", np.var(ARRAYS["x"], ddof=1)),
@@ -149,10 +151,10 @@ def test_prefixes_imports_and_arrays_say_whose_function_it_is(
         *("jnp.unique(x)", "jax.grad(x)", "math.gcd(2, 3)", "cmath.sin(s)"),
         *("sympy.integrate(x, x)", "scipy.special.ellipk(s)", "np.std(x, where=y)"),
         *("np.log(x, y)", "scipy.stats.norm.fit(x)", "tf.reduce_any(x)", "np.foo"),
-        *("=SUM(A1:A3)", "=VLOOKUP(s;x;2)", "=s&t", "=ROUND(2,5;0)", "=1<s<2"),
-        *("Integrate[s, s]", "Sin[s, t]", "Foo[s]", "D[Sin[s], s]"),
-        *("besselJ(s, 2) %% 2", "nlm(x) %*% y", "b <- x[1]"),
-        *("v * w .* 1", "foo(x) .* 2", "x(1) .* 2", "fft(x).*2", "s<-3"),
+        *("=VLOOKUP(s;x;2)", "=s&t", "=ROUND(2,5;0)", "=1<s<2"),
+        *("Integrate[s, s]", "Sin[s, t]", "Foo[s]"),
+        *("besselJ(s, 2) %% 2", "nlm(x) %*% y", "b <- x[i]"),
+        *("v * w .* 1", "foo(x) .* 2", "x(s) .* 2", "fft(x).*2", "s<-3"),
     ],
 )
 def test_what_is_not_in_the_table_is_refused(text: str) -> None:
@@ -226,7 +228,7 @@ def test_where_products_are_those_of_matrices_powers_are_too(
 ) -> None:
     names = text.replace("²", " ").replace("^T", " ")
     bound = [f"{n}={VALUES[n]}" for n in "vwMt" if n in _words(names)]
-    run = execute(prepare(text, read_bindings(bound), strict=True))
+    run = Session(prepare(text, read_bindings(bound), strict=True)).run()
     np.testing.assert_allclose(run.output.raw, value(meant), rtol=1e-9)
 
 
@@ -294,6 +296,9 @@ OUTSIDE = [
     ("np.split(x, 4)", "NumPy's split", "sections"),
     ("np.linspace([0.5], 3)", "NumPy's linspace", "ndim"),
     ("np.linalg.lstsq(M, v, 0.5)[0]", "NumPy's linalg.lstsq", "not rcond"),
+    ("M %/% 2 + A", "R's plus", "x.shape[0] == y.shape[0]"),
+    ("crossprod(M) + v %% 2", "R's plus", "x.ndim == y.ndim"),
+    ("M %/% A", "R's quotient_of_arrays", "x.shape[0] == y.shape[0]"),
 ]
 """Calls outside what is computed, with whose they are and the condition."""
 
@@ -308,3 +313,48 @@ def test_a_value_outside_what_is_computed_is_refused_by_name(
     assert whose in caught.value.message
     assert condition in caught.value.message
     assert caught.value.span is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "true"),
+    [
+        *(("Inf %/% 10", math.inf), ("-Inf %/% 10", -math.inf)),
+        *(("Inf %/% s", math.inf), ("Inf %/% q", -math.inf), ("5 %/% Inf", 0)),
+        *(("-5 %/% Inf", -1), ("Inf %/% Inf", math.nan), ("5 %/% 0", math.inf)),
+        *(("7 %/% 2", 3), ("sum(M) %/% 2", 5)),
+    ],
+)
+def test_a_quotient_of_r_is_infinite_where_the_true_one_is(
+    text: str, true: float
+) -> None:
+    assert float(value(text)) == pytest.approx(true, nan_ok=True)
+
+
+INTEGERS = """
+np.reciprocal(2)|np.reciprocal([1, 2])|np.reciprocal(np.array([3, 1]))
+np.reciprocal(np.arange(1, 3))|np.floor_divide(1, 0)|np.mod(1, 0)|np.mod([5, 7], [3, 0])
+np.remainder(1, 0)|np.fmod(7, 0)|np.power(2, -1)|np.full_like([1, 2], 0.5)
+"""
+"""Calls whose integers NumPy computes with in integers."""
+
+
+@pytest.mark.parametrize("text", INTEGERS.strip().replace("\n", "|").split("|"))
+def test_a_call_that_numpy_computes_in_integers_is_refused_with_one_that_runs(
+    text: str,
+) -> None:
+    with pytest.raises(ProgramError, match="of integers in integers") as caught:
+        ran(text)
+    shown = str(caught.value.hint).removeprefix("write ")
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(value(shown), eval(shown, LIBRARIES))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("np.reciprocal([1, -1])", "np.floor_divide(7, 2)", "np.mod([5, 7], [3, 2])"),
+        *("np.power([2, 3], 2)", "np.full_like([1, 2], 3)", "np.reciprocal([2, 4.0])"),
+    ],
+)
+def test_integers_are_computed_where_numpy_gives_the_same(text: str) -> None:
+    np.testing.assert_array_equal(value(text), eval(text, LIBRARIES))

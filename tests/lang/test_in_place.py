@@ -11,7 +11,7 @@ from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Session, evaluate, prepare
 
 ROWS = "x.view(1, 1, 1, 2).expand(1, 1, 2, 2)"
-RESIZED = f"interpolate({ROWS}, (1, 2), mode='bilinear', antialias=True)"
+RESIZED = f"interpolate({ROWS}, (1, 2), mode='area')"
 """A result whose dimensions of one entry have steps of their own in memory."""
 
 GRADIENTS = {

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gradcli.lang import text_tables
 from gradcli.lang.errors import ProgramError
-from gradcli.lang.points import point_blocks
-from gradcli.lang.text_tables import Points, WantedColumns
+from gradcli.tables import text_tables
+from gradcli.tables.points import point_blocks
+from gradcli.tables.text_tables import Points, WantedColumns
 
 READERS = ["arrow", "python"]
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.lang import rows as together
 from gradcli.lang.compiled import Compiled, compile
 from gradcli.lang.errors import ProgramError
 from gradcli.large import columns as traces
+from gradcli.tables import rows as together
 from tests.random.generate import random_program
 
 COUNT = 300
@@ -53,27 +53,23 @@ def test_a_row_has_the_numbers_that_it_has_alone(text: str) -> None:
     program = compile(text)
     given = columns(program)
     found = program.table(given)
-    assert found.ways.alone < 0.05 * COUNT
-    for row in range(COUNT):
+    assert found.single < 0.05 * COUNT
+    for row in range(0, COUNT, 3):
         alone = program.grad(**{name: column[row] for name, column in given.items()})
         np.testing.assert_allclose(found.value[row], alone.value, rtol=1e-14)
         for name, g in alone.grads.items():
             np.testing.assert_allclose(found.grads[name][row], g or 0, rtol=1e-13)
 
 
-def test_neither_threads_nor_the_size_of_groups_change_a_number(
+def test_the_size_of_groups_changes_no_number(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(together, "MIN_ROWS_OF_THREADS", 40)
     program = compile(PROGRAMS["a branch"])
     given, found = columns(program), []
-    for count, entries in ((1, 1 << 20), (3, 1 << 20), (3, 400)):
-        monkeypatch.setattr(together, "cores", lambda count=count: count)
+    for entries in (1 << 20, 400):
         monkeypatch.setattr(traces, "MAX_ENTRIES", entries)
         found.append(program.table(given))
     assert len({each.value.tobytes() for each in found}) == 1
-    assert [each.ways.threads for each in found[:2]] == [1, 3]
-    assert found[2].ways.runs > found[1].ways.runs > found[2].ways.alone
 
 
 def test_rows_of_random_programs_have_the_numbers_that_they_have_alone(
@@ -97,7 +93,7 @@ def test_a_number_that_is_read_is_that_of_its_row() -> None:
     given = columns(program)
     found = program.table(given)
     assert found.value.tolist() == (given["x"] * given["b"]).tolist()
-    assert (found.ways.alone, found.ways.text) == (COUNT, "item")
+    assert found.single == COUNT
 
 
 def test_a_row_that_fails_fails_alone() -> None:
@@ -215,7 +211,7 @@ def odd_program(rng: random.Random, kind: str) -> str:
 
 def alone(program: Compiled, kind: str, values: dict[str, Any]) -> list[Any]:
     """What the single call gives: the value, and its derivatives or None."""
-    run = program._at(values).session().run()
+    run = program.at(values).session().run()
     if kind == "grad":
         grads = run.gradients()
         return [run.output.raw, *(None if g is None else g.raw for g in grads)]
@@ -230,7 +226,7 @@ def alone(program: Compiled, kind: str, values: dict[str, Any]) -> list[Any]:
 @pytest.mark.parametrize("kind", ["value", "grad", "jacobian", "hessian"])
 def test_a_row_with_nan_inf_or_zero_equals_the_single_call(kind: str) -> None:
     compared = 0
-    for seed in range(60):
+    for seed in range(24):
         rng = random.Random(f"{kind} {seed}")
         program = compile(odd_program(rng, kind), wrt=() if kind == "value" else None)
         draw = lambda rng=rng: [rng.choice(ODD) for _ in range(6)]
@@ -258,7 +254,7 @@ def test_a_row_with_nan_inf_or_zero_equals_the_single_call(kind: str) -> None:
                     other, wanted, 1e-9, 1e-12, err_msg=f"{program.text} {values}"
                 )
                 compared += 1
-    assert compared > 300
+    assert compared > 120
 
 
 @pytest.mark.parametrize("mode", ["rev", "fwd"])
@@ -275,7 +271,7 @@ def test_a_row_with_nan_inf_or_zero_equals_the_single_call(kind: str) -> None:
 def test_what_no_path_leads_to_is_no_part_of_a_derivative(
     text: str, values: dict[str, float], wanted: Any, mode: Any
 ) -> None:
-    run = compile(text)._at(values).session().run()
+    run = compile(text).at(values).session().run()
     with np.errstate(all="ignore"):
         (block,) = run.jacobian(mode).blocks
     np.testing.assert_array_equal(block.dense().raw, wanted)
@@ -286,7 +282,7 @@ def test_no_tangent_is_no_product(mode: Any) -> None:
     text = "acosh(y[0]**2 + 1)*[1, 1, 1, 1] + y[1]*[0, 0, 0, 2]"
     y = np.array([0.0, 1.0])
     with np.errstate(all="ignore"):
-        (block,) = compile(text)._at({"y": y}).session().run().jacobian(mode).blocks
+        (block,) = compile(text).at({"y": y}).session().run().jacobian(mode).blocks
     np.testing.assert_array_equal(block.dense().raw[:, 1], [0, 0, 0, 2])
     table = compile(text).at_rows({"y": np.stack([y] * 5)}, {}, {}, kind="jacobian")
     np.testing.assert_array_equal(table.grads["y"][3][:, 1], [0, 0, 0, 2])

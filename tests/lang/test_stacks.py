@@ -45,7 +45,6 @@ CALLS = [
     "cat({m})",
     "stack({m})",
     "vstack({m})",
-    "block_diag({m},{o})",
     "cdist({m},{o})",
     "cov({m})",
     "log_softmax({m},dim=1)",
@@ -112,7 +111,7 @@ def test_constructors_and_grids_take_lists_with_names() -> None:
 
 
 def test_nested_lists_of_names_and_numbers_are_tensors() -> None:
-    for seed in range(300):
+    for seed in range(100):
         rng = random.Random(seed)
         rows, columns = rng.choice([(2, 2), (2, 3), (3, 3), (1, 2), (3, 1)])
         texts = [[rng.choice(ENTRIES) for _ in range(columns)] for _ in range(rows)]

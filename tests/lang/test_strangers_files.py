@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from gradcli.lang.errors import ProgramError
-from gradcli.lang.npy import layout_of
-from gradcli.lang.points import point_blocks
-from gradcli.lang.text_tables import WantedColumns, places_in
+from gradcli.tables.points import layout_of, point_blocks
+from gradcli.tables.text_tables import WantedColumns, places_in
 from tests.lang.stranger import good
 from tests.processes import ROOT
 

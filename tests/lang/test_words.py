@@ -8,9 +8,9 @@ import pytest
 
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.errors import ProgramError
+from gradcli.lang.mend import is_plain
 from gradcli.lang.parser import parse
 from gradcli.lang.prepare import input_names, read_program
-from gradcli.lang.words import is_plain
 
 REFUSED = {
     "2 km + 300 m": "2*km + 300*m",

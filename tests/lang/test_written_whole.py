@@ -11,7 +11,7 @@ import pytest
 from tests.processes import HANGS, ROOT
 
 HELD = """
-from gradcli.lang.filesystem import replacing
+from gradcli.tables.filesystem import replacing
 from gradcli.lang.process import Fuse
 fuse = Fuse("it took too long", 4)
 with replacing("before") as file:

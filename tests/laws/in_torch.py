@@ -117,7 +117,6 @@ WRITTEN: dict[str, Callable[..., Any]] = {
         x, dim=dim, descending=descending, stable=True),
     "solve": lambda a, b, **params: linalg.solve(a, b, **params),
     "elu": lambda x, **params: aten.elu(x, **params),
-    "block_diag.default": lambda xs: torch.block_diag(*xs),
     "unfold": lambda x, dimension, size, step: x.unfold(dimension, size, step),
     "fill_.Tensor": lambda x, value: x.clone().fill_(value),
     "where": lambda c, x, y: torch.where(torch.as_tensor(c), x, y),
@@ -129,6 +128,9 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     "squeeze.default": lambda x, dim: x.squeeze(),
     "bilinear.trilinear": lambda a, w, b: torch.einsum("ni,kij,nj->nk", a, w, b),
     "einsum.default": lambda xs, equation: torch.einsum(equation, *xs),
+    **{name: lambda x, indices_or_sections, dim=None, name=name:
+       getattr(torch, name)(x, indices_or_sections, *() if dim is None else (dim,))
+       for name in ("tensor_split", "hsplit", "vsplit", "dsplit")},
     "split.unsafe": lambda x, split_size, dim=0: torch.unsafe_split(x, split_size, dim),
     "select.backward": of_input_sizes(aten.select_backward),
     "slice.backward": lambda g, input_sizes, dim, start, end, step: pulled(
@@ -153,8 +155,6 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     "index_copy.default": lambda x, index, source, dim: torch.index_copy(
         x, dim, index, source),
     "index_fill.Scalar": lambda x, index, dim, value: torch.index_fill(
-        x, dim, index, value),
-    "index_fill.Tensor": lambda x, index, value, dim: torch.index_fill(
         x, dim, index, value),
     "index_put.default": lambda x, values, indices, accumulate=False: aten.index_put(
         x, places(indices), values, accumulate),
@@ -209,7 +209,7 @@ WRITTEN: dict[str, Callable[..., Any]] = {
         a, atol=atol, rtol=rtol, hermitian=hermitian),
     "linalg_matrix_rank.default": lambda a, atol, rtol: linalg.matrix_rank(
         a, atol=atol, rtol=rtol),
-    "linalg_lstsq.default": lambda a, b, driver=None: linalg.lstsq(a, b, driver=driver),
+    "linalg_lstsq.default": lambda a, b: linalg.lstsq(a, b),
     "max_pool2d.indices": with_indices(F.max_pool2d),
     "max_pool3d.indices": with_indices(F.max_pool3d),
     "adaptive_max_pool2d.indices": with_indices(F.adaptive_max_pool2d),

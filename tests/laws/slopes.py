@@ -7,7 +7,7 @@ Invariant: nothing here calls gradcli, NumPy's or SciPy's functions.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final
 
 import mpmath
@@ -62,12 +62,15 @@ def polylogarithm(order: int, x: Any) -> Any:
 
 def of_degree(polynomial: Callable[..., Any]) -> Callable[[int, Any], Any]:
     """A polynomial by SymPy's coefficients."""
-    return lambda n, x: mpmath.polyval(_coefficients(polynomial, n), x)
 
+    @cache
+    def coefficients(n: int) -> list[tuple[int, int]]:
+        whole = polynomial(n, polys=True).all_coeffs()
+        return [(int(c.p), int(c.q)) for c in whole]
 
-def _coefficients(polynomial: Callable[..., Any], n: int) -> list[Any]:
-    whole = polynomial(n, polys=True).all_coeffs()
-    return [mpmath.mpf(int(c.p)) / int(c.q) for c in whole]
+    return lambda n, x: mpmath.polyval(
+        [mpmath.mpf(p) / q for p, q in coefficients(n)], x
+    )
 
 
 # fmt: off

@@ -62,12 +62,6 @@ def anomalous(x: Tensor) -> Any:
         return hooked(x, inference_mode(False))
 
 
-def batched(x: Tensor) -> Any:
-    leaf = x.detach().requires_grad_()
-    rows = func.jacrev(lambda v: v)(x)
-    return grad(f(leaf), leaf, rows, is_grads_batched=True)
-
-
 COMPUTED: dict[str, Callable[[Tensor, Tensor], Any]] = {
     "grad": lambda x, t: func.grad(scalar)(x),
     "jacrev": lambda x, t: func.jacrev(f)(x),
@@ -80,7 +74,6 @@ COMPUTED: dict[str, Callable[[Tensor, Tensor], Any]] = {
     "hvp": lambda x, t: functional.hvp(scalar, x, t),
     "vhp": lambda x, t: functional.vhp(scalar, x, t),
     "anomaly": lambda x, t: anomalous(x),
-    "batch": lambda x, t: batched(x),
 }
 
 

@@ -14,7 +14,7 @@ from gradcli.engine.record import call
 from gradcli.large import again
 from gradcli.large.blocks import gradient, hessian, itself, pull
 from gradcli.ops import OPS
-from tests.grouped import by_row
+from tests.grouped import by_row, row_of
 
 from .draw import draw, draw_array, generator, ident, spots
 from .measure import outputs_of
@@ -54,43 +54,57 @@ def mixed(y: Tensor) -> Tensor:
 KINDS = pytest.mark.parametrize("fewest", [1, 10**9], ids=["sparse", "dense"])
 
 
-@KINDS
 @by_row("at", spots(), ident)
-def test_a_batch_of_cotangents_is_pulled_as_each_alone(
-    at: tuple[str, int], fewest: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(blocks, "MIN_SPARSE_ROWS", fewest)
-    leaves, y = draw(OPS[at[0]], at[1]).run()
-    for out in outputs_of(y):
-        for value in (out, mixed(out)):
-            found = rows_of(value, leaves)
-            for block, slow in zip(found, by_rows(value, leaves), strict=True):
-                np.testing.assert_allclose(block.dense().raw, slow, **ALIKE)
-
-
-@by_row("at", spots(), ident)
-def test_a_batch_of_tangents_is_pushed_as_each_alone(
+def test_a_batch_is_pulled_and_pushed_as_each_alone(
     at: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blocks, "MIN_SPARSE_ROWS", 1)
+    """Of a row's first case both values are taken, of each other one of the two."""
     leaves, y = draw(OPS[at[0]], at[1]).run()
     for out in outputs_of(y):
+        for value in (out, mixed(out))[at[1] % 2 :: at[1] + 1]:
+            alone = by_rows(value, leaves)
+            for fewest in (10**9, 1):
+                monkeypatch.setattr(blocks, "MIN_SPARSE_ROWS", fewest)
+                for block, slow in zip(rows_of(value, leaves), alone, strict=True):
+                    np.testing.assert_allclose(block.dense().raw, slow, **ALIKE)
         for x in leaves:
             (block,) = columns_of([mixed(out)], x)
             columns = by_columns(mixed(out), x)
             np.testing.assert_allclose(block.dense().raw, columns, **ALIKE)
+        whole = [block.dense().raw for block in rows_of(out, leaves)]
+        # What is too large is computed in halves.
+        monkeypatch.setattr(batch, "MAX_ENTRIES", 8)
+        for block, expected in zip(rows_of(out, leaves), whole, strict=True):
+            np.testing.assert_allclose(block.dense().raw, expected, **ALIKE)
+        monkeypatch.undo()
 
 
-@pytest.mark.parametrize("forward", [False, True], ids=["rev", "fwd"])
-@by_row("at", spots(), ident)
+def called(case: tuple[str, int, bool]) -> str:
+    return f"{'forward' if case[2] else 'reverse'} {case[0]}-{case[1]}"
+
+
+AGAIN = [
+    (name, number, forward)
+    for name, number in spots()
+    for forward in ((False, True) if number == 0 else (number % 2 == 0,))
+]
+"""All cases of all rows; those beyond a row's first in one direction."""
+
+
+SHARE = 3
+"""One row of so many is asked again in every run, the others at night."""
+
+
+@by_row("name, number, forward", AGAIN, called, lambda c: row_of(c.split()[1]), SHARE)
 def test_a_derivative_asked_for_again_is_that_of_the_new_numbers(
-    at: tuple[str, int], forward: bool, monkeypatch: pytest.MonkeyPatch
+    name: str, number: int, forward: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    at = name, number
     monkeypatch.setattr(blocks, "MIN_SPARSE_ROWS", 1)
     monkeypatch.setattr(batch, "FULL", 2)
     spot = draw(OPS[at[0]], at[1])
     shapes = [spot.case.inputs[i] for i in spot.free]
-    for nr in range(4):
+    for nr in range(3):
         rng = generator(at, nr)
         new = [draw_array(rng, shape, spot.case) for shape in shapes]
         leaves, y = spot.run(new if nr else None)
@@ -112,19 +126,6 @@ def test_a_hessian_of_a_sum_is_zero_each_time_and_blocks_share_no_memory() -> No
         assert not block.dense().raw.any()
         first, second = (block.csr().data for block in rows_of(x * 2 + z * 2, [x, z]))
         assert not np.shares_memory(first, second)
-
-
-@by_row("at", spots(), ident)
-def test_what_is_too_large_is_computed_in_halves(
-    at: tuple[str, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    leaves, y = draw(OPS[at[0]], at[1]).run()
-    for out in outputs_of(y):
-        whole = [block.dense().raw for block in rows_of(out, leaves)]
-        monkeypatch.setattr(batch, "MAX_ENTRIES", 8)
-        for block, expected in zip(rows_of(out, leaves), whole, strict=True):
-            np.testing.assert_allclose(block.dense().raw, expected, **ALIKE)
-        monkeypatch.undo()
 
 
 @KINDS
@@ -160,3 +161,20 @@ def test_zeros_of_a_batch_times_nan_are_nan(
     assert np.isnan(slow).any()
     np.testing.assert_array_equal(block.dense().raw, slow)
     np.testing.assert_array_equal(column.dense().raw, aside)
+
+
+@KINDS
+@pytest.mark.parametrize("picked", [[0, 1, 2], [2, 0, 1], [1, 1, 1], [0, 1], [1, 2]])
+def test_rows_of_a_matrix_are_picked_in_any_order(
+    picked: list[int], fewest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "MIN_SPARSE_ROWS", fewest)
+    monkeypatch.setattr(batch, "FULL", 2)
+    matrix = np.arange(6.0).reshape(3, 2)
+    x = Tensor(np.array([0.3, -2.0]), NUMPY, True)
+    product = call("matmul", Tensor(matrix.copy(), NUMPY), x)
+    index = Tensor(np.array(picked), NUMPY)
+    y = call("index_select", product, 0, index) * 3.0
+    (block,) = rows_of(y, [x])
+    np.testing.assert_array_equal(block.dense().raw, 3.0 * matrix[picked])
+    np.testing.assert_array_equal(product.raw, matrix @ x.raw)

@@ -3,7 +3,7 @@ not change with the operand, or the function is asked for just that, or it refus
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,10 +63,10 @@ Along = Callable[[Tensor, Tensor, Any, Any], float]
 
 
 def passed(
-    entry: Op | Composite, at: str, position: int, along: Along
+    entry: Op | Composite, at: str, position: int, ways: Sequence[Along]
 ) -> list[tuple[float, float]]:
-    """For each output of floats the slope along a direction by the engine, and by a
-    central difference."""
+    """For each output of floats the slopes along a direction by the engine, in several
+    ways, each with that by a central difference."""
     spot = draw(entry, AT[at].number)
     draws = generator(at, position, "cut")
     value = spot.arrays[position]
@@ -94,7 +94,8 @@ def passed(
         smooth = np.isfinite(slope) & (np.abs(high.raw - low.raw) < STEP**0.5)
         weight = np.where(smooth, draws.uniform(-1, 1, y.raw.shape), 0)
         want = float(np.sum(np.where(smooth, slope, 0) * weight))
-        pairs.append((along(y, leaves[position], weight, direction), want))
+        for along in ways:
+            pairs.append((along(y, leaves[position], weight, direction), want))
     return pairs
 
 
@@ -110,7 +111,7 @@ def pushed(y: Tensor, leaf: Tensor, weight: Any, direction: Any) -> float:
     return float(np.sum(tangent.raw * weight))
 
 
-def demand_slope(place: str, along: Along) -> None:
+def demand_slope(place: str, *ways: Along) -> None:
     """See that what passes is what a central difference finds, or that it is refused.
 
     Raises:
@@ -122,7 +123,7 @@ def demand_slope(place: str, along: Along) -> None:
         return
     try:
         with np.errstate(all="ignore"):
-            pairs = passed(entry, at, int(position), along)
+            pairs = passed(entry, at, int(position), ways)
     except (UnknownSlope, NoSlope):
         return
     for found, want in pairs:
@@ -130,13 +131,8 @@ def demand_slope(place: str, along: Along) -> None:
 
 
 @by_row("place", PLACES, str)
-def test_no_gradient_is_dropped_without_a_word(place: str) -> None:
-    demand_slope(place, pulled)
-
-
-@by_row("place", PLACES, str)
-def test_no_tangent_is_dropped_without_a_word(place: str) -> None:
-    demand_slope(place, pushed)
+def test_no_gradient_and_no_tangent_is_dropped_without_a_word(place: str) -> None:
+    demand_slope(place, pulled, pushed)
 
 
 def test_what_is_asked_to_stop_a_gradient_does() -> None:

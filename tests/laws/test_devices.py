@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.engine import NUMPY, Tensor, grad
+from gradcli.engine import NUMPY, Tensor, call, grad
 from gradcli.engine.errors import CallError, EngineError
 from gradcli.engine.forward import jvp
 from gradcli.engine.record import function
@@ -59,18 +59,40 @@ def expected(spot: Spot, v: list[Any], t: list[Any]) -> dict[str, list[Any]]:
     }
 
 
+VECTORS = ("linalg_eigh", "linalg_svd", "linalg.eigh", "linalg.svd", "svd")
+"""Functions whose vectors may be turned: a library's sign is as right as another's."""
+
+
+def turns(spot: Spot, there: Spot) -> list[Any]:
+    """For each output 1 or, where a GPU has the opposite vector, -1."""
+    expected = value_at(spot, spot.values())
+    if spot.op.base not in VECTORS:
+        return [1] * len(expected)
+    found = [o.raw.get() for o in outputs_of(there.run()[1])]
+    signs = []
+    for ours, numpys in zip(found, expected, strict=True):
+        ways = [np.sign(np.sum(ours * numpys, d, keepdims=True))
+                for d in (-2, -1) if ours.ndim > 1]  # fmt: skip
+        signs.append(next((s for s in ways if np.allclose(s * ours, numpys)), 1))
+    return signs
+
+
 @pytest.mark.gpu
 @by_row("at", spots(), ident)
 def test_a_gpu_gives_what_the_cpu_gives(at: tuple[str, int], cuda: Any) -> None:
     spot = draw(OPS[at[0]], at[1])
     v, t = cotangents(spot), directions(spot)
     there = cuda.np.asarray
-    found = passes(spot.as_kind(there, cuda), [*map(there, v)], [*map(there, t)])
+    signs = turns(spot, spot.as_kind(there, cuda))
+    turned = [there(a * sign) for a, sign in zip(v, signs, strict=True)]
+    found = passes(spot.as_kind(there, cuda), turned, [*map(there, t)])
     for name, arrays in expected(spot, v, t).items():
         assert len(found[name]) == len(arrays)
-        for ours, numpys in zip(found[name], arrays, strict=True):
+        of_outputs = name in ("value", "tangent")
+        own = signs if of_outputs else [1] * len(arrays)
+        for ours, numpys, sign in zip(found[name], arrays, own, strict=True):
             assert type(ours) is cuda.np.ndarray, name
-            np.testing.assert_allclose(ours.get(), numpys, rtol=1e-9, atol=1e-11)
+            np.testing.assert_allclose(sign * ours.get(), numpys, 1e-9, 1e-11)
 
 
 @pytest.mark.gpu
@@ -162,4 +184,7 @@ def test_a_function_made_of_others_does_on_a_gpu_what_it_does_on_the_cpu(
         assert there is here
         return
     assert isinstance(there, list)
+    if at[0] in VECTORS:  # of the values alone, as gradients follow the signs
+        count = 2 if at[0] == "linalg.eigh" else 3
+        there, here = ([call("abs", y) for y in x[:count]] for x in (there, here))
     assert_alike(there, here, cuda)

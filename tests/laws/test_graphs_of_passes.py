@@ -71,7 +71,7 @@ def test_graphs_of_all_orders_are_shown(op: Op, number: int) -> None:
             # A node that is met again is named once more.
             for name, count in Counter(n.name for n in nodes if not n.is_leaf).items():
                 assert sum(name in text for text in texts) >= count
-            for suffix in (".dot", ".mmd", ".graphml"):
+            for suffix in (".dot", ".mmd"):
                 assert made.content(suffix)
             if len(nodes) <= DRAWN:
                 assert made.html().count("<svg") >= 1

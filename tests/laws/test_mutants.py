@@ -25,7 +25,7 @@ ROWS = [op for op in OPS.values() if op.node is not None]
 everyone = cache(all_mutants)
 
 
-SHARE = 20
+SHARE = 40
 """One mutant of so many is tried in every run, and all are at night."""
 
 

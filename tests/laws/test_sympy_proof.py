@@ -35,16 +35,8 @@ from .measure import flat_output, flattened
 
 ONLY_NUMBERS = {
     **dict.fromkeys(
-        (
-            "sinc",
-            "i1",
-            "i1e",
-            "modified_bessel_i1",
-            "bessel_j1",
-            "spherical_bessel_j0",
-            "Shi",
-            "polylog.order",
-        ),
+        ("sinc", "i1", "i1e", "modified_bessel_i1", "bessel_j1", "spherical_bessel_j0",
+         "Shi", "polylog.order"),
         "its rule is a Taylor polynomial near 0",
     ),
     "linalg_svd.default": "roots of roots, and a formula up to two singular values",
@@ -53,7 +45,7 @@ ONLY_NUMBERS = {
     "linalg_pinv.atol_rtol_tensor": "it is made of singular values",
     "linalg_lstsq.default": "it is made of a pseudoinverse",
     "matrix_exp": "a formula up to two eigenvalues",
-}
+}  # fmt: skip
 """Rows whose partials are certified at a point in some case, and why."""
 
 DRAWN = 3

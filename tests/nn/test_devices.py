@@ -17,7 +17,7 @@ MAKERS: dict[str, Callable[[Any], Any]] = {
     "RMSprop": lambda p: optim.RMSprop(p, momentum=0.5, centered=True),
     "Adagrad": lambda p: optim.Adagrad(p, lr=0.1),
     "Adadelta": lambda p: optim.Adadelta(p, lr=2.0),
-    "LBFGS": lambda p: optim.LBFGS(p, lr=0.1, line_search_fn="strong_wolfe"),
+    "LBFGS": lambda p: optim.LBFGS(p, 0.1, 4, line_search_fn="strong_wolfe"),
 }
 
 

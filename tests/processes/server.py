@@ -17,14 +17,15 @@ from importlib import import_module
 from math import inf
 from typing import Any, NoReturn
 
-from gradcli.check.process import client, worker
+from gradcli.check.process import client
 from gradcli.check.process.budget import Budget
 from gradcli.cli import app
 from gradcli.cli.commands import COMMANDS
 
 LOADED = (
     "numpy", "gradcli.cli.group", "gradcli.answers.question", "gradcli.check.whole",
-    "gradcli.check.verify", "gradcli.answers.jsons",
+    "gradcli.check.verify", "gradcli.answers.jsons", "gradcli.functions.checker",
+    "gradcli.functions.verify_function", "gradcli.nn", "numpy.random",
     *(f"gradcli.cli.commands.{name}" for name in COMMANDS),
 )  # fmt: skip
 """What commands and checks import; not what reads the environment when imported."""
@@ -56,7 +57,7 @@ class Forked:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
             os.closerange(3, os.sysconf("SC_OPEN_MAX"))
             reopen()
-            worker.main()
+            client.main()
             sys.stdout.flush()
             os._exit(0)
         os.close(job)

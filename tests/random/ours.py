@@ -22,11 +22,13 @@ MOST_STEPS = 10_000
 
 
 def run(
-    program: Program, given: tuple[Tensor, ...] | None = None
+    program: Program, given: tuple[Tensor, ...] | None = None, device: str = "cpu"
 ) -> tuple[Tensor, list[tuple[str, Tensor]]]:
     words = [f"{name}={value}" for name, value in program.inputs.items()]
     bindings = read_bindings(words)
-    ready = prepare(program.text, bindings, strict=True, dtype=program.dtype)
+    ready = prepare(
+        program.text, bindings, strict=True, dtype=program.dtype, device=device
+    )
     session = Session(ready, max_steps=MOST_STEPS)
     if given is not None:
         session.rebind(dict(zip(program.inputs, given, strict=True)))
@@ -42,12 +44,14 @@ def gradient(
         return grad(outputs, leaves, v, retain_graph=True, create_graph=create)
 
 
-def whole(program: Program, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+def whole(
+    program: Program, inputs: tuple[Tensor, ...], device: str = "cpu"
+) -> tuple[Tensor, ...]:
     """The whole derivative by the inputs, all rows at once; dense and sparse ones."""
     found: list[Tensor] = []
     for least in (blocks.MIN_SPARSE_ROWS, 1):
         with np.errstate(all="ignore"), patch.object(blocks, "MIN_SPARSE_ROWS", least):
-            found += jacobian(lambda *own: run(program, own)[0], inputs)
+            found += jacobian(lambda *own: run(program, own, device)[0], inputs)
     return tuple(found)
 
 

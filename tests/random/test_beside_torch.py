@@ -94,8 +94,8 @@ def test_a_fault_of_sparse_or_of_dense_batches_alone_is_seen(
 ) -> None:
     made = blocks._seed
 
-    def off(value: Any, rows: range) -> Any:
-        found = made(value, rows)
+    def off(value: Any, rows: range, plain: bool) -> Any:
+        found = made(value, rows, plain)
         return found * (1 + 1e-9) if found.sparse == sparse else found
 
     monkeypatch.setattr(blocks, "_seed", off)

@@ -16,8 +16,8 @@ from tests.random.generate import random_program
 from tests.random.ours import OURS
 from tests.random.outcome import Outcome, outcome
 
-SEEDS = range(300)
-MOST_REFUSED = 40
+SEEDS = range(150)
+MOST_REFUSED = 25
 """Of so many programs at most so many may be refused: most are meant to run."""
 
 
@@ -54,7 +54,7 @@ def test_a_program_runs_or_is_refused() -> None:
     assert not [r for r in refused if r is not None and "E599" in r.message]
 
 
-BRANCHES = ("y = x\nwhile y.sum() < 9: y = y*y + w\ny.sum()",
+BRANCHES = ("y = x\nwhile y.sum() < 9: y = y*y + w*w + 1\ny.sum()",
             "x.sum()*w if x[0] > 0 else (x*w).exp().sum()", "x[x > 0].sum() + w",
             "y = x*w\nif w > 0: y += x\n(y*y).sum()",
             "baddbmm(x.reshape(1, 3, 1), ones(1, 3, 2), ones(1, 2, 1)).sum()*w",
@@ -63,7 +63,7 @@ BRANCHES = ("y = x\nwhile y.sum() < 9: y = y*y + w\ny.sum()",
 
 def test_a_compiled_program_gives_at_each_point_what_a_fresh_one_gives() -> None:
     rng = np.random.default_rng(0)
-    drawn = [random_program(seed, scalar=True, dtype="float64") for seed in range(90)]
+    drawn = [random_program(seed, scalar=True, dtype="float64") for seed in range(45)]
     given = [(each.text, each.inputs) for each in drawn if each.inputs]
     given += [(text, {"x": np.ones(3), "w": 0.5}) for text in BRANCHES]
     for text, inputs in given:

@@ -36,16 +36,16 @@ from gradcli import answers
 from gradcli.answers.gradients import OutputView
 from gradcli.answers.graph_view import GraphView
 from gradcli.answers.jsons import SCHEMA
-from gradcli.answers.plain_numbers import LargeArray
+from gradcli.answers.numbers import LargeArray
 from gradcli.answers.verdicts import Summary
 from gradcli.check.process.job import STRENGTH
-from gradcli.functions.function_proof import FunctionProof
+from gradcli.functions.function_proof import FileProof, FunctionProof
 
 Schema = dict[str, Any]
 
 ELSEWHERE: Final[Mapping[str, tuple[type, ...]]] = {
     "graph": (GraphView,),
-    "verify": (FunctionProof,),
+    "verify": (FunctionProof, FileProof),
 }
 """Classes of answers that other rooms define, by command."""
 
@@ -107,7 +107,7 @@ def _keys(kind: Any) -> tuple[Schema, list[str]]:
     if is_dataclass(kind):
         known = {field.name: field.metadata for field in fields(kind)}
     else:
-        known = {name: {} for name in kind.json_keys()}
+        known = kind.json_keys()
     for name, metadata in known.items():
         how, key = metadata.get("json"), metadata.get("key", name)
         if how == "hidden":

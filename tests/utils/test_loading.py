@@ -61,22 +61,6 @@ def test_a_split_is_a_partition(lengths: list[int]) -> None:
     assert sorted(i for part in parts for i in part) == list(range(total))
 
 
-@given(st.lists(sizes, min_size=1, max_size=5))
-def test_concatenated_sets_follow_one_another(counts: list[int]) -> None:
-    parts = [[(i, j) for j in range(n)] for i, n in enumerate(counts)]
-    joined = data.ConcatDataset(parts)
-    expected = [item for part in parts for item in part]
-    assert [joined[i] for i in range(len(joined))] == expected
-    assert joined[-1] == expected[-1]
-    with pytest.raises(ValueError, match="should not exceed"):
-        joined[-len(joined) - 1]
-
-
-def test_sets_that_are_added_follow_one_another() -> None:
-    a, b = data.TensorDataset(torch.arange(3)), data.TensorDataset(torch.arange(2))
-    assert [int(x) for (x,) in [(a + b)[i] for i in range(5)]] == [0, 1, 2, 0, 1]
-
-
 def test_samplers_give_what_their_names_say() -> None:
     torch.manual_seed(0)
     assert list(data.SequentialSampler("abc")) == [0, 1, 2]
@@ -84,10 +68,6 @@ def test_samplers_give_what_their_names_say() -> None:
     assert len(list(data.RandomSampler(range(3), num_samples=7))) == 7
     again = data.RandomSampler(range(3), replacement=True, num_samples=50)
     assert set(again) == {0, 1, 2}
-    assert sorted(data.SubsetRandomSampler([5, 7, 9])) == [5, 7, 9]
-    weighted = list(data.WeightedRandomSampler([0.0, 1.0, 3.0], 400))
-    assert weighted.count(0) == 0
-    assert 2 < weighted.count(2) / weighted.count(1) < 4.5
     assert list(data.BatchSampler(range(5), 2, False)) == [[0, 1], [2, 3], [4]]
 
 

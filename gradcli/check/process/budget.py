@@ -76,34 +76,21 @@ def load_sympy() -> None:
         lowered("CPU", limit + ceil(process_time() - start))
 
 
-class Stopwatch:
-    """A count of the seconds of work since it was made.
-
-    They are seconds of processor time, but no more than have passed, because threads
-    may share the work.
-    """
-
-    def __init__(self) -> None:
-        self._start = _clock.read()
-
-    @property
-    def seconds(self) -> float:
-        now, start = _clock.read(), self._start
-        passed, worked = now[0] - start[0], now[1] - start[1]
-        return max(min(passed, worked), passed / PATIENCE)
-
-
 class Budget:
     """A span of work from now, in seconds; an infinite one is no limit: the work is
     bounded by sizes alone, and its result does not depend on the clock."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self._watch = Stopwatch()
+        self._start = _clock.read()
 
     @property
     def spent(self) -> float:
-        return self._watch.seconds
+        """Seconds of processor time since the start, but no more than have passed,
+        because threads may share the work."""
+        now, start = _clock.read(), self._start
+        passed, worked = now[0] - start[0], now[1] - start[1]
+        return max(min(passed, worked), passed / PATIENCE)
 
     @property
     def left(self) -> float:
@@ -122,17 +109,15 @@ class Budget:
         if isinf(self.seconds) or not (main and hasattr(signal, "setitimer")):
             yield
             return
-        asked, watch = max(AT_ONCE, min(seconds, self.left)), Stopwatch()
+        own = Budget(max(AT_ONCE, min(seconds, self.left)))
 
         def ring(number: int, frame: FrameType | None) -> None:
-            rest = asked - watch.seconds
-            if rest <= 0:
-                raise OutOfTime
+            own.check()
             # Other processes had the processor meanwhile, or SymPy was imported.
-            signal.setitimer(signal.ITIMER_REAL, max(AT_ONCE, rest), AGAIN)
+            signal.setitimer(signal.ITIMER_REAL, max(AT_ONCE, own.left), AGAIN)
 
         before = signal.signal(signal.SIGALRM, ring)
-        outer, _ = signal.setitimer(signal.ITIMER_REAL, asked, AGAIN)
+        outer, _ = signal.setitimer(signal.ITIMER_REAL, own.seconds, AGAIN)
         try:
             with on_unraisable(OutOfTime, _ring_again):
                 try:
@@ -144,7 +129,7 @@ class Budget:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
             # The alarm of the outer block itself sees how much of its time is left.
-            rest = max(AT_ONCE, outer - watch.seconds) if outer else 0
+            rest = max(AT_ONCE, outer - own.spent) if outer else 0
             signal.setitimer(signal.ITIMER_REAL, rest, AGAIN if rest else 0)
 
 

@@ -14,7 +14,7 @@ import json
 from array import array
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, is_dataclass, replace
+from dataclasses import asdict, is_dataclass, replace
 from itertools import product
 from linecache import getline
 from math import prod
@@ -29,8 +29,13 @@ from typing import (
     get_type_hints,
 )
 
+from ...ops.records import compared_record
+
 MAX_FORM_CHARACTERS: Final = 60
 """Largest length, in characters, of a formula that is shown with a verdict."""
+
+LEFT_OUT: Final = "conditions too long to show"
+"""First words of the condition that stands for those that are not shown."""
 
 PROVED: Final = "proved"
 CERTIFIED: Final = "certified"
@@ -70,8 +75,8 @@ def words_of(error: Exception) -> str:
 
 _WORDS: Final[dict[type[Exception], str]] = {
     MemoryError: "the memory that a check may take ran out",
-    OverflowError: "a number on the way is beyond the range of floats",
-    ZeroDivisionError: "a number on the way is divided by 0",
+    OverflowError: "an intermediate number is beyond the range of floats",
+    ZeroDivisionError: "an intermediate number is divided by 0",
     RecursionError: "it is nested too deeply",
 }
 
@@ -115,7 +120,7 @@ def lacked_time(note: str | None) -> bool:
     return any(words in (note or "") for words in (TIME_OUT, RAN_OUT))
 
 
-@dataclass(frozen=True, slots=True)
+@compared_record
 class JsonMessage:
     """Base of records that are written as JSON and read back."""
 
@@ -146,7 +151,7 @@ def decoded(kind: object, value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True, slots=True)
+@compared_record
 class NumberBlock:
     """An array of numbers: its shape, and the numbers in C order.
 
@@ -173,7 +178,7 @@ class NumberBlock:
         return array("d", self.data).tolist()
 
 
-@dataclass(frozen=True, slots=True)
+@compared_record
 class JobInput:
     """One free name of the program.
 
@@ -199,7 +204,7 @@ def entry_name(name: str, index: Sequence[int]) -> str:
     return f"{name}[{','.join(map(str, index))}]" if index else name
 
 
-@dataclass(frozen=True, slots=True)
+@compared_record
 class Job(JsonMessage):
     """A program, a point, and the engine's numbers to be checked there.
 
@@ -225,7 +230,7 @@ class Job(JsonMessage):
         return Verification.nothing(self, "")
 
 
-@dataclass(frozen=True, slots=True)
+@compared_record
 class InputVerdict:
     """A verdict on one input's derivative, with its evidence.
 
@@ -259,7 +264,7 @@ class InputVerdict:
         return bool(self.closed_form) or any(self.formulas)
 
 
-@dataclass(frozen=True, slots=True)
+@compared_record
 class Answer(JsonMessage):
     """An answer of the checking process: parts with a verdict and a note each, the
     seconds spent, and whether it is done. ``PARTS`` names the field with the parts.
@@ -283,7 +288,7 @@ class Answer(JsonMessage):
         return replace(answer, **{self.PARTS: parts}, seconds=spent, done=True)  # type: ignore[no-any-return]
 
 
-@dataclass(frozen=True, slots=True)
+@compared_record
 class Verification(Answer):
     """The verdicts on all inputs, their weakest, and the conditions they hold under."""
 

@@ -6,9 +6,9 @@ Invariant: importing this package imports no command.
 import os
 
 _FIRST = (
-    "grad", "graph", "jacobian", "hessian", "check", "paths", "explain", "kinks",
-    "descend", "value", "plot", "verify", "run", "ops", "repl", "tour", "config",
-    "help",
+    "grad", "graph", "jacobian", "hessian", "check", "taylor", "paths", "explain",
+    "kinks", "descend", "value", "plot", "verify", "run", "ops", "repl", "tour",
+    "config", "help",
 )  # fmt: skip
 """Commands in the order in which help lists them; further ones come behind them."""
 

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from typer import Argument, Option
 
+from ...answers.jsons import answer
+from ...answers.line import BLANK, Line, aligned
+from ...lang.suggest import did_you_mean
 from .. import PREFIX, defaults, settings_path
 from ..options import Debug, Json
 from ..output import Printer, note
@@ -47,7 +50,7 @@ def main(
         Argument(
             metavar="[VALUE]",
             autocompletion=_choices,
-            help="What it is from now on; without one, it is shown.",
+            help="The new value. Without one the setting is shown.",
         ),
     ] = None,
     unset: Annotated[
@@ -59,7 +62,7 @@ def main(
 ) -> int:
     """Defaults of options: show them, set them.
 
-    An option of the command line comes first, then a variable such as GRADCLI_DIGITS,
+    An option on the command line comes first, then a variable such as GRADCLI_DIGITS,
     then the file, then what is built in. The file is gradcli/config.toml below
     $XDG_CONFIG_HOME, or else below ~/.config.
 
@@ -85,8 +88,6 @@ def main(
     elif setting is None:
         printer.lines(_listing(found, printer.layout.width))
     else:
-        from ...answers.line import Line
-
         given = found.get(setting.key)
         text = setting.built_in if given is None else given.text
         printer.lines([Line((text, "plain"))])
@@ -94,8 +95,6 @@ def main(
 
 
 def _warn_unknown() -> None:
-    from ...lang.suggest import did_you_mean
-
     known = [each.variable for each in defaults.SETTINGS]
     for name in sorted(os.environ):
         if name.startswith(PREFIX) and name not in known:
@@ -108,8 +107,6 @@ def _listing(
 ) -> Iterator[Line]:
     """Yield the file, and every setting with its value and its source; in a wide enough
     terminal also its description."""
-    from ...answers.line import BLANK, Line, aligned
-
     where = settings_path()
     there = "" if os.path.exists(where) else " (there is none yet)"
     yield Line(("file  ", "dim"), (defaults.shown(where) + there, "plain"))
@@ -133,8 +130,6 @@ def _listing(
 def _as_json(
     found: dict[str, defaults.ChosenDefault], only: defaults.Setting | None
 ) -> Line:
-    from ...answers.jsons import answer
-
     settings = []
     for each in defaults.SETTINGS if only is None else (only,):
         given = found.get(each.key)
@@ -151,9 +146,9 @@ def _as_json(
 def _changed(setting: defaults.Setting, text: str | None) -> Iterator[str]:
     """Write the file with a setting's new value, or without it; yield notes on that."""
     where = settings_path()
+    # Only these two end a line of TOML: other breaks stand in comments.
     text_before = defaults.content(where)
     mark = defaults.MARK if text_before.startswith(defaults.MARK) else ""
-    # Only these two end a line of TOML: other breaks stand in comments.
     before = re.findall(r"[^\n]*\n|[^\n]+", text_before.removeprefix(mark))
     key = setting.key.replace("-", "[-_]")
     spelled = rf"[ \t]*[\"']?{key}[\"']?[ \t]*="

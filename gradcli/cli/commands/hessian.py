@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from ..blocks import answer
 from ..forms import Forms
-from ..option_groups import Many, Matrices
-from ..options import Request, Requirement, Times
+from ..options import Many, Request, Requirement, Times
+from .jacobian import Matrices, answer
 
 
 def main(
@@ -23,6 +22,4 @@ def main(
 
     Example: gradcli hessian "y = x**2 * sin(z)" x=2 z=0.5
     """
-    from ...answers.derivatives import hessian
-
-    return answer(request, forms, many, matrices, times, require, "hessian", hessian)
+    return answer(request, forms, many, matrices, times, require, "hessian")

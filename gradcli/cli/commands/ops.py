@@ -6,7 +6,11 @@ from typing import Annotated
 
 from typer import Argument
 
+from ...answers.catalog import catalog, find, known_names, listing, page
+from ...answers.jsons import answer
+from ...lang.suggest import did_you_mean
 from ..options import Debug, Json
+from ..output import Printer
 from ..problems import Exit, wrong
 
 
@@ -35,14 +39,8 @@ def main(
 
     Example: gradcli ops maximum
     """
-    from ...answers.catalog import catalog, find, known_names, listing, page
-    from ...answers.jsons import answer
-    from ..output import Printer
-
     found = None if name is None else find(name)
     if name is not None and found is None:
-        from ...lang.suggest import did_you_mean
-
         hint = did_you_mean(name, known_names()) or "gradcli ops lists all of them"
         raise wrong("E597", f"no operation {name!r}", hint)
     if json:

@@ -7,10 +7,14 @@ from unicodedata import normalize
 
 from typer import Option
 
-from ..options import VERIFIES_NOTHING, GradOutput, Request, without
-from ..output import form, show
+from ...answers import paths as draw
+from ...answers.paths import paths
+from ...answers.symbol_paths import formula_listing
+from ...answers.worked import paths_latex
+from ..options import VERIFIES_NOTHING, GradOutput, Request, listed, without
+from ..output import Printer, form
 from ..problems import refuse_both, typed, wrong
-from ..sources import listed, question_of
+from ..sources import question_of
 
 
 @without(VERIFIES_NOTHING)
@@ -45,7 +49,8 @@ def main(
 ) -> int:
     """The chain rule, path by path, with each path's product.
 
-    The products add up to the gradient.
+    The products add up to the gradient. In a terminal they are formulas where inputs
+    have no values.
 
     Example: gradcli paths "b = w1*a; c = w2*a; L = b*c" a=2 w1=3 w2=1
     """
@@ -53,16 +58,16 @@ def main(
         raise wrong("E590", "--from and --of exclude each other", "leave --of out")
     if latex:
         refuse_both(typed(latex=latex, json=form.json, quiet=form.quiet))
-    from ...answers import paths as draw
-    from ...answers.paths import paths
-
-    question = question_of(request, grad_output)
+    symbols = form.read and not typed(latex=latex, grad_output=grad_output)
+    question = question_of(request, grad_output, symbols)
     ends = listed(to)
     if ends == []:
         raise wrong("E595", "--to gives no names", "give names: --to a,b")
     answer = paths(question, from_ and normalize("NFC", from_.strip()), ends, most)
+    printer = Printer()
     if latex:
-        from ...answers.worked import paths_latex
-
-        return show(answer, text=lambda found, _: paths_latex(found))
-    return show(answer, bare=draw.plain_products, text=draw.listing)
+        return printer.show(answer, paths_latex(answer))
+    if answer.symbols:
+        return printer.show(answer, formula_listing(answer, printer.layout))
+    listed_paths = draw.listing(answer, printer.layout)
+    return printer.show(answer, listed_paths, draw.plain_products(answer))

@@ -9,6 +9,7 @@ from copy import deepcopy
 
 from ...lang.errors import ProgramError
 from ...lang.excerpt import Span, enumerated
+from ...lang.suggest import did_you_mean
 from ..commands import COMMANDS
 from ..completion import files, functions, offers
 from ..keyboard import person, terminal, typed
@@ -22,10 +23,10 @@ Tab completes, %help says more, Ctrl-D ends."""
 
 HELP = """\
 x = 3            a value of the input x; a new one changes what is made of it
-y = x^2 + 1      a line of the program; an expression alone is its value
+y = x^2 + 1      a line of the program; a single expression is its value
 grad             any command, on what was typed; its options go behind it
 grad (y-z)^2 z=2 the same, of another expression, with further values
-help sin         what an operation is; help alone lists the pages
+help sin         what an operation is; help without a word lists the pages
 x = @data.csv    a value from a file
 %names           the values and the program so far
 %undo            forget the last line
@@ -43,7 +44,7 @@ OWN = ("%help", "%names", "%undo", "%reset", "%save", "%quit")
 
 
 def main() -> int:
-    """A session at a prompt: what was typed stays defined.
+    """A session at a prompt, in which names stay defined.
 
     Every command works on it. Lines of a pipe are run as if they were typed.
 
@@ -152,8 +153,6 @@ class ReplSession:
             case "%save":
                 self._save(rest.strip())
             case _:
-                from ...lang.suggest import did_you_mean
-
                 hint = did_you_mean(name, OWN) or "%help lists what there is"
                 raise wrong("E592", f"no command {name!r}", hint)
         return Exit.DONE

@@ -16,21 +16,22 @@ VALUES: Final = ("a = 2", "w1 = 0.5", "w2 = -1.5", "w3 = 3", "w4 = 0.25")
 NETWORK: Final = ("b = w1*a", "c = w2*a", "d = w3*b + w4*c", "L = 10 - d")
 
 STEPS: Final = (
-    ("Five neurons: a goes through two weights into b and c, those through two more "
-     "into d, and the loss L is what d lacks of 10. Its value at these weights:",
+    ("A network of five neurons. Two weights lead from a to b and c, two more from b "
+     "and c to d. The loss is L = 10 - d. Its value at these weights is:",
      "value"),
-    ("Every gradient of L at once, in one backward pass. The last line says how far "
-     "they can be trusted.", "grad"),
-    ("The graph that the pass goes through backward, as PyTorch records it.",
+    ("One backward pass gives all gradients of L. The last line says how far they can "
+     "be trusted.", "grad"),
+    ("The backward pass goes through this graph. It is the graph that PyTorch records.",
      "graph --tree"),
-    ("The pass itself: what arrives at each node, and what goes on.", "explain"),
-    ("L depends on a in two ways, through b and through c. The chain rule multiplies "
-     "along a path and adds up over the paths.", "paths --wrt a"),
+    ("The backward pass, step by step: the gradient that arrives at each node, and the "
+     "gradients that go on.", "explain"),
+    ("L depends on a through b and through c. The chain rule multiplies along each "
+     "path and adds up the products.", "paths --wrt a"),
     ("The same derivatives as formulas, found by SymPy.",
      "grad --symbolic --wrt a,w1"),
     ("A derivative worked out on paper is proved or refuted, and the slip is named.",
      'check --claim "dL/da = -w3*w1 - w4*w2" --claim "dL/da = -w3*w1 + w4*w2"'),
-    ("The weights go downhill, to the least of (L - 1)^2.",
+    ("Gradient descent changes the weights to make (L - 1)^2 small.",
      'descend "(L - 1)^2" a=2 --wrt w1,w2,w3,w4 --steps 20 --lr 0.01'),
 )  # fmt: skip
 """Sentences of the tour, each with the line of a session that is run after it."""

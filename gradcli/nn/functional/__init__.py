@@ -4,7 +4,7 @@ from gradcli.nn import functional as F
 F.cross_entropy(F.linear(x, weight, bias), target)
 """
 
-from ...engine.absent import offer
+from ...torch.absent import offer
 from . import attention, layers, table
 
 offer(__name__, table, layers, attention, but=("check_probability",))

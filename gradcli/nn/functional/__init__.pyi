@@ -41,16 +41,13 @@ from .table import cross_entropy as cross_entropy
 from .table import elu as elu
 from .table import elu_ as elu_
 from .table import fold as fold
-from .table import gaussian_nll_loss as gaussian_nll_loss
 from .table import gelu as gelu
 from .table import glu as glu
 from .table import group_norm as group_norm
-from .table import hardshrink as hardshrink
 from .table import hardsigmoid as hardsigmoid
 from .table import hardswish as hardswish
 from .table import hardtanh as hardtanh
 from .table import hardtanh_ as hardtanh_
-from .table import hinge_embedding_loss as hinge_embedding_loss
 from .table import huber_loss as huber_loss
 from .table import interpolate as interpolate
 from .table import kl_div as kl_div
@@ -71,10 +68,8 @@ from .table import mse_loss as mse_loss
 from .table import nll_loss as nll_loss
 from .table import normalize as normalize
 from .table import pad as pad
-from .table import pdist as pdist
 from .table import pixel_shuffle as pixel_shuffle
 from .table import pixel_unshuffle as pixel_unshuffle
-from .table import poisson_nll_loss as poisson_nll_loss
 from .table import prelu as prelu
 from .table import relu as relu
 from .table import relu6 as relu6
@@ -86,9 +81,7 @@ from .table import silu as silu
 from .table import smooth_l1_loss as smooth_l1_loss
 from .table import soft_margin_loss as soft_margin_loss
 from .table import softmax as softmax
-from .table import softmin as softmin
 from .table import softplus as softplus
-from .table import softshrink as softshrink
 from .table import softsign as softsign
 from .table import tanh as tanh
 from .table import tanhshrink as tanhshrink

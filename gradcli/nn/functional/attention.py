@@ -182,7 +182,7 @@ def _project_separately(
 def _in_parts(
     x: Tensor, weight: Tensor, bias: Tensor | None, count: int
 ) -> list[Tensor]:
-    """Project a sequence by so many matrices, which stand in one."""
+    """Project a sequence by so many matrices, which are rows of one."""
     y = linear(x, weight, bias).unflatten(-1, (count, -1))
     y = y.unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
     return [y[nr] for nr in range(count)]

@@ -19,9 +19,9 @@ from typing import Any, cast
 
 from ...engine.changes import change
 from ...engine.record import call, function
-from ...engine.signatures import Parameters, documented, listed
 from ...engine.tensor import Tensor
 from ...ops import FUNCTIONS
+from ...torch.signatures import Parameters, documented, listed
 
 Function = Callable[..., Any]
 run = cast("Callable[..., Tensor]", call)
@@ -161,7 +161,7 @@ def loss(
 
     Args:
         check: is given the first two operands and the reduction.
-        flags: the parameter that ``size_average`` stands before (``reduce`` stands
+        flags: the parameter that ``size_average`` comes before (``reduce`` comes
             before ``reduction``); empty: the function never had them.
     """
     parameters, _ = _parameters(name, operands, **defaults)

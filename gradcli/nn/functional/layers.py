@@ -9,20 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
-from ...engine.changes import change
-from ...engine.creation import empty_like
-from ...engine.draws import uniform, uniform_like
+from ...engine.changes import change, change_by
 from ...engine.dtypes import float16, float32
 from ...engine.modes import RecordingOff
-from ...engine.queries import finfo
 from ...engine.record import call
 from ...engine.tensor import Tensor
 from ...ops.loss import averaged
 from ...ops.normalise import demand_channels
+from ...torch.creation import empty_like
+from ...torch.draws import uniform, uniform_like
+from ...torch.queries import finfo
 from .declare import Flag, reduction_of, run
 
 ADDED_TO_ROW_NORM = 1e-7
@@ -149,9 +149,14 @@ def _follow(
     with RecordingOff():
         seen = batch.detach()
         if mean is not None:
-            mean.mul_(1 - momentum).add_(seen.mean(dims), alpha=momentum)
+            change_by(mean, _between, [seen.mean(dims)], (1 - momentum, momentum))
         if var is not None:
-            var.mul_(1 - momentum).add_(seen.var(dims), alpha=momentum)
+            change_by(var, _between, [seen.var(dims)], (1 - momentum, momentum))
+
+
+def _between(old: Any, new: Any, part: float, other: float) -> Any:
+    """Return the sum of two values, each times its part."""
+    return old * part + other * new
 
 
 def instance_norm(

@@ -9,28 +9,28 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from ...engine.absent import Path
+from ...torch.absent import Path
 from ..module import Module as Module
 
 PATHS = {
-    "activation": "table linear transformer",
-    "batchnorm": "table norm",
+    "activation": "table weighted transformer",
+    "batchnorm": "table weighted",
     "container": "containers",
-    "conv": "table convolution",
+    "conv": "table weighted",
     "distance": "table",
-    "dropout": "table families",
+    "dropout": "table declare",
     "flatten": "table shaping",
-    "instancenorm": "table norm",
-    "linear": "linear transformer",
+    "instancenorm": "table weighted",
+    "linear": "weighted transformer",
     "module": "module",
-    "loss": "table families",
-    "normalization": "norm",
+    "loss": "table declare",
+    "normalization": "weighted",
     "padding": "table shaping",
     "upsampling": "shaping",
     "fold": "table",
-    "pooling": "table families",
+    "pooling": "table declare",
     "rnn": "table recurrent",
-    "sparse": "linear",
+    "sparse": "weighted",
     "transformer": "transformer",
 }
 """PyTorch's files of layers, and the files here that hold the same."""

@@ -3,10 +3,10 @@
 Clipping gradients, weights of given lengths, packed sequences.
 """
 
-from ...engine.absent import offer
-from . import clip_grad, rnn, weights
+from ...torch.absent import Path, offer
+from . import rnn, weights
 
 offer(
-    __name__, clip_grad, weights, but=("WeightNorm", "SpectralNorm"),
-    also={"clip_grad": clip_grad, "rnn": rnn},
+    __name__, weights, but=("WeightNorm", "SpectralNorm"),
+    also={"clip_grad": Path.at(f"{__name__}.clip_grad", weights), "rnn": rnn},
 )  # fmt: skip

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from ...engine.creation import as_tensor, tensor
 from ...engine.dtypes import int64
 from ...engine.record import call
 from ...engine.tensor import Tensor
+from ...torch.creation import as_tensor, tensor
 
 __all__ = [
     "PackedSequence",
@@ -38,7 +38,7 @@ class PackedSequence(PackedSequence_):
     """Entries of sequences, step after step; made by `pack_padded_sequence`.
 
     ``batch_sizes`` says how many sequences last to each step; ``sorted_indices`` which
-    sequence of the batch stands at each position, None: they came in order.
+    sequence of the batch is at each position, None: they came in order.
     """
 
     __slots__ = ()

@@ -11,7 +11,7 @@ from gradcli.engine import Tensor, grad
 from gradcli.formulas.programs import WantedCode
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.parser import parse
-from gradcli.lang.run import Run, execute, input_names, prepare
+from gradcli.lang.run import Run, Session, input_names, prepare
 from tests.reference.recorded_programs import RECORDS
 
 BY_NAME = {record["name"]: record for record in RECORDS}
@@ -21,7 +21,7 @@ def run_of(text: str, inputs: dict[str, Any], of: str | None = None) -> Run:
     """Run a program with those of the values that it reads."""
     names = input_names(parse(text, inputs), inputs)
     words = [f"{name}={json.dumps(inputs[name])}" for name in names]
-    return execute(prepare(text, read_bindings(words)), of=of)
+    return Session(prepare(text, read_bindings(words)), of=of).run()
 
 
 def text_of(run: Run, language: str, kind: str = "gradient") -> str:

@@ -14,7 +14,7 @@ from gradcli.formulas.program import adjoint
 from gradcli.formulas.programs import program, reachable
 from gradcli.formulas.tree import LEAVES, FreshNames, Unwritable
 from gradcli.lang.bindings import read_bindings
-from gradcli.lang.run import Run, evaluate, execute, prepare
+from gradcli.lang.run import Run, Session, evaluate, prepare
 
 from .programs import BY_NAME, differs, run_of, summed_gradient, text_of, zeros_for
 
@@ -198,7 +198,7 @@ def test_a_broadcast_of_fewer_dimensions_than_it_came_from(source: str) -> None:
 
 def test_arrays_without_entries_keep_their_shapes() -> None:
     words = ["x=zeros(2, 0)", "y=zeros(0, 3)"]
-    run = execute(prepare("(x@y).sum()", read_bindings(words)))
+    run = Session(prepare("(x@y).sum()", read_bindings(words))).run()
     given = {each.name: each.tensor for each in run.inputs}
     made = program(run)
     for name, tensor in given.items():

@@ -1,4 +1,4 @@
-"""Stubs of layers, their functions and optimisers, all made from tables.
+"""Stubs of layers and their functions, made from tables, and of packages' names.
 
 Invariant: names, order and defaults are read from the signatures of the made functions;
 a parameter's type is its annotation, or stands in `NAMES`, or follows from its default.
@@ -11,47 +11,37 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
-from gradcli import autograd, distributions, func, nn, optim, random
+from gradcli import autograd, func, nn, optim, random
 from gradcli.nn import table as modules
 from gradcli.nn.functional import table as functions
-from gradcli.optim import table as optimizers
-from gradcli.utils import data
 
 from . import parameters, stub
 
 IMPORTS = """\
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gradcli.engine.tensor import Tensor
-from gradcli.nn.convolution import Sizes
+from gradcli.nn.declare import Sizes
 from gradcli.nn.functional.declare import Flag
-from gradcli.optim.optimizer import Optimizer
 """
 SIZES = "int | Sequence[int]"
 NAMES = {
     SIZES: "kernel_size stride dilation output_padding pad",
     f"{SIZES} | str": "padding",
     "Any": "output_size dtype device milestones size scale_factor",
-    "bool": "size_average reduce foreach fused align_corners recompute_scale_factor",
-    "int": "dim divisor_override num_groups max_eval step_size upscale_factor "
-    "downscale_factor groups T_max",
-    "float": "value threshold margin p norm_type momentum weight_decay dampening "
-    "lr_decay initial_accumulator_value gamma",
-    "float | Tensor": "lr",
+    "bool": "size_average reduce align_corners recompute_scale_factor",
+    "int": "dim divisor_override num_groups upscale_factor downscale_factor groups",
+    "float": "value threshold margin p norm_type momentum",
     "Tensor | float": "var",
-    "str": "line_search_fn",
     "Sequence[int]": "normalized_shape",
-    "tuple[float, float]": "betas etas step_sizes",
     "Callable[[Tensor, Tensor], Tensor]": "distance_function",
-    "Iterable[Any]": "params",
-    "Optimizer": "optimizer",
 }
 TYPES = {name: kind for kind, names in NAMES.items() for name in names.split()}
 """Types of parameters, by name; where the default is None, ``| None`` is added."""
 
 NO_ATTRIBUTES = (
-    "size_average", "reduce", "device", "dtype", "optimizer", "last_epoch"
+    "size_average", "reduce", "device", "dtype"
 )  # fmt: skip
 """Parameters of constructors that are no attributes."""
 
@@ -101,12 +91,11 @@ def class_stubs(file: ModuleType) -> str:
         own, body = vars(each), []
         if "__init__" in own:
             options = inspect.signature(each).parameters
-            if "params" not in options:  # an optimizer has options in groups
-                body = [
-                    f"    {name}: {type_of(option)}"
-                    for name, option in options.items()
-                    if name not in NO_ATTRIBUTES
-                ]
+            body = [
+                f"    {name}: {type_of(option)}"
+                for name, option in options.items()
+                if name not in NO_ATTRIBUTES
+            ]
             body.append(f"    def __init__{called(each.__init__)} -> None: ...")
         if "forward" in own:
             out = result(each.__name__)
@@ -122,7 +111,8 @@ def names_stub(package: ModuleType) -> str:
     for name in package.__all__:
         value = getattr(package, name)
         if inspect.ismodule(value):
-            lines.append(f"from . import {name} as {name}")
+            file = getattr(value, "files", [value])[0].__name__.rpartition(".")[2]
+            lines.append(f"from . import {file} as {name}")
             continue
         file = value.__module__.removeprefix(f"{package.__name__}.")
         lines.append(f"from .{file} import {name} as {name}")
@@ -143,14 +133,10 @@ def stubs() -> dict[str, str]:
         "autograd/__init__.pyi": homes_stub(autograd),
         "func.pyi": homes_stub(func),
         "random.pyi": homes_stub(random),
-        "distributions/__init__.pyi": names_stub(distributions),
         "nn/functional/table.pyi": function_stubs(),
         "nn/table.pyi": class_stubs(modules),
         "nn/functional/__init__.pyi": names_stub(nn.functional),
         "nn/__init__.pyi": names_stub(nn),
         "nn/utils/__init__.pyi": names_stub(nn.utils),
-        "utils/data/__init__.pyi": names_stub(data),
-        "optim/table.pyi": class_stubs(optimizers),
         "optim/__init__.pyi": names_stub(optim),
-        "optim/lr_scheduler/__init__.pyi": names_stub(optim.lr_scheduler),
     }

@@ -13,12 +13,9 @@ from importlib import import_module
 from inspect import Parameter
 from types import ModuleType
 
-from gradcli.engine import operators, public
 from gradcli.engine.call import classes
-from gradcli.engine.creation import arange, eye, ones
 from gradcli.engine.operators import TRANSPOSES
 from gradcli.engine.record import function
-from gradcli.engine.signatures import SELF, keyword, listed
 from gradcli.engine.tensor import Tensor
 from gradcli.ops import (
     ALIASES,
@@ -33,6 +30,9 @@ from gradcli.ops import (
 from gradcli.ops import parameters as names_of
 from gradcli.ops.basis import COMPARISONS
 from gradcli.ops.families import NAMES
+from gradcli.torch import public, tensor_methods
+from gradcli.torch.creation import arange, eye, ones
+from gradcli.torch.signatures import SELF, keyword, listed
 
 from . import parameters, stub
 
@@ -185,7 +185,7 @@ def method_stubs() -> Iterator[str]:
     taken = vars(Tensor)
     elsewhere = {
         name: (module, defined)
-        for name, module, defined in operators.defined(operators.ELSEWHERE)
+        for name, module, defined in tensor_methods.defined(tensor_methods.ELSEWHERE)
         if name not in taken
     }
     for name in sorted(public.names()):
@@ -197,7 +197,7 @@ def method_stubs() -> Iterator[str]:
             taken_by = parameters(as_method(listed(FUNCTIONS[entry])), types_of(entry))
             yield f"    def {name}_{taken_by} -> Tensor: ..."
     for name, (module, defined) in sorted(elsewhere.items()):
-        home = import_module(f"gradcli.engine.{module}")
+        home = import_module(f"gradcli.torch.{module}")
         yield own_stub(name, getattr(home, defined))
 
 

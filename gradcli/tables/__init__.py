@@ -1,0 +1,1 @@
+"""Files and tables: reading them, and running the rows of one together."""
