@@ -24,7 +24,7 @@ from typing import Any, Final, SupportsIndex, TypeVar
 import numpy as np
 
 from ..engine.raw import Host, Run
-from ..ops import FUNCTIONS, OPS, Op, overloads, parameters
+from ..ops import FUNCTIONS, Op, overloads, parameters
 from ..ops.basis import ARITHMETIC, UFUNCS
 from ..ops.exact import Exact
 from . import balls
@@ -290,9 +290,8 @@ _DECIDED: Final[dict[str, Run]] = {
     "remainder": partial(_remainder, "floor"),
     "fmod": partial(_remainder, "trunc"),
     **{name: partial(_to_integer, name) for name in _ROUNDINGS},
-    **{op.base: partial(_stepped, op.base) for op in OPS.values()
-       if op.steps_at is not None},
-}  # fmt: skip
+    "sign": partial(_stepped, "sign"),
+}
 
 NUMERIC: Final[dict[str, Run]] = {
     name: partial(_as_engine, name, rule) for name, rule in _DECIDED.items()

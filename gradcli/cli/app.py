@@ -85,6 +85,9 @@ def _without_help(error: Exception) -> int:
 
 def run(argv: list[str]) -> int:
     """Run a command line and return its exit status; report failures on stderr."""
+    from .head_start import start_early
+
+    start_early(argv)
     from .output import (
         OutputFailed,
         PipeClosed,
@@ -134,11 +137,9 @@ def _show_traceback(error: Exception) -> None:
 
 
 def _dispatch(argv: list[str]) -> int:
-    from .checking import head_start
     from .limits import make_room
 
     _look_as_set(argv)
-    head_start(argv)
     if argv and argv[0] in COMMANDS and ending.process_is_ours:
         make_room(argv)
     if not argv:

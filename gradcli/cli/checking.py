@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..lang.process import is_out_of_memory
-from . import anything_set
-from .ending import before_exit
+from .head_start import take_checker
 from .output import MORE_TIME, form, note
 from .problems import Exit
 
@@ -20,55 +19,9 @@ if TYPE_CHECKING:
     from ..check.claims import ClaimsTask
     from ..check.process.job import Job, Verification
 
-CHECKED = frozenset({"check", "grad", "jacobian", "hessian"})
-"""Commands whose results can be checked."""
-
-PAGE = ".html"
-"""Suffix of the pictures that show verdicts."""
-
-_UNCHECKED = frozenset({"--no-verify", "--help", "--help-all", "-h", "--table",
-                        "--sweep", "--order"})  # fmt: skip
-_QUIET = frozenset({"-q", "--quiet"})
-_SHOWN = ("--require", "--json", "--symbolic", "--latex")
-"""Beginnings of options that need verdicts even with ``--quiet``."""
-
 NO_THREAD = "there is no memory left to hand it to the checking process"
 
 NOT_SHOWN = "nothing stronger was shown"
-
-_waiting: list[Any] = []
-
-
-def head_start(argv: list[str]) -> None:
-    """Start the checking process before the command line is read, if its words suggest
-    that it is needed: the import of SymPy is what verdicts wait for."""
-    command = argv[0] if argv else ""
-    page = command == "graph" and any(word.endswith(PAGE) for word in argv)
-    if not (command in CHECKED or page) or not _UNCHECKED.isdisjoint(argv):
-        return
-    shown = any(word.startswith(_SHOWN) for word in argv)
-    if not (command == "check" or shown or _QUIET.isdisjoint(argv)):
-        return
-    if "--verify" not in argv and anything_set():
-        from .defaults import unverified
-
-        if unverified():
-            return
-    _waiting.append(_start())
-
-
-def _start() -> object:
-    from ..check.process.client import Checker
-
-    try:
-        checker = Checker.start()
-    except OSError as error:
-        note(f"note: nothing is checked: no process could be started ({error})")
-        return None
-    # The function `stop` is not used: it waits for a lock that an interrupted `stop`
-    # may hold.
-    before_exit.append(checker.process.kill)
-    return checker
 
 
 class CheckProcess:
@@ -89,7 +42,7 @@ class CheckProcess:
     def require(self) -> None:
         """Start the process if there is none."""
         if self._checker is None:
-            self._checker = _waiting.pop() if _waiting else _start()
+            self._checker = take_checker()
 
     def submit(self, task: Job | ClaimsTask, reason: str | None = None) -> None:
         """Hand over the task, so that it is checked while its numbers are printed; a

@@ -56,13 +56,15 @@ class Column(Readable):
 
     def __init__(self, data: Raw, namespace: Columns) -> None:
         self.data = data
-        self.__gradcli_namespace__ = namespace
         namespace.entries += data.size
+        self.__gradcli_namespace__ = namespace
         if namespace.entries > MAX_ENTRIES:
             raise RowsDiffer(crowded=True)
 
     def __del__(self) -> None:
-        self.__gradcli_namespace__.entries -= self.data.size
+        # A signal may have raised in `__init__`, before the entries were counted.
+        if hasattr(self, "__gradcli_namespace__"):
+            self.__gradcli_namespace__.entries -= self.data.size
 
     @property
     def rows(self) -> int:
@@ -126,7 +128,7 @@ def _common(values: Any) -> Any:
     """Return the number that all rows have.
 
     Raises:
-        Apart: the rows have different numbers.
+        RowsDiffer: the rows have different numbers.
     """
     first = values[0]
     if (values == first).all():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
+import pytest
 
 from gradcli.engine import NUMPY, Tensor, grad
-from gradcli.large.columns import Columns
+from gradcli.large.columns import Column, Columns
 from gradcli.ops import OPS
 from tests.grouped import by_row
 from tests.laws.draw import Spot, draw, draw_array, generator, ident, spots
@@ -51,3 +53,13 @@ def test_columns_have_neighbouring_floats() -> None:
     data = np.array([1.0, 2.0])
     found = Columns(NUMPY).nextafter(Columns(NUMPY).column(data), 5.0)
     np.testing.assert_array_equal(found.data, np.nextafter(data, 5.0))
+
+
+def test_a_column_that_a_signal_interrupted_is_freed_without_a_message(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lost: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", lost.append)
+    column = Column.__new__(Column)
+    del column
+    assert lost == []

@@ -19,8 +19,9 @@ from ...lang.errors import ProgramError
 from ...lang.factory import Factory
 from ...pictures.picture import Listener, picture_of, values
 from ...pictures.shown import ENDINGS, ShownGraph
-from ..checking import PAGE, CheckProcess
+from ..checking import CheckProcess
 from ..file_graphs import file_target, graph_of_file
+from ..head_start import PAGE
 from ..options import (
     PRINTS_NOTHING_SHORTER,
     VERIFIES_NOTHING,
