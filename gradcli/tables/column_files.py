@@ -16,7 +16,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
-from io import BytesIO, StringIO
+from io import StringIO
 from math import isfinite
 from typing import IO, Any
 
@@ -109,7 +109,8 @@ def flat_columns(
         for index in np.ndindex(column.shape[1:]):
             numbered = "_".join([name, *map(str, index)])
             array = column[(slice(None), *index)]
-            found[numbered] = array if array.dtype == object else array.astype(float)
+            kept = array.dtype == object
+            found[numbered] = array if kept else array.astype(float, "C", copy=False)
     return [*found], [*found.values()]
 
 
@@ -130,7 +131,8 @@ def _cells(array: Any) -> Iterator[str]:
     return (json.loads(c) if c[0] == '"' else c.replace("null", "") for c in array)
 
 
-def _by_arrow(arrays: Sequence[Any], separator: str) -> bytes:
+def _by_arrow(arrays: Sequence[Any], separator: str) -> Any:
+    """Return rows as a buffer of text."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -138,7 +140,7 @@ def _by_arrow(arrays: Sequence[Any], separator: str) -> bytes:
         str(k): pa.Array.from_buffers(pa.float64(), len(a), [None, pa.py_buffer(a)])
         for k, a in enumerate(arrays)
     })  # fmt: skip
-    text = BytesIO()
+    text = pa.BufferOutputStream()
     options = csv.WriteOptions(
         include_header=False, delimiter=separator, batch_size=max(1, table.num_rows)
     )

@@ -32,6 +32,9 @@ _OPEN_FILES = ("/dev/fd/", "/dev/stdout", "/dev/stderr", "/proc/")
 PACKED = (".gz", ".bz2", ".xz", ".zst")
 """Suffixes of packed files."""
 
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+"""Flags of `os.open` for a new file of bytes."""
+
 _unfinished: set[str] = set()
 """Paths of temporary files that are not yet written to their end."""
 
@@ -144,13 +147,16 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
         OSError: the file cannot be written.
     """
     place = os.path.realpath(os.path.expanduser(path))
-    fresh = _create_temporary(path, place)
-    if fresh is None:
+    made = _create_temporary(path, place)
+    if made is None:
         with open(os.path.expanduser(path), "wb") as file:
             yield file
         return
+    fresh, descriptor = made
     try:
-        with open(fresh, "wb") as file:
+        # Opened by its path again, the file would be truncated, and ext4 waits for the
+        # disk when a truncated file is closed.
+        with open(descriptor, "wb") as file:
             yield file
         if os.path.exists(place):
             copymode(place, fresh)
@@ -169,9 +175,9 @@ def abandon() -> None:
             os.unlink(fresh)
 
 
-def _create_temporary(path: str, place: str) -> str | None:
-    """Make a temporary file beside the file ``place``; return its path, or None where
-    ``path`` is to be written to directly."""
+def _create_temporary(path: str, place: str) -> tuple[str, int] | None:
+    """Make a temporary file in the folder of the file ``place``; return its path and
+    its open descriptor, or None if ``path`` is to be written to directly."""
     if os.path.abspath(path).startswith(_OPEN_FILES):
         return None
     try:
@@ -189,14 +195,14 @@ def _create_temporary(path: str, place: str) -> str | None:
     _unfinished.add(fresh)
     remove_at_end(fresh)
     try:
-        os.close(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+        descriptor = os.open(fresh, _NEW, 0o666)
     except OSError as error:
         _unfinished.discard(fresh)
         remove_at_end(next(iter(_unfinished), ""))
         if mode and error.errno in (EACCES, EROFS):
             return None
         raise
-    return fresh
+    return fresh, descriptor
 
 
 FOLDER = "give --out a file in a folder that can be written to"
