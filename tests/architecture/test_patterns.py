@@ -2,8 +2,8 @@
 
 For each, texts are made that repeat what it repeats: characters that it tells apart,
 pieces that match a part of it, behind what begins a match, and before an end at which
-the match fails. A child process, which has some hundred times the processor time of a
-linear search for each text, is ended by the system where a search is not linear.
+the match fails. A child process, which has a share of the processor time of a
+quadratic search for each text, is ended by the system where a search is not linear.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import re
 import signal
 import struct
 from collections.abc import Iterable, Iterator
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from mmap import mmap
 from pathlib import Path
 from re import _compiler, _constants, _parser  # type: ignore[attr-defined]
+from time import process_time
 from typing import Any, NamedTuple, NoReturn
 
 from test_rooms import MODULES, dotted, where
@@ -29,9 +30,9 @@ from gradcli.lang.grammars import GRAMMARS
 LENGTH = 20_000
 """Length of a text, in characters."""
 
-SECONDS = 0.2
-"""Processor time that the search of one text may take, in seconds: a linear one takes
-some milliseconds at most, a quadratic one half a second or more."""
+SHARE = 1 / 4
+"""Processor time that the search of one text may take, as a share of that of the
+shortest quadratic search, on the machine at hand; a linear one takes a hundredth."""
 
 METHODS = (
     "match", "fullmatch", "search", "sub", "subn", "split", "finditer", "findall",
@@ -274,6 +275,14 @@ def uses() -> dict[Use, str]:
     return found
 
 
+@cache
+def longest_seconds() -> float:
+    """Return the processor time that a search may take, in seconds."""
+    start = process_time()
+    re.search(".*x", LENGTH * "a")
+    return SHARE * (process_time() - start)
+
+
 def slow(all_uses: Iterable[Use]) -> Iterator[tuple[Use, str]]:
     """Yield the uses that take too long, with the text that shows it, shortened."""
     rest, at = [*all_uses], mmap(-1, 16)
@@ -307,7 +316,7 @@ def searched(all_uses: list[Use], at: mmap) -> NoReturn:
                     method = getattr(pattern, use.method)
             for text_nr, text in enumerate(Texts(use)):
                 at[:] = struct.pack("QQ", nr, text_nr)
-                signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+                signal.setitimer(signal.ITIMER_VIRTUAL, longest_seconds())
                 method(text)
         os._exit(0)
     finally:

@@ -159,6 +159,26 @@ def shell(
     )
 
 
+NUMBER = re.compile(r"-?\d+\.\d+(e[+-]\d+)?")
+
+SHORT = re.compile(r"-?0*\.?0*(\d\.?){,12}(e.*)?")
+LONG = re.compile(r"-?0*\.?0*(\d\.?){18,}(e.*)?")
+"""Numbers with at most twelve digits, and with more than a float has."""
+
+
+def _without_last_digits(line: str) -> str:
+    """The line with its long numbers rounded to twelve digits; if there is one, without
+    the blanks that align it."""
+
+    def rounded(number: re.Match[str]) -> str:
+        if SHORT.fullmatch(number[0]) or LONG.fullmatch(number[0]):
+            return number[0]
+        return repr(float(f"{float(number[0]):.12g}"))
+
+    found = NUMBER.sub(rounded, line)
+    return line if found == line else re.sub(r"(?<=\[) +| +(?= )", "", found)
+
+
 def without_seconds(text: str) -> str:
     """The text without what differs from run to run."""
     text = re.sub(r'("seconds": )\d+\.\d+', r"\1?", text)
@@ -166,12 +186,12 @@ def without_seconds(text: str) -> str:
 
 
 def comparable(command: str, text: str) -> str:
-    """The text without what differs from run to run and, where numbers go downhill,
-    without what differs between processors: digits beyond the eighth, what is left of
-    a 0, and the widths of columns."""
+    """The text without what differs from run to run or between processors: seconds, and
+    the last digits of numbers with thirteen digits to seventeen. Where numbers go
+    downhill: digits beyond the eighth, what is left of a 0, and the widths of
+    columns."""
     text = without_seconds(text)
     if "gradcli descend" not in command:
-        return text
-    number = r"-?\d+\.\d+(e[+-]\d+)?"
-    text = re.sub(number, lambda n: f"{round(float(n[0]), 15):.8g}", text)
+        return "".join(map(_without_last_digits, text.splitlines(keepends=True)))
+    text = NUMBER.sub(lambda n: f"{round(float(n[0]), 15):.8g}", text)
     return re.sub(r"(?<=\[) +| +(?= )", "", text)
