@@ -6,7 +6,7 @@ A field is a key of its own name, unless its metadata says otherwise.
     start: str = field(metadata=named("from"))  # the key "from"
     file: str | None = field(metadata=IF_ANY)   # no key where there is none
 
-Annotations of the types below are names in the schemas (`render/schemas.py`).
+Annotations of the types below are names in the schemas (`tests/tools/schemas.py`).
 """
 
 from __future__ import annotations

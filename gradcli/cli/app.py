@@ -52,6 +52,9 @@ def main() -> NoReturn:
         import gc
 
         gc.set_threshold(100_000, 50, 100)
+        from .head_start import start_early
+
+        start_early(sys.argv[1:])
         status = run(sys.argv[1:])
     except KeyboardInterrupt as interrupt:
         status = ending.status_of(interrupt)
@@ -85,9 +88,6 @@ def _without_help(error: Exception) -> int:
 
 def run(argv: list[str]) -> int:
     """Run a command line and return its exit status; report failures on stderr."""
-    from .head_start import start_early
-
-    start_early(argv)
     from .output import (
         OutputFailed,
         PipeClosed,

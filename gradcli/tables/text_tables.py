@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
-from io import BytesIO, StringIO
+from io import StringIO
 from itertools import chain, pairwise
 from select import select
 from sys import modules

@@ -137,6 +137,7 @@ def test_rooms_import_downward_only(path: Path) -> None:
         other = rest.partition(".")[0]
         if top == "gradcli" and other in MAY_KNOW:
             assert other == own or other in MAY_KNOW[own], name
+            assert own != "cli" or where(path) in DOORS.get(other, {where(path)}), name
 
 
 def dotted(path: Path) -> str:

@@ -20,6 +20,7 @@ def measure(length: int) -> None:
     """Run one chain and print seconds and bytes per node."""
     import numpy as np
 
+    import gradcli.torch as _methods  # noqa: F401  (gives tensors their methods)
     from gradcli.engine import NUMPY, Tensor
 
     x = Tensor(np.asarray(1.0), NUMPY, True)

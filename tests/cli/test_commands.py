@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import sympy
 
-from gradcli.cli import checking
+from gradcli.cli import head_start
 from gradcli.cli.app import run
 from gradcli.engine import Tensor
 from gradcli.large import blocks
@@ -193,7 +193,7 @@ def no_check() -> None:
 def test_only_what_is_shown_or_asked_of_the_check_is_checked(
     capsys: Capture, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checking, "_start", no_check)
+    monkeypatch.setattr(head_start, "_start", no_check)
     assert run([command, "x^3", "x=2", "-q"]) == 0
     assert float(capsys.readouterr().out.strip("[]\n")) == 12.0
     for more in (["--require", "certified"], ["--json"]):
