@@ -161,8 +161,11 @@ def shell(
 
 NUMBER = re.compile(r"-?\d+\.\d+(e[+-]\d+)?")
 
-SHORT = re.compile(r"-?0*\.?0*(\d\.?){,12}(e.*)?")
-LONG = re.compile(r"-?0*\.?0*(\d\.?){18,}(e.*)?")
+ROUNDING = re.compile(r"max_error \d\.?\d*e-1[67]( \([\d.]+ ulp\))?")
+"""The error of a number whose last digit or two are rounded."""
+
+SHORT = re.compile(r"-?0*+\.?0*+(\d\.?){,12}(e.*)?")
+LONG = re.compile(r"-?0*+\.?0*+(\d\.?){18,}(e.*)?")
 """Numbers with at most twelve digits, and with more than a float has."""
 
 
@@ -175,7 +178,7 @@ def _without_last_digits(line: str) -> str:
             return number[0]
         return repr(float(f"{float(number[0]):.12g}"))
 
-    found = NUMBER.sub(rounded, line)
+    found = NUMBER.sub(rounded, ROUNDING.sub("max_error of rounding", line))
     return line if found == line else re.sub(r"(?<=\[) +| +(?= )", "", found)
 
 
@@ -186,10 +189,10 @@ def without_seconds(text: str) -> str:
 
 
 def comparable(command: str, text: str) -> str:
-    """The text without what differs from run to run or between processors: seconds, and
-    the last digits of numbers with thirteen digits to seventeen. Where numbers go
-    downhill: digits beyond the eighth, what is left of a 0, and the widths of
-    columns."""
+    """The text without what differs from run to run or between processors: seconds, the
+    last digits of numbers with thirteen digits to seventeen, and their errors. Where
+    numbers go downhill: digits beyond the eighth, what is left of a 0, and the widths
+    of columns."""
     text = without_seconds(text)
     if "gradcli descend" not in command:
         return "".join(map(_without_last_digits, text.splitlines(keepends=True)))
