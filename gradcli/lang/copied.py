@@ -125,6 +125,8 @@ def _refuse_asked(text: str) -> None:
         rest = rest[: bound.start()] if bound else rest
         if _unbracketed(rest):
             rest = rest.strip()[1:-1]
+        elif rest[:1] == "(" and _closes(rest[1:]) is None:
+            rest = rest[1:]  # its other bracket is behind the bounds
         if not rest:
             return
         lead, message = "to derive what is integrated", "integrals are not computed"

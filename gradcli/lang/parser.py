@@ -210,17 +210,26 @@ class _Parser(ExpressionParser):
         """Return the last statement; several values in it are a vector, unless a comma
         may be that of a decimal number."""
         value = getattr(last, "value", None)
-        if not isinstance(value, syntax.Sequence) or value.kind is not tuple:
+        if not isinstance(value, syntax.Expression):
             return last
-        text = self.source[slice(*value.span)]
-        if len(value.items) < 2 or re.search(r"\d,\d", text):
+        items = self._vector(value)
+        if items is value:
             return last
-        note = f"{shortened(text)} is read as a vector"
-        self.notes.append(syntax.Note(note, value.span))
-        items = syntax.Sequence(value.span, list, value.items)
         if isinstance(last, syntax.Assign):
             return syntax.Assign(last.span, items, last.targets, False, last.op_span)
         return syntax.Evaluate(last.span, items)
+
+    def _vector(self, value: syntax.Expression) -> syntax.Expression:
+        """Return several values as a vector, with a note, unless a comma may be that of
+        a decimal number; return any other expression as it is."""
+        if not isinstance(value, syntax.Sequence) or value.kind is not tuple:
+            return value
+        text = self.source[slice(*value.span)]
+        if len(value.items) < 2 or re.search(r"\d,\d", text):
+            return value
+        note = f"{shortened(text)} is read as a vector"
+        self.notes.append(syntax.Note(note, value.span))
+        return syntax.Sequence(value.span, list, value.items)
 
     def _doubts(self) -> Iterator[Span]:
         """Yield the places of names that may be written in mathematical notation: of
@@ -401,6 +410,8 @@ class _Parser(ExpressionParser):
         given = self._inputs_of(value)
         if given is not None:
             assigned = yield self.expressions()
+            if self.source[assigned.span.start] == "(":
+                assigned = self._vector(assigned)
             return self._defined(*begun, given, (), assigned)
         if isinstance(value, syntax.Name) and self.take_if("lambda"):
             given = yield self._parameters(":")
