@@ -20,11 +20,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..answers.box import read_range
-from ..answers.curves import Curve, Field, Surface
 from ..answers.gradients import gradients
 from ..answers.question import Question, notes_on_data
 from ..answers.writer import Bar, wants_bar
-from ..check.process.job import is_weaker
 from ..engine import resolve
 from ..lang import compiled
 from ..lang.bindings import read_binding
@@ -51,6 +49,7 @@ from .output import flush_warnings, form, note, rows_output, warn
 from .problems import Exit, wrong
 
 if TYPE_CHECKING:
+    from ..answers.curves import Curve, Field
     from ..answers.question import Question
     from ..check.process.job import Verification
     from ..lang.nested import Floats
@@ -135,6 +134,8 @@ class Required:
 
     def _weakness(self, values: Mapping[str, Any]) -> str:
         """Return why the verdict on one row is too weak; nothing if it is not."""
+        from ..check.process.job import is_weaker
+
         words = (f"{name}={np.asarray(v).tolist()!r}" for name, v in values.items())
         bound = (*self.question.values, *map(read_binding, words))
         try:
@@ -441,6 +442,8 @@ def _grid(axes: Mapping[str, Floats]) -> Iterator[RowBlock]:
 def over_sweep(question: Question, many: Many, log: str) -> Curve | Field:
     """Return value and derivatives over one sweep, or two, NaN where there are none;
     the places on a logarithmic axis "x" have equal ratios."""
+    from ..answers.curves import Curve, Field, Surface
+
     program, work = question.program, _Work(question, many, "plot")
     if work.free:
         hint = f"add {work.free[0]}=VALUE, or a range: {work.free[0]}=-3..3"

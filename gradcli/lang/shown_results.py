@@ -11,7 +11,6 @@ notebook.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 from typing import Any, Final
 
 import numpy as np
@@ -61,6 +60,8 @@ def table(rows: Iterable[Sequence[str]]) -> str:
 
 
 def _escaped(text: str) -> str:
+    from html import escape
+
     return escape(printable(text, "\n"))
 
 
