@@ -348,7 +348,7 @@ def _typed(name: str, value: Any) -> str:
     if array.dtype.kind not in "fiub" or array.size > MAX_TYPED:
         message = f"{name} holds {array.size:,} entries of {array.dtype}"
         hint = "beside symbols there is room for small arrays of numbers"
-        raise ProgramError("E509", message, hint=hint)
+        raise ProgramError("E595", message, hint=hint)
     return repr(array.tolist())
 
 

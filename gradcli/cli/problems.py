@@ -261,7 +261,7 @@ def problem_of(error: Exception) -> ProgramError:
     if isinstance(error, UnicodeEncodeError):
         text = ascii(error.object[max(0, error.start - 20) : error.end])
         message = f"{text} ends with half a character, which is no text in UTF-8"
-        return wrong("E509", message, "take it out, or let --out write .jsonl")
+        return wrong("E595", message, "take it out, or let --out write .jsonl")
     if isinstance(error, LimitError):
         return wrong("E403", str(error), MORE_MEMORY)
     if isinstance(error, EngineError):

@@ -270,7 +270,7 @@ class Compiled:
             names = given.column_names
         if names is None:
             message = f"columns have names, and {type(columns).__name__} has none"
-            raise ProgramError("E509", message, hint='as in {"x": [1.0, 2.0]}')
+            raise ProgramError("E595", message, hint='as in {"x": [1.0, 2.0]}')
         return self.at_rows({name: given[name] for name in names}, shared)
 
     def at_rows(
@@ -295,10 +295,10 @@ class Compiled:
             raise ProgramError("E503", f"{twice} is a column and a value", hint=hint)
         lengths = {n: len(c) for n, c in columns.items() if _dimensions(c)}
         if not lengths:
-            raise ProgramError("E509", "no column has rows", hint="give an array")
+            raise ProgramError("E595", "no column has rows", hint="give an array")
         if len(set(lengths.values())) > 1:
             listed = ", ".join(f"{name} has {n}" for name, n in lengths.items())
-            raise ProgramError("E509", f"the columns differ in length: {listed}")
+            raise ProgramError("E595", f"the columns differ in length: {listed}")
         count, dtype = next(iter(lengths.values())), _dtype_of({**columns, **shared})
         whole = {name for name, value in shared.items() if _dimensions(value)}
         values = {**columns, **shared}
@@ -402,7 +402,7 @@ def _read_stream(table: Any) -> Any:
     except ImportError:
         message = f"reading {type(table).__name__} needs the package pyarrow"
         hint = 'install it, or give a dict: {"x": [1.0, 2.0]}'
-        raise ProgramError("E509", message, hint=hint) from None
+        raise ProgramError("E595", message, hint=hint) from None
     return pyarrow.table(table)
 
 

@@ -63,7 +63,7 @@ class Batches:
             listed = ", ".join(f"{name} has {count}" for name, count in counts.items())
             message = f"the inputs differ in their number of rows: {listed}"
         if message:
-            raise ProgramError("E509", f"--batch: {message}", hint=hint)
+            raise ProgramError("E595", f"--batch: {message}", hint=hint)
         self._inputs = inputs
         self._size = size
         self._generator = generator

@@ -145,14 +145,14 @@ def prepare(
     """
     if dtype not in DTYPES:
         hint = f"the dtypes are {' and '.join(DTYPES)}"
-        raise ProgramError("E509", f"unknown dtype {dtype!r}", hint=hint)
+        raise ProgramError("E595", f"unknown dtype {dtype!r}", hint=hint)
     if seed < 0:
-        raise ProgramError("E509", f"the seed {seed} is negative", hint="use 0 or more")
+        raise ProgramError("E595", f"the seed {seed} is negative", hint="use 0 or more")
     try:
         factory = Factory(resolve(device), dtype, seed)
     except DeviceError as error:
         hint = "leave --device out, or use --device cpu"
-        raise ProgramError("E509", str(error), hint=hint) from None
+        raise ProgramError("E595", str(error), hint=hint) from None
     given = {binding.name: binding for binding in bindings}
     program = parse(source, {*given, *shapes}, lambda: ranks_of(bindings, shapes))
     source = program.source

@@ -85,7 +85,7 @@ class ColumnFile:
             self.start(rows)
         if self.names != names:
             message = "the results of one row differ in shape from those before it"
-            raise ProgramError("E509", message, hint="write .jsonl")
+            raise ProgramError("E595", message, hint="write .jsonl")
         self.put(rows)
 
     def put(self, rows: Any) -> None:
@@ -212,7 +212,7 @@ class _Npy(ColumnFile):
         names, arrays = flat_columns(names, columns)
         if any(array.dtype == object for array in arrays):
             hint = "leave out --keep, or write .csv, .jsonl or .parquet"
-            raise ProgramError("E509", "a .npy file holds only numbers", hint=hint)
+            raise ProgramError("E595", "a .npy file holds only numbers", hint=hint)
         block = np.empty(len(arrays[0]), [(name, "<f8") for name in names])
         for name, array in zip(names, arrays, strict=True):
             block[name] = array
@@ -278,7 +278,7 @@ def format_of(path: str) -> str:
     suffix, packing = suffixes(path)
     if suffix not in (TEXTS if packing else KINDS):
         hint = f"its name ends with one of {', '.join(KINDS)}"
-        raise ProgramError("E509", f"--out: no format for {path!r}", hint=hint)
+        raise ProgramError("E595", f"--out: no format for {path!r}", hint=hint)
     if suffix == ".parquet" and find_spec("pyarrow") is None:
         hint = how_to_install("pyarrow")
         raise ProgramError("E512", "a .parquet file is written by pyarrow", hint=hint)

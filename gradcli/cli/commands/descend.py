@@ -169,7 +169,7 @@ class Downhill:
         self._moving = [i for i in self._run.differentiated if i.name not in cut]
         if not self._moving:
             message = "--batch: no input is left to optimize"
-            raise ProgramError("E509", message, hint=UNCUT)
+            raise ProgramError("E595", message, hint=UNCUT)
         self._batches = None
         if cut:
             stream = self._run.prepared.factory.stream
@@ -312,5 +312,5 @@ def _batch_asked(
     cut = differentiated(names, [given.name for given in run.inputs], "--batch")
     moved = {given.name for given in run.differentiated} if wrt is not None else ()
     for name in cut.intersection(moved):
-        raise ProgramError("E509", f"--batch: '{name}' is in --wrt", hint=UNCUT)
+        raise ProgramError("E595", f"--batch: '{name}' is in --wrt", hint=UNCUT)
     return cut, int(count)
