@@ -110,7 +110,7 @@ COMPARISONS = [
         f"{ROWS:,} rows of {TEXT}, csv to csv",
         lambda: of_gradcli(TEXT, ROWS),
         {"jax": lambda: of_jax("line", ROWS)},
-        {"jax": 0.4},
+        {"jax": 0.5},
         alike,
         5,
     ),

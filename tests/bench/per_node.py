@@ -76,4 +76,6 @@ def comparison(shape: Shape, bar: float) -> Comparison:
     )
 
 
-COMPARISONS = [comparison(shape, 0.55) for shape in ((), (3, 3), (100,))]
+COMPARISONS = [
+    comparison(shape, bar) for shape, bar in (((), 0.6), ((3, 3), 0.7), ((100,), 0.7))
+]

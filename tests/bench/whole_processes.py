@@ -48,7 +48,7 @@ COMPARISONS = [
             "torch": script(TORCH, "torch"),
             "import numpy": script("import numpy", "numpy"),
         },
-        {"torch": 0.1},
+        {"torch": 0.125},
     ),
     Comparison(
         "start-verified",
@@ -62,6 +62,6 @@ COMPARISONS = [
         "the command to its first verdict, `certified`",
         lambda: process("-c", FIRST_VERDICT),
         {"sympy": script(SYMPY, "sympy")},
-        {"sympy": 0.5},
+        {"sympy": 0.55},
     ),
 ]
