@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from ..answers.line import THEMES
 from ..lang.errors import ProgramError
-from ..lang.suggest import did_you_mean
+from ..lang.suggest import did_you_mean, nearest
 from . import PREFIX, settings_path
 from .limits import MAX_DIGITS, MAX_SETTABLE_SECONDS, bytes_of
 from .problems import wrong
@@ -275,6 +275,8 @@ def for_command(
     """Return the defaults of a command's options, by parameter: of those that it
     accepts, by their parameters' names, and that fit what was typed, by long names."""
     _note_unused(command, typed, accepted)
+    if command != "config":  # which notes all of them
+        note_unknown_variables(False)
     if not any(each.counts(command, accepted) for each in SETTINGS):
         return {}
     counting = [
@@ -309,6 +311,21 @@ def _note_unused(
     from .output import note
 
     note(f"note: {text}, set by {required.place}, has no effect: {reason}")
+
+
+def note_unknown_variables(all_of_them: bool) -> None:
+    """Note variables that look like settings and are none: those whose name is almost
+    that of a setting, or all."""
+    from .output import note
+
+    for name in sorted(name for name in os.environ if name.startswith(PREFIX)):
+        key = name.removeprefix(PREFIX).lower().replace("_", "-")
+        near = None if key in BY_KEY else nearest(key, BY_KEY)
+        if near is not None:
+            hint = f"did you mean {BY_KEY[near].variable}?"
+            note(f"note: the variable {name} is no setting: {hint}")
+        elif all_of_them and key not in BY_KEY:
+            note(f"note: the variable {name} is no setting: it changes nothing")
 
 
 def explained(text: str) -> list[str]:

@@ -15,8 +15,7 @@ from typer import Argument, Option
 
 from ...answers.jsons import answer
 from ...answers.line import BLANK, Line, aligned
-from ...lang.suggest import did_you_mean
-from .. import PREFIX, defaults, settings_path
+from .. import defaults, settings_path
 from ..options import Debug, Json
 from ..output import Printer, note
 from ..problems import Exit, put, wrong
@@ -81,7 +80,7 @@ def main(
             note(text)
         return Exit.DONE
     if setting is None:
-        _warn_unknown()
+        defaults.note_unknown_variables(True)
     printer, found = Printer(), defaults.chosen_defaults()
     if json:
         printer.lines([_as_json(found, setting)])
@@ -92,14 +91,6 @@ def main(
         text = setting.built_in if given is None else given.text
         printer.lines([Line((text, "plain"))])
     return Exit.DONE
-
-
-def _warn_unknown() -> None:
-    known = [each.variable for each in defaults.SETTINGS]
-    for name in sorted(os.environ):
-        if name.startswith(PREFIX) and name not in known:
-            hint = did_you_mean(name, known) or "it changes nothing"
-            note(f"note: the variable {name} is no setting: {hint}")
 
 
 def _listing(
