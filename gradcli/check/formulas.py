@@ -282,8 +282,9 @@ def side_conditions(
         at_tie = frozenset((each.left.serial, each.right.serial)) in met
         kept = replace(each, relation="==") if at_tie else each
         decided.setdefault((kept.relation, kept.left.serial, kept.right.serial), kept)
-    # A condition that excludes one point often follows from others, so it is last.
-    last = sorted(decided.values(), key=lambda d: d.relation == "!=")
+    # A condition that excludes one point often follows from others, so it is last, and
+    # `2*y != 0` from `y != 0`.
+    last = sorted(decided.values(), key=_size_where_one_point_is_excluded)
     every = list(_independent(last))
     known = list(dict.fromkeys(text for text in every if text is not None))
     hidden = len(known[MAX_SHOWN_CONDITIONS:]) + every.count(None)
@@ -291,6 +292,12 @@ def side_conditions(
         return (f"{LEFT_OUT}: {hidden}",)
     more = (f"and {hidden} more",) if hidden else ()
     return (*known[:MAX_SHOWN_CONDITIONS], *more)
+
+
+def _size_where_one_point_is_excluded(decision: Decision) -> int:
+    if decision.relation != "!=":
+        return 0
+    return decision.left.size + decision.right.size
 
 
 def indifferent(terms: Terms, free: Iterable[int]) -> frozenset[int]:
@@ -430,6 +437,7 @@ class Facts:
         if relation in _TURNED:
             quantity, relation = -quantity, _TURNED[relation]
         if relation == "!=":
+            _, quantity = quantity.as_coeff_Mul()
             if quantity not in self._substitutes:
                 self._stand_in(quantity, sympy.Dummy(nonzero=True, real=True))
             return
