@@ -37,7 +37,13 @@ from ..engine.modes import MODE
 from ..engine.raw import Host, Raw
 from ..engine.tensor import Tensor
 from .checker import CheckedCall
-from .forwards import RefutedFunction, in_a_region, small_number, step_wrong
+from .forwards import (
+    RefutedFunction,
+    in_a_region,
+    small_number,
+    small_number_of_backward,
+    step_wrong,
+)
 from .function_call import FunctionCall, FunctionRun
 from .function_proof import FunctionProof
 from .script_passes import recording
@@ -241,7 +247,7 @@ def constant(case: RefutedFunction) -> Diagnosis | None:
     """Return the diagnosis of a constant factor, such as a number of entries."""
     factors = [constant_factor(each.pairs) for each in case.each()]
     name, c = case.names[0], factors[0]
-    if c is None or None in factors:
+    if c is None or None in factors or number_text(c) == "1":
         return None
     alike = all(abs((other or 0) - c) < 1e-8 * abs(c) for other in factors)
     said = case.by if alike else next(case.each()).by
@@ -512,6 +518,7 @@ HYPOTHESES: tuple[Callable[[RefutedFunction], Diagnosis | None], ...] = (
     swapped,
     transposed,
     output_ignored,
+    small_number_of_backward,
     in_a_region_of_entries,
     off_diagonal_missing,
     partial(_by_replacing, "transpose"),

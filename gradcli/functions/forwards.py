@@ -352,6 +352,39 @@ def small_number(case: RefutedFunction) -> Diagnosis | None:
     return None
 
 
+MAX_TRIED: Final = 6
+"""Largest number of small numbers in backward that are tried."""
+
+
+def small_number_of_backward(case: RefutedFunction) -> Diagnosis | None:
+    """Return the diagnosis of a small number in backward without which it is right."""
+    found: dict[tuple[Place, float], None] = {}
+
+    def note(x: Any, frame: FrameType | None) -> Any:
+        if isinstance(x, float) and 0 < abs(x) <= SMALL and frame is not None:
+            found[place_in(frame), float(x)] = None
+        return x
+
+    def is_right(point: CheckedCall, change: Changed) -> bool:
+        again = CheckedCall(point.call, point.plan.near(point.plan.seconds))
+        with handing(change):
+            again.proof()
+        blocks = [again.blocks.get(name) for name in case.names]
+        return all(b is not None and same(b.true, b.given) for b in blocks)
+
+    with suppress(Exception):
+        is_right(case.points[0], note)
+        for place, x in [*found][:MAX_TRIED]:
+            change = replacing(x, 0.0, place)
+            if all(is_right(point, change) for point in case.points):
+                return Diagnosis(
+                    "eps", f"backward has {x:g} where forward has nothing: without "
+                    "it the gradient is right",
+                    f"take {x:g} out of backward, or use it in forward as well",
+                )  # fmt: skip
+    return None
+
+
 MIN_EACH: Final = 2
 """Smallest number of entries on each side of a threshold; with fewer, a threshold
 would always be found."""
