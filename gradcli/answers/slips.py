@@ -95,7 +95,8 @@ def textbook_slip(evidence: Evidence) -> Diagnosis | None:
             evidence.check()
             if _explains(chosen, tapes, claimed):
                 return _diagnosis(slip, tapes[0], max(chosen), evidence)
-    return _antiderivative(evidence) or _two_slips(evidence, tapes, claimed)
+    found = _antiderivative(evidence) or _undifferentiated(evidence)
+    return found or _two_slips(evidence, tapes, claimed)
 
 
 def _two_slips(
@@ -409,6 +410,16 @@ def _inner_slope(tape: NumberSteps, step: NumberStep) -> str:
             return "u'"
         slope, at = slope * slope_of(inner, 0.0), inner.varying[0]
     return f"{slope:g}" if slope != 1 else "u'"
+
+
+def _undifferentiated(evidence: Evidence) -> Diagnosis | None:
+    """Return the diagnosis of a claim that is the program itself."""
+    values = [np.asarray(sample.target.raw) for sample in evidence.samples]
+    claimed = [b for _, b in evidence.sides]
+    if not alike([*zip(values, claimed, strict=True)]):
+        return None
+    text = "this is the function itself, which is not differentiated"
+    return Diagnosis("integral", text, "differentiate it")
 
 
 def _antiderivative(evidence: Evidence) -> Diagnosis | None:

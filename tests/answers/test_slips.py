@@ -58,6 +58,8 @@ SENTENCES = {
     ("asin(x)", "1/sqrt(1+x^2)"): "a sign under the root is wrong",
     ("cos(x)", "sin(x)"): "the sign is wrong: d cos(x)/dx = -sin(x)",
     ("x^2", "x^3/3"): "this is an integral of the program",
+    ("sin(x)", "sin(x)"): "this is the function itself",
+    ("x^3", "x^3"): "this is the function itself",
     ("sec(x)", "tan(x)"): "sec(u)*tan(u)*u': the factor sec(u) is missing",
     ("cot(x)", "csc(x)^2"): "the sign is wrong: d cot(u)/du = -csc(u)^2",
     ("sin(x)^2", "cos(x)^2"): "with u = sin(x): this is f(u')",
