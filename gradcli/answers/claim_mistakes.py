@@ -94,6 +94,7 @@ from .slips import (
     softmax_diagonal,
     symmetric_only,
     textbook_slip,
+    undifferentiated,
 )
 from .survey import largest
 
@@ -626,6 +627,7 @@ HYPOTHESES: tuple[Test, ...] = (
     lambda evidence: UPSIDE_DOWN.of_claim(evidence.sides),
     wrong_subterm,
     lacking_term,
+    undifferentiated,
 )
 
 POINTED: tuple[Test, ...] = (wrong_sign, rounded, transposed)

@@ -95,8 +95,7 @@ def textbook_slip(evidence: Evidence) -> Diagnosis | None:
             evidence.check()
             if _explains(chosen, tapes, claimed):
                 return _diagnosis(slip, tapes[0], max(chosen), evidence)
-    found = _antiderivative(evidence) or _undifferentiated(evidence)
-    return found or _two_slips(evidence, tapes, claimed)
+    return _antiderivative(evidence) or _two_slips(evidence, tapes, claimed)
 
 
 def _two_slips(
@@ -412,11 +411,11 @@ def _inner_slope(tape: NumberSteps, step: NumberStep) -> str:
     return f"{slope:g}" if slope != 1 else "u'"
 
 
-def _undifferentiated(evidence: Evidence) -> Diagnosis | None:
+def undifferentiated(evidence: Evidence) -> Diagnosis | None:
     """Return the diagnosis of a claim that is the program itself."""
-    values = [np.asarray(sample.target.raw) for sample in evidence.samples]
-    claimed = [b for _, b in evidence.sides]
-    if not alike([*zip(values, claimed, strict=True)]):
+    values = (np.asarray(sample.target.raw) for sample in evidence.samples)
+    claimed = (b for _, b in evidence.sides)
+    if not evidence.sides or not alike([*zip(values, claimed, strict=True)]):
         return None
     text = "this is the function itself, which is not differentiated"
     return Diagnosis("integral", text, "differentiate it")

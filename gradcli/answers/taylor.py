@@ -412,7 +412,7 @@ def lines(view: Taylor, layout: Layout) -> Iterator[Line]:
             weak.setdefault(said, []).append(verdict.name)
     for said, names in weak.items():
         yield Line((enumerated(names), "name"), (f"  {printable(said)}", "fair"))
-    yield from below(view.found, "coefficients")
+    yield from below(view.found, view.found.inputs, "coefficients")
 
 
 def plain_lines(view: Taylor) -> Iterator[Line]:

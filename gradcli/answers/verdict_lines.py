@@ -71,12 +71,14 @@ def verdict_lines(
     if rows:
         yield BLANK
         yield from aligned((_row(row, labels) for row in rows), 2)
-    yield from below(verification, what)
+    yield from below(verification, rows, what)
 
 
-def below(verification: Verification, what: str) -> Iterator[Line]:
-    """Yield the conditions and kinks of all verdicts, and their summary."""
-    rows = verification.inputs
+def below(
+    verification: Verification, rows: Sequence[InputVerdict], what: str
+) -> Iterator[Line]:
+    """Yield the conditions and kinks of all verdicts, and the summary of the ``rows``
+    that are shown."""
     if verification.side_conditions:
         conditions = ", ".join(map(printable, verification.side_conditions))
         yield Line(("where ", "dim"), (conditions, "plain"))
@@ -119,7 +121,7 @@ def formula_lines(
             (f"  ({printable(row.note)})" if known and row.note else "", "dim"),
         ])  # fmt: skip
     yield from aligned(shown, 1)
-    yield from below(verification, what)
+    yield from below(verification, rows_of, what)
 
 
 def _row(row: InputVerdict, labels: Mapping[str, str]) -> list[Part]:
