@@ -247,7 +247,7 @@ def constant(case: RefutedFunction) -> Diagnosis | None:
     """Return the diagnosis of a constant factor, such as a number of entries."""
     factors = [constant_factor(each.pairs) for each in case.each()]
     name, c = case.names[0], factors[0]
-    if c is None or None in factors or number_text(c) == "1":
+    if c is None or None in factors or "1" in (number_text(c), number_text(1 / c)):
         return None
     alike = all(abs((other or 0) - c) < 1e-8 * abs(c) for other in factors)
     said = case.by if alike else next(case.each()).by
@@ -518,6 +518,7 @@ HYPOTHESES: tuple[Callable[[RefutedFunction], Diagnosis | None], ...] = (
     swapped,
     transposed,
     output_ignored,
+    small_number,
     small_number_of_backward,
     in_a_region_of_entries,
     off_diagonal_missing,
@@ -527,6 +528,5 @@ HYPOTHESES: tuple[Callable[[RefutedFunction], Diagnosis | None], ...] = (
     partial(_by_replacing, "swapped"),
     partial(_by_replacing, "saved"),
     step_wrong,
-    small_number,
     in_a_region,
 )
