@@ -418,7 +418,7 @@ def undifferentiated(evidence: Evidence) -> Diagnosis | None:
     if not evidence.sides or not alike([*zip(values, claimed, strict=True)]):
         return None
     text = "this is the function itself, which is not differentiated"
-    return Diagnosis("integral", text, "differentiate it")
+    return Diagnosis("function", text, "differentiate it")
 
 
 def _antiderivative(evidence: Evidence) -> Diagnosis | None:

@@ -45,8 +45,8 @@ from ..engine.record import call as call_of
 from ..engine.tensor import Tensor
 from .checker import CheckedCall
 from .function_call import FunctionCall, matrices
+from .tolerances import MAX_TRIED, Place, handing, place_in, replacing
 from .tolerances import Change as Changed
-from .tolerances import Place, handing, place_in, replacing
 from .user_lines import at, caller
 
 POINTS: Final = 3
@@ -312,6 +312,18 @@ SMALL: Final = 0.1
 """Largest number that counts as small, added to keep something from being 0."""
 
 
+def _noting(found: dict[tuple[Place, float], None]) -> Changed:
+    """Return a change that replaces nothing and adds the small numbers that it meets,
+    with their places, to ``found``."""
+
+    def note(x: Any, frame: FrameType | None) -> Any:
+        if isinstance(x, float) and 0 < abs(x) <= SMALL and frame is not None:
+            found[place_in(frame), float(x)] = None
+        return x
+
+    return note
+
+
 def small_number(case: RefutedFunction) -> Diagnosis | None:
     """Return the diagnosis of a small number in forward that backward lacks or has with
     another value."""
@@ -319,11 +331,6 @@ def small_number(case: RefutedFunction) -> Diagnosis | None:
     if made_by is None:
         return None
     found: dict[tuple[Place, float], None] = {}
-
-    def note(x: Any, frame: FrameType | None) -> Any:
-        if isinstance(x, float) and 0 < abs(x) <= SMALL and frame is not None:
-            found[place_in(frame), float(x)] = None
-        return x
 
     def explains_with(change: Changed) -> bool:
         for point in case.points:
@@ -336,7 +343,7 @@ def small_number(case: RefutedFunction) -> Diagnosis | None:
         return True
 
     with suppress(Exception):
-        with handing(note, recorded=True):
+        with handing(_noting(found), recorded=True):
             recorded(case.call, made_by)
         for place, x in found:
             for value in USUAL:
@@ -352,18 +359,9 @@ def small_number(case: RefutedFunction) -> Diagnosis | None:
     return None
 
 
-MAX_TRIED: Final = 6
-"""Largest number of small numbers in backward that are tried."""
-
-
 def small_number_of_backward(case: RefutedFunction) -> Diagnosis | None:
     """Return the diagnosis of a small number in backward without which it is right."""
     found: dict[tuple[Place, float], None] = {}
-
-    def note(x: Any, frame: FrameType | None) -> Any:
-        if isinstance(x, float) and 0 < abs(x) <= SMALL and frame is not None:
-            found[place_in(frame), float(x)] = None
-        return x
 
     def is_right(point: CheckedCall, change: Changed) -> bool:
         again = CheckedCall(point.call, point.plan.near(point.plan.seconds))
@@ -373,7 +371,7 @@ def small_number_of_backward(case: RefutedFunction) -> Diagnosis | None:
         return all(b is not None and same(b.true, b.given) for b in blocks)
 
     with suppress(Exception):
-        is_right(case.points[0], note)
+        is_right(case.points[0], _noting(found))
         for place, x in [*found][:MAX_TRIED]:
             change = replacing(x, 0.0, place)
             if all(is_right(point, change) for point in case.points):

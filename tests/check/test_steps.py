@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from gradcli.check import expressions as prove
+from gradcli.check.decided import NUMERIC
 from gradcli.check.nonsmooth import NOT_TOLD_APART
 from gradcli.check.process.job import (
     CERTIFIED,
@@ -240,3 +241,8 @@ def test_orthogonal_factors_at_lower_rank_have_no_derivative(
     assert "linalg.qr has no derivative at a matrix of lower rank" in (
         verification.inputs[0].note or ""
     )
+
+
+def test_the_check_decides_each_step_of_a_row() -> None:
+    names = {op.base for op in OPS.values() if op.steps_at is not None}
+    assert names and names <= NUMERIC.keys()
