@@ -245,4 +245,5 @@ def test_orthogonal_factors_at_lower_rank_have_no_derivative(
 
 def test_the_check_decides_each_step_of_a_row() -> None:
     names = {op.base for op in OPS.values() if op.steps_at is not None}
-    assert names and names <= NUMERIC.keys()
+    assert names
+    assert names <= NUMERIC.keys()
