@@ -33,6 +33,16 @@ MIN_SIZE_TO_FLATTEN = 1024
 """Fewest entries for which adding at positions is faster in the flattened array."""
 
 
+MIN_ENTRIES_BY_BITS = 4096
+"""Fewest entries of a condition for which a choice between a number and 0 is faster by
+the bits of the number than by branches."""
+
+
+def _is_zero(x: object) -> bool:
+    """Return whether ``x`` is the plain number 0, not -0.0."""
+    return type(x) in (int, float) and x == 0 and math.copysign(1, x) > 0
+
+
 def _axes(dim: Dims) -> Dims:
     return tuple(dim) if isinstance(dim, list) else dim
 
@@ -151,8 +161,21 @@ class ArrayNamespace(SpecialFunctions, MatrixFactors, NumberSystem):
         return self.np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
     def where(self, condition: Raw, a: Raw, b: Raw) -> Raw:
-        # CuPy takes no plain truth value.
-        return self.np.where(self.np.asarray(condition), a, b)
+        condition = self.np.asarray(condition)  # CuPy takes no plain truth value
+        if self.device == "cpu" and condition.size >= MIN_ENTRIES_BY_BITS:
+            kind = self.np.result_type(a, b)
+            if kind.kind == "f" and condition.dtype.kind == "b":
+                if _is_zero(b):
+                    return self._where_set(condition, a, kind)
+                if _is_zero(a):
+                    return self._where_set(self.np.logical_not(condition), b, kind)
+        return self.np.where(condition, a, b)
+
+    def _where_set(self, condition: Raw, x: Raw, kind: Any) -> Raw:
+        """Return ``x``, and 0 where the condition is False. The bits of a number are
+        multiplied by 1 or 0, since a processor cannot predict a branch per entry."""
+        bits = self.np.asarray(x, kind).view(f"i{kind.itemsize}")
+        return (bits * condition).view(kind)
 
     def _holds_any(self, condition: Raw) -> bool:
         """Return whether a condition may hold in some entry. On a GPU this is always

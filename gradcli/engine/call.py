@@ -95,7 +95,9 @@ class Signature:
             return tuple([operand(op, v, args) for v in args]), self._plain(params)
         if len(args) > len(names):
             self._refuse(len(args))
-        values = dict(zip(names, args, strict=False)) | self._renamed(args, kwargs)
+        values = dict(zip(names, args, strict=False))
+        if kwargs or self.missing[min(len(args), self.most)]:
+            values |= self._renamed(args, kwargs)
         defaults = op.fwd.__defaults__ or ()
         given = [*values.values()]
         inputs = [
@@ -108,11 +110,12 @@ class Signature:
 
     def _plain(self, params: Params) -> Params:
         """Return a row's parameters; a tensor of one number becomes that number."""
-        return {name: self._number(name, value) for name, value in params.items()}
+        return {
+            name: self._number(name, value) if isinstance(value, Tensor) else value
+            for name, value in params.items()
+        }
 
-    def _number(self, name: str, value: object) -> object:
-        if not isinstance(value, Tensor):
-            return value
+    def _number(self, name: str, value: Tensor) -> object:
         kind = plain_types(self.entry).get(name)
         whole = value.raw.dtype.kind in WHOLES if hasattr(value.raw, "dtype") else False
         alone = not value.ndim or (kind is int and whole and value.numel() == 1)

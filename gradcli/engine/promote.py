@@ -209,9 +209,10 @@ def narrowed(op: Op, raw: tuple[Raw, ...]) -> tuple[Any, ...]:
     """Return the inputs of an elementwise formula, with plain numbers in the type of
     the arrays if these are narrow floats, since a function of a Python number gives a
     double."""
+    if not op.elementwise or op.result is AS_IS:
+        return raw
     first = next((r.dtype for r in raw if hasattr(r, "dtype")), None)
-    wide = first is None or first.kind != "f" or first.itemsize >= BYTES_OF_DOUBLE
-    if wide or not op.elementwise or op.result is AS_IS:
+    if first is None or first.kind != "f" or first.itemsize >= BYTES_OF_DOUBLE:
         return raw
     return tuple([first.type(r) if isinstance(r, int | float) else r for r in raw])
 
