@@ -163,7 +163,7 @@ class ArrayNamespace(SpecialFunctions, MatrixFactors, NumberSystem):
     def where(self, condition: Raw, a: Raw, b: Raw) -> Raw:
         condition = self.np.asarray(condition)  # CuPy takes no plain truth value
         if self.device == "cpu" and condition.size >= MIN_ENTRIES_BY_BITS:
-            kind = self.np.result_type(a, b)
+            kind: Any = self.np.result_type(a, b)
             if kind.kind == "f" and condition.dtype.kind == "b":
                 if _is_zero(b):
                     return self._where_set(condition, a, kind)

@@ -80,7 +80,7 @@ class Shaped:
 def broadcast_shapes(raw: Outputs, y: Array) -> tuple[Any, ...] | None:
     """Return the inputs' shapes; None if every array among them has the output's."""
     shapes = tuple([getattr(r, "shape", None) for r in raw])
-    return None if all(s is None or s == y.shape for s in shapes) else shapes
+    return None if {*shapes} <= {None, y.shape} else shapes
 
 
 class Node(Inspectable):

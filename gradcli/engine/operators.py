@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..ops import OPS
+from ..ops import OPS, parameters
 from ..ops.basis import COMPARISONS
 from ..ops.families import offered_names
 from .changes import augmented
@@ -43,7 +43,7 @@ def install() -> None:
         "__radd__": add,
         "__sub__": sub,
         "__rsub__": _chosen(
-            _named("rsub.Scalar"), _named("sub.Tensor", reflected=True)
+            _by_number("rsub.Scalar"), _named("sub.Tensor", reflected=True)
         ),
         "__mul__": mul,
         "__rmul__": mul,
@@ -55,8 +55,8 @@ def install() -> None:
         "__neg__": function("neg"),
         "__pos__": function("positive"),
         "__abs__": function("abs"),
-        "__pow__": _chosen(_named("pow.Tensor_Scalar"), _named("pow")),
-        "__rpow__": _chosen(_named("pow.Scalar"), _named("pow", reflected=True)),
+        "__pow__": _chosen(_by_number("pow.Tensor_Scalar"), _named("pow")),
+        "__rpow__": _chosen(_by_number("pow.Scalar"), _named("pow", reflected=True)),
         "__getitem__": getitem,
         "__iter__": rows_of,
         "__hash__": object.__hash__,
@@ -82,6 +82,13 @@ def install() -> None:
 def _named(name: str, reflected: bool = False) -> Callable[[Tensor, object], object]:
     """Return the operator for a function of the table, looked up on its first use."""
     return guarded(partial(call, name), reflected)
+
+
+def _by_number(name: str) -> Callable[[Tensor, float], object]:
+    """Return the operator for a row of one tensor and one plain number."""
+    record = recorder(OPS[name])
+    _, parameter = parameters(record.op)
+    return lambda x, number: record.general((x,), {parameter: number})
 
 
 def _chosen(with_a_number: Run, otherwise: Run) -> Callable[[Tensor, object], object]:

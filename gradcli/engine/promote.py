@@ -134,7 +134,7 @@ def in_one_type(
         elif found.kind != "i" or not _is_of_positions(op, slot):
             alike = False
             break
-    if op.no_truths and any(type(v) is bool for v in (*raw, *params.values())):
+    if op.no_truths and bool in map(type, (*raw, *params.values())):
         raise KindError(op.no_truths)
     if first is None or (alike and first.kind == "f"):
         if op.refuses and first is not None and first.itemsize == BYTES_OF_HALF_FLOAT:
@@ -211,7 +211,10 @@ def narrowed(op: Op, raw: tuple[Raw, ...]) -> tuple[Any, ...]:
     double."""
     if not op.elementwise or op.result is AS_IS:
         return raw
-    first = next((r.dtype for r in raw if hasattr(r, "dtype")), None)
+    for r in raw:
+        first = getattr(r, "dtype", None)
+        if first is not None:
+            break
     if first is None or first.kind != "f" or first.itemsize >= BYTES_OF_DOUBLE:
         return raw
     return tuple([first.type(r) if isinstance(r, int | float) else r for r in raw])

@@ -27,29 +27,25 @@ def inputs_first(
 
     Edges below ``ends`` are left out.
     """
-    order = []
+    order: dict[object, None] = {}
     seen: set[object] = set()
-    stack: list[tuple[Any, bool]] = [(root, False) for root in roots]
+    stack: list[Any] = [*roots]
     while stack:
-        edge, expanded = stack.pop()
-        if expanded:
-            order.append(edge)
-            continue
+        edge = stack[-1]
         if edge in seen:
+            order[stack.pop()] = None
             continue
         seen.add(edge)
-        stack.append((edge, True))
-        if edge in ends:
-            continue
-        stack.extend((e, False) for e in edge.edges if e is not None and e not in seen)
-    return order
+        if edge not in ends:
+            stack += [e for e in edge.edges if e is not None and e not in seen]
+    return list(order)
 
 
 def between(roots: Iterable[object], ends: Container[object]) -> list[Any]:
     """Return the edges on paths from ``roots`` to ``ends``, each after its inputs."""
     needed: dict[object, None] = {}
     for edge in inputs_first(roots):
-        if edge in ends or any(e in needed for e in edge.edges):
+        if edge in ends or not needed.keys().isdisjoint(edge.edges):
             needed[edge] = None
     return list(needed)
 

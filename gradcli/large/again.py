@@ -57,6 +57,9 @@ class _Unplanned(Exception):
 _PLAIN = frozenset({type(None), bool, int, str})
 """Types of which a value belongs to the structure of a graph."""
 
+_ARRAYS = (np.ndarray, np.generic)
+"""Classes of arrays and of their numbers."""
+
 
 class _Reading:
     """The structure of a graph, and its floats.
@@ -106,7 +109,7 @@ class _Reading:
         kind = type(value)
         if kind in _PLAIN:
             return kind, value
-        if isinstance(value, np.ndarray | np.generic):
+        if isinstance(value, _ARRAYS):
             dtype = value.dtype
             if dtype.kind in "iu":
                 if value.nbytes > MAX_KEY_BYTES:
@@ -225,6 +228,9 @@ _PLANS: OrderedDict[Hashable, _Plan | None] = OrderedDict()
 """The plans by what is asked and the structure of the graph; None: there is none, or it
 did not serve."""
 
+_NEW: Any = object()
+"""The mark of a question that was not asked before."""
+
 _LOCK = forkable()
 
 
@@ -251,7 +257,8 @@ def asked_again(
         return None
     key = outputs, most, forward, reading.key
     with _LOCK:
-        is_new, plan = key not in _PLANS, _PLANS.pop(key, None)
+        plan = _PLANS.pop(key, _NEW)
+    is_new = plan is _NEW
     if is_new:
         plan = _planned(reading, outputs, most, forward)
     found = None
@@ -262,7 +269,7 @@ def asked_again(
             plan = None
     with _LOCK:
         _PLANS[key] = plan
-        while len(_PLANS) > MAX_PLANS or _count_entries() > MAX_KEPT:
+        while is_new and (len(_PLANS) > MAX_PLANS or _count_entries() > MAX_KEPT):
             _PLANS.popitem(last=False)
     return found
 

@@ -131,6 +131,12 @@ class CallRecorder(WrapperNamespace, of=RecordedArray):
                 self.known(found, _SHAPE)
         return found
 
+    def pow(self, a: Any, b: Any) -> Any:
+        """Return a power; with the exponent 0 it is 1 whatever the base is."""
+        if type(b) in (int, float) and not b:
+            return self.base.ones_like(a.data)
+        return self.other("pow", (a, b), {})
+
     def calling(self, function: Function, *args: Any) -> Any:
         """Return what a function of arrays gives; it is a step if one is recorded."""
         return (

@@ -1,4 +1,4 @@
-"""Additions at positions of large arrays are NumPy's."""
+"""Additions at positions of large arrays, and choices, are NumPy's."""
 
 import operator as op
 from itertools import product
@@ -65,3 +65,20 @@ def test_a_number_alone_gives_the_bits_that_it_gives_in_an_array(dtype, run):
             y.backward(Tensor(np.ones(shape, dtype), NUMPY))
             found.append([np.asarray(t.raw).tobytes() for t in (y, a.grad, b.grad)])
         assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64"])
+@pytest.mark.parametrize("zero", [0, 0.0, -0.0])
+def test_a_choice_between_numbers_and_0_is_numpys(dtype, zero):
+    size = 4 * arrays.MIN_ENTRIES_BY_BITS
+    x = np.resize([1.5, -0.0, 0.0, np.nan, np.inf, -np.inf, -3, 1e-7], size)
+    with np.errstate(all="ignore"):
+        x = x.astype(dtype).reshape(4, -1)
+    condition = np.random.default_rng(0).random(x.shape) < 0.5
+    for operands in ((condition, zero, x), (condition, x, zero),
+                     (condition[:, ::2], x[:, 1::2], zero),
+                     (condition[0], zero, x), (condition, x[:, :1], zero)):  # fmt: skip
+        with np.errstate(all="ignore"):
+            wanted, found = np.where(*operands), NUMPY.where(*operands)
+        assert found.dtype == wanted.dtype
+        assert found.tobytes() == wanted.tobytes()
