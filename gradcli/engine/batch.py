@@ -311,7 +311,7 @@ class Batch(WrappedArray):
     def _lines_times(self, b: Raw, lines: int, shape: Shape) -> Batch:
         """Return ``g @ b``, computed only for the lines that store an entry."""
         inner, columns = b.shape
-        rows, places, values = self.matrix.flat()
+        rows, places, values = self.matrix.joined().flat()
         line = rows.astype(np.int64) * lines + places // inner
         held, row = np.unique(line, return_inverse=True)
         some = (
