@@ -51,8 +51,13 @@ from .tensor_library import CONSTANTS
 _WHOLE = frozenset({"@", "outer", "mtimes", "mrdivide", "mldivide", "mpower"})
 """Operators of whole vectors and matrices."""
 
-_FIRST = {"MATLAB": 1, "Julia": 1, "R": 1, "C": 0, "Rust": 0}
+_FIRST = {
+    "MATLAB": 1, "Julia": 1, "R": 1, "C": 0, "Rust": 0, "Java": 0, "JavaScript": 0,
+}  # fmt: skip
 """First indices of vectors, by titles."""
+
+TYPED = frozenset({"C", "Java"})
+"""Titles of languages with types before names, and in brackets before operands."""
 
 _GUARDED = {"+": "plus", "-": "minus", "*": "times", "/": "rdivide", "^": "power"}
 """Functions of the sections `programs` and `rstats`, by the operator that they compute
@@ -315,7 +320,7 @@ class DialectReader:
     ) -> NotationPiece:
         if (
             sign == "/"
-            and self.title in ("C", "Rust")
+            and self.title in ("C", "Rust", "Java")
             and self._both_integers(left, right)
         ):
             shown = f"{left.at(PRODUCT)}/{right.at(SIGN)}"
@@ -454,7 +459,8 @@ class DialectReader:
         own = next((name for name in known if name in self.ranks), None)
         if own is not None:
             return NotationPiece(own, ATOM, self.ranks[own])
-        for name in known:
+        library = self.grammar.library
+        for name in [n.removeprefix(library) for n in known if n.startswith(library)]:
             for meaning in meanings(self.title, name):
                 if meaning.constant:
                     level = ATOM if meaning.text.isidentifier() else CHOICE
@@ -521,7 +527,7 @@ class DialectReader:
         """Return what stands in parentheses, or behind a type of C in these."""
         listing, self.listing = self.listing, False
         after = self.tokens[self.at + 1].kind
-        if self.is_word(*self.grammar.types) and self.title == "C" and after == ")":
+        if self.is_word(*self.grammar.types) and self.title in TYPED and after == ")":
             integer = self.is_word("int", "long", "size_t", "unsigned")
             if integer:
                 raise self.refused(why="makes an integer, and is not read")
@@ -564,6 +570,7 @@ class DialectReader:
         if mapped and not all(m.constant for m in meanings("Julia", texts[0])):
             first = token._replace(text=texts[0])
             return self._called(token, [self._called(first, items[1:], {})], named)
+        name = name.removeprefix(self.grammar.library)
         for meaning in meanings(self.title, name):
             fit = meaning.fitted(items, named, texts)
             if fit is None:

@@ -26,6 +26,7 @@ class Grammar(NamedTuple):
     suffix   pattern of what ends a number and says its type
     types    words before a name that say its type
     lines    whether the end of a line ends a statement
+    library  what stands before the names of all functions and constants
     """
 
     infix: Mapping[str, tuple[int, str]]
@@ -42,6 +43,7 @@ class Grammar(NamedTuple):
     suffix: str = ""
     types: frozenset[str] = frozenset()
     lines: bool = True
+    library: str = ""
 
 
 _SUMS = {"+": (ADD, "+"), "-": (ADD, "-"), "*": (TIMES, "*"), "/": (TIMES, "/")}
@@ -99,9 +101,25 @@ GRAMMARS = {
     "C": Grammar(
         {**_SUMS, **_ORDER, **_EQUAL, **_LOGIC, "^": (RAISE, "xor")},
         names=r"(?:std::)?[^\W\d]\w*", comment=_SLASHES + r"|#[^\n]*", assigns=("=",),
-        signs=("?", ":"), suffix=r"\.?[fFlL]\b", lines=False,
+        signs=("?", ":", "->", "[&]", "[=]"), suffix=r"\.?[fFlL]\b", lines=False,
         types=frozenset({"double", "float", "auto", "const", "static", "inline", "long",
                          "constexpr", "int", "unsigned", "size_t"}),
+    ),
+    "Java": Grammar(
+        {**_SUMS, **_ORDER, **_EQUAL, **_LOGIC, "%": (TIMES, "fmod"),
+         "^": (RAISE, "xor")},
+        names=r"(?:Math\.)?[^\W\d]\w*", comment=_SLASHES, assigns=("=",),
+        signs=("?", ":"), suffix=r"\.?[fFdDlL]\b", lines=False, library="Math.",
+        types=frozenset({"public", "private", "protected", "static", "final", "double",
+                         "float", "int", "long", "var"}),
+    ),
+    "JavaScript": Grammar(
+        {**_SUMS, **_ORDER, **_EQUAL, **_LOGIC, "===": (COMPARE, "=="),
+         "!==": (COMPARE, "!="), "%": (TIMES, "fmod"), "**": (RAISE, "^"),
+         "^": (RAISE, "xor")},
+        names=r"(?:Math\.)?[^\W\d]\w*", comment=_SLASHES, assigns=("=",),
+        signs=("?", ":", "=>"), lines=False, library="Math.",
+        types=frozenset({"const", "let", "var", "export"}),
     ),
     "Rust": Grammar(
         {**_SUMS, **_ORDER, **_EQUAL, **_LOGIC, "^": (RAISE, "xor")},

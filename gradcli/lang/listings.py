@@ -15,7 +15,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-from .dialects import TwoWays
+from .dialects import TYPED, TwoWays
 from .errors import ProgramError
 from .forms import FormReader
 
@@ -25,6 +25,9 @@ _INTEGERS = frozenset({"int", "unsigned", "size_t", "i32", "i64", "usize", "u32"
 
 _SHOWN = frozenset({"N", "Simplify", "FullSimplify", "Expand", "TeXForm"})
 """Functions behind `//` in Mathematica that change no value."""
+
+ARROWS = {"Julia": "->", "Maple": "->", "JavaScript": "=>"}
+"""Signs between the inputs and the body of a function, by titles."""
 
 _AUGMENTED = ("+", "-", "*", "/")
 
@@ -114,7 +117,7 @@ class _ListingReader(FormReader):
         if self.is_word("return") and self.tokens[self.at + 1].kind != "=":
             self.take()
         head_token, after = self.token, self.tokens[self.at + 1]
-        if self.title == "Rust" and typed and after.kind == ":":
+        if self.title in ("Rust", "JavaScript") and typed and after.kind == ":":
             self._type_behind()
             after = self.tokens[self.at + 1]
         if head_token.kind == "name" and after.kind in self.grammar.assigns:
@@ -144,7 +147,10 @@ class _ListingReader(FormReader):
                 raise self.refused()
             self.take()
         ends = ("end", "\n", ";", "}", *((":",) if self.title == "Maple" else ()))
-        if self.token.kind not in ends and not self.is_word("end"):
+        words = {"end"}
+        if self.title == "JavaScript":  # whose lines may end a statement
+            words = {"return", *self.grammar.types}
+        if self.token.kind not in ends and not self.is_word(*words):
             raise self.refused()
 
     def _equation(self) -> str:
@@ -197,7 +203,7 @@ class _ListingReader(FormReader):
             self.take_if(",")
             if not words:
                 raise self.refused()
-            name = words[-1] if self.title == "C" else words[0]
+            name = words[-1] if self.title in TYPED else words[0]
             name = name.partition("_")[0] if self.title == "Mathematica" else name
             if _INTEGERS.intersection(words):
                 self.integers.add(name)
@@ -209,18 +215,22 @@ class _ListingReader(FormReader):
         kinds = [token.kind for token in self.tokens[self.at : self.at + 3]]
         name, title = self.token.text, self.title
         bracket = self._behind_brackets(self.at + 1)
-        if title in ("C", "Rust"):
+        if title in ("C", "Java", "Rust"):
             typed = self._types()
             if title == "Rust" and "fn" not in typed:
                 return self._arrow()
+            captured = self._captured() if title == "C" else None
+            if captured is not None:
+                return self._braced(captured)
             if not typed or self._behind_brackets(self.at + 1) is None:
                 return None
-            name = self.take().text
-            self.take()
-            inputs = self._inputs()
-            while self.token.kind not in ("{", "end", ";"):
+            return self._braced(self.take().text)
+        if title == "JavaScript":
+            self._types()
+            if self.is_word("function"):
                 self.take()
-            return _FunctionHead(name, inputs, "}") if self.take_if("{") else None
+                return self._braced("" if self.token.kind == "(" else self.take().text)
+            return self._arrow()
         if title == "Mathematica":
             patterned = kinds[:2] == ["name", "["] and self.tokens[self.at + 2].text
             if not patterned or not patterned.endswith("_"):
@@ -238,6 +248,26 @@ class _ListingReader(FormReader):
             return _FunctionHead(name, inputs, "") if self.take_if("=") else None
         return self._arrow()
 
+    def _captured(self) -> str | None:
+        """Return the name that a lambda of C++ is assigned to, `f = [](double x)`, or
+        an empty one; None if none begins here."""
+        at = self.at + 2 * (self.tokens[self.at + 1].kind == "=")
+        opens = [token.kind for token in self.tokens[at : at + 2]]
+        if opens != ["[", "]"] and opens[0] not in ("[&]", "[=]"):
+            return None
+        name = self.token.text if at > self.at else ""
+        self.at = at + (2 if opens[0] == "[" else 1)
+        return name
+
+    def _braced(self, name: str) -> _FunctionHead | None:
+        """Return the head of a function whose inputs come next, and a body in braces;
+        None if it has none."""
+        self.expect("(")
+        inputs = self._inputs()
+        while self.token.kind not in ("{", "end", ";"):
+            self.take()
+        return _FunctionHead(name, inputs, "}") if self.take_if("{") else None
+
     def _with_end(self) -> _FunctionHead:
         """Return the head of a function that `end` closes."""
         self.take()
@@ -253,8 +283,8 @@ class _ListingReader(FormReader):
         return _FunctionHead(name, inputs, "end", out)
 
     def _arrow(self) -> _FunctionHead | None:
-        """Return the head of a function without the word for one: `x ->`, `@(x)`,
-        `function(x)`, `|x|`, perhaps behind a name that it is assigned to."""
+        """Return the head of a function without the word for one: `x ->`, `x =>`,
+        `@(x)`, `function(x)`, `|x|`, perhaps behind a name that it is assigned to."""
         name = ""
         if self.tokens[self.at + 1].kind in self.grammar.assigns:
             name = self.take().text
@@ -281,17 +311,19 @@ class _ListingReader(FormReader):
             self.take()
             self.expect("(")
             return _FunctionHead(name, self._inputs(), "end")
-        if self.title not in ("Julia", "Maple"):
-            return None
-        if opened == "name" and self.tokens[self.at + 1].kind == "->":
+        arrow = ARROWS.get(self.title, "")
+        typed = self.title == "JavaScript" and self._behind_brackets(self.at) == ":"
+        if opened == "name" and self.tokens[self.at + 1].kind == arrow:
             inputs = {self.take().text: ""}
-        elif opened == "(" and self._behind_brackets(self.at) == "->":
+        elif opened == "(" and (typed or self._behind_brackets(self.at) == arrow):
             self.take()
             inputs = self._inputs()
+            self.at += 2 * typed
         else:
             return None
-        self.take()
-        return _FunctionHead(name, inputs, "")
+        self.expect(arrow)
+        braced = self.title == "JavaScript" and self.take_if("{")
+        return _FunctionHead(name, inputs, "}" if braced else "")
 
     def _behind_brackets(self, at: int) -> str | None:
         """Return the kind of what follows the brackets that open at a token; None if

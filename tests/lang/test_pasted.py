@@ -113,6 +113,7 @@ def test_a_quote_behind_a_name_without_a_value_is_refused(text: str, hint: str) 
         *("y = x.exp().abs(); z = y.sum(); z", "a if x > 0 else b", "max(x, 0)"),
         *("def f(x) -> float: return x", "einsum('ij,jk->ik', a, b)", "x[1:3]"),
         *("torch.where(x > 0, x, 0)", "y = x # -> here", "{x, y}", "f(x) = 2x"),
+        *("if x => 2: y", "f(x) => x^2", "Math.exp(-x)", "A[[0]](x)"),
         *(r"\frac{a}{b} ? c", r"x \to y", "sympy.Rational(1, 2)", "rstats.dnorm(x)"),
     ],
 )
