@@ -321,7 +321,7 @@ class DialectReader:
         if (
             sign == "/"
             and self.title in ("C", "Rust", "Java")
-            and self._both_integers(left, right)
+            and self.both_integers(left, right)
         ):
             shown = f"{left.at(PRODUCT)}/{right.at(SIGN)}"
             message = f"{shown} divides integers in {self.title}, and drops the rest"
@@ -344,10 +344,11 @@ class DialectReader:
         made = self._each(left, sign, right, token)
         return made._replace(row=left.row or right.row)
 
-    def _both_integers(self, *pieces: NotationPiece) -> bool:
+    def both_integers(self, *pieces: NotationPiece) -> bool:
         """Return whether operands are made of integers alone."""
         words = [word for p in pieces for word in re.findall(r"[\w.]+", p.text)]
-        return all(word.isdecimal() or word in self.integers for word in words)
+        known = self.integers | {"trunc"}
+        return all(word.isdecimal() or word in known for word in words)
 
     def _is_unsure(self, left: NotationPiece, right: NotationPiece) -> bool:
         """Return whether one operand may be a vector and the other one a matrix, or, in

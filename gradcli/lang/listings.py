@@ -18,10 +18,13 @@ from collections.abc import Mapping
 from .dialects import TYPED, TwoWays
 from .errors import ProgramError
 from .forms import FormReader
+from .notation import ATOM, NotationPiece, NotationToken
 
 _OPENING, _CLOSING = "([{", ")]}"
-_INTEGERS = frozenset({"int", "unsigned", "size_t", "i32", "i64", "usize", "u32"})
-"""Types of integers in C and Rust."""
+_INTEGERS = frozenset(
+    {"int", "long", "unsigned", "size_t", "i32", "i64", "usize", "u32"}
+)
+"""Types of integers in C, Java and Rust."""
 
 _SHOWN = frozenset({"N", "Simplify", "FullSimplify", "Expand", "TeXForm"})
 """Functions behind `//` in Mathematica that change no value."""
@@ -89,8 +92,16 @@ class _FunctionHead:
         self.name, self.inputs, self.closing, self.out = name, inputs, closing, out
 
 
+def _is_whole(types: set[str]) -> bool:
+    """Return whether the types before a name are those of an integer."""
+    return bool(types & _INTEGERS) and "double" not in types
+
+
 class _ListingReader(FormReader):
     """The reader of one text."""
+
+    returns_integer = False
+    """Whether the function that is read returns an integer."""
 
     def program(self) -> str:
         made: list[str] = []
@@ -114,15 +125,16 @@ class _ListingReader(FormReader):
             return self._function(head, last)
         self.at = at
         typed = self._types()
+        returned = self.is_word("if")
         if self.is_word("return") and self.tokens[self.at + 1].kind != "=":
-            self.take()
+            returned = bool(self.take())
         head_token, after = self.token, self.tokens[self.at + 1]
         if self.title in ("Rust", "JavaScript") and typed and after.kind == ":":
             self._type_behind()
             after = self.tokens[self.at + 1]
         if head_token.kind == "name" and after.kind in self.grammar.assigns:
             self.at += 2
-            return [self._assigned(head_token.text, "=", bool(typed & _INTEGERS))]
+            return [self._assigned(head_token.text, "=", _is_whole(typed))]
         sign = self.tokens[self.at + 2].kind if after.kind in _AUGMENTED else ""
         if head_token.kind == "name" and sign == "=" and self.title != "SymPy":
             self.at += 3
@@ -130,11 +142,24 @@ class _ListingReader(FormReader):
         if self.title == "SymPy" and self.is_word("Eq") and after.kind == "(":
             return [self._equation()]
         piece = self.expression()
+        if returned and self.returns_integer:
+            piece = self._whole(piece, head_token)
         self._ended()
         return [piece.text]
 
+    def _whole(self, piece: NotationPiece, token: NotationToken) -> NotationPiece:
+        """Return what becomes of an expression that is assigned to an integer."""
+        if self.title != "C" or self.both_integers(piece):
+            return piece
+        message = "an integer drops the digits behind the point in C"
+        if self.asked(message, token) == 0:
+            return NotationPiece(f"trunc({piece.text})", ATOM, 0)
+        return piece
+
     def _assigned(self, name: str, sign: str, integer: bool) -> str:
-        piece = self.expression()
+        token, piece = self.token, self.expression()
+        if integer:
+            piece = self._whole(piece, token)
         self._ended()
         self.ranks[name] = piece.rank
         if integer:
@@ -205,7 +230,7 @@ class _ListingReader(FormReader):
                 raise self.refused()
             name = words[-1] if self.title in TYPED else words[0]
             name = name.partition("_")[0] if self.title == "Mathematica" else name
-            if _INTEGERS.intersection(words):
+            if _is_whole({*words}):
                 self.integers.add(name)
             names[name] = default
         return names
@@ -224,6 +249,7 @@ class _ListingReader(FormReader):
                 return self._braced(captured)
             if not typed or self._behind_brackets(self.at + 1) is None:
                 return None
+            self.returns_integer = _is_whole(typed)
             return self._braced(self.take().text)
         if title == "JavaScript":
             self._types()

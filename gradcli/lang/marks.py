@@ -19,7 +19,7 @@ _PERHAPS = re.compile(
     r"->|=>|\.\.|<-|%|\[-?\d|:=|::|\?|\.\(|\.[-+]\s|@\(|\*\^|\\\[|_\]|_,|&\s*$"
     r"|\b(?:double|float|let|const|var|fn|public|private|return|function|abs2|std|Eq|proc"
     r"|[dpq]norm|[dp](?:exp|logis|unif|gamma)|ifelse|piecewise|Piecewise|zero|one|Rational|Integer"
-    r"|Derivative|Heaviside|Integral|Sum|fabs|powi|powf|int)\b|\dL?f\b|_f\d\d"
+    r"|Derivative|Heaviside|Integral|Sum|fabs|powi|powf|int|long)\b|\dL?f\b|_f\d\d"
     r"|\b(?:pow|sqrt|exp|log|sin|cos|tan|tanh|fabs)f\("
 )
 """Pattern of what may be a mark; few texts of the language match it."""
@@ -30,14 +30,14 @@ MARKS = (
                    r"|\bfunction\s\w{1,30}\s?\([^)\n]{0,80}\)(?:\s?:\s?\w{1,20})?\s?\{"
                    r"|\b(?:const|let|var)\s\w{1,30}\s?=[^=\n]{0,200}\bMath\.[a-zA-Z]"
                    r"|\b(?:const|var)\s\w{1,30}\s?=[^=]"),
-    ("Java", r"\b(?:public|private)\s(?:static\s)?(?:double|float|int)\s"
-             r"|\b(?:double|float|int)\s\w{1,30}\s?=[^=\n]{0,200}\bMath\.[a-zA-Z]"
+    ("Java", r"\b(?:public|private)\s(?:static\s)?(?:double|float|int|long)\s"
+             r"|\b(?:double|float|int|long)\s\w{1,30}\s?=[^=\n]{0,200}\bMath\.[a-zA-Z]"
              r"|\bdouble\s\w{1,30}\s?\([^)\n]{0,80}\)\s?\{[^}]{0,300}\bMath\.[a-zA-Z]"
              r"|\breturn\b[^;\n]{0,200}\bMath\.[a-zA-Z]"),
     ("Rust", r"\bfn\s\w+\s?\(|\blet\s(?:mut\s)?\w+\s?[:=]|\d_?f(?:64|32)\b"
              r"|\.(?:powi|powf|ln_1p|exp_m1|mul_add|recip)\(|\.ln\(\)"
              r"|\bf(?:64|32)::|\|\w+:\s?f(?:64|32)"),
-    ("C", r"\b(?:double|float)\s\w+\s?[=(]|\bstd::|\bint\s\w+\s?[=(]"
+    ("C", r"\b(?:double|float)\s\w+\s?[=(]|\bstd::|\b(?:int|long)\s\w+\s?[=(]"
           r"|(?<![.\w])(?:fabs|(?:pow|sqrt|exp|log|sin|cos|tan|tanh|fabs)f)\("
           r"|\breturn\b(?=[^\n;]{1,300};\s?$)|\[[&=]?\]\s?\((?:double|float|int|auto)\s\w"),
     ("Mathematica", r"\d\*\^-?\d|\\\[[A-Z][A-Za-z]{1,20}\]"
