@@ -59,6 +59,9 @@ _FIRST = {
 TYPED = frozenset({"C", "Java"})
 """Titles of languages with types before names, and in brackets before operands."""
 
+BRACED = frozenset({"C", "Java", "JavaScript"})
+"""Titles of languages whose functions have a body in braces and a `return`."""
+
 _GUARDED = {"+": "plus", "-": "minus", "*": "times", "/": "rdivide", "^": "power"}
 """Functions of the sections `programs` and `rstats`, by the operator that they compute
 if its operands go together."""
@@ -108,10 +111,11 @@ class DialectReader:
         grammar = self.grammar
         signs = {*grammar.infix, *grammar.assigns, *grammar.signs}
         signs |= {*"()[]{},;%!~'\n=-+", ".'"}
+        behind = r"[.*/^\\']" if "./" in signs else r"\."
         each = "|".join(map(re.escape, sorted(signs, key=len, reverse=True)))
         pattern = re.compile(
             rf"(?P<blank>[ \t\r$]+|{grammar.comment})"
-            r"|(?P<number>(?:\d+(?:\.(?![.*/^\\']|[A-Za-z]\w)\d*)?|\.\d+)"
+            rf"|(?P<number>(?:\d+(?:\.(?!{behind}|[A-Za-z]\w)\d*)?|\.\d+)"
             r"(?:(?:[eE]|\*\^)[+-]?\d+)?)"
             rf"(?P<suffix>{grammar.suffix or '(?!)'})?"
             rf"|(?P<name>{grammar.names})|(?P<sign>{each})"
@@ -128,6 +132,8 @@ class DialectReader:
             blank = kind == "blank" or (token[0] == "\n" and not grammar.lines)
             if not blank:
                 word = token[0].rpartition("::")[2] if kind == "name" else token[0]
+                if kind == "name" and word == "lambda":
+                    word = "lam"  # as \lambda is read
                 kind = word if kind == "sign" or word in grammar.infix else kind
                 if token["number"]:
                     kind, word = "number", token["number"].replace("*^", "e")
@@ -232,6 +238,8 @@ class DialectReader:
         test, then = self.expression(), self._branch()
         if self.is_word("elseif"):
             return chosen(then, test, self._branches())
+        if self._returns_next():
+            return chosen(then, test, self.expression())
         if not self.is_word("else"):
             raise self.refused(why="follows a choice that has no else, and is not read")
         self.take()
@@ -241,6 +249,18 @@ class DialectReader:
         if self.title in ("Julia", "MATLAB") and self.is_word("end"):
             self.take()
         return piece
+
+    def _returns_next(self) -> bool:
+        """Return whether a choice that returns ends here, and the other value is
+        returned next: `if (x > 20) return x; return y;`. Pass over the word."""
+        at = self.at
+        while self.tokens[at].kind == ";":
+            at += 1
+        word = self.tokens[at].text if self.tokens[at].kind == "name" else ""
+        if self.title not in BRACED or word not in ("return", "if"):
+            return False
+        self.at = at + (word == "return")
+        return True
 
     def _branch(self) -> NotationPiece:
         while self.take_if("\n"):

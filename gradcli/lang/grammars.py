@@ -109,7 +109,7 @@ GRAMMARS = {
         {**_SUMS, **_ORDER, **_EQUAL, **_LOGIC, "%": (TIMES, "fmod"),
          "^": (RAISE, "xor")},
         names=r"(?:Math\.)?[^\W\d]\w*", comment=_SLASHES, assigns=("=",),
-        signs=("?", ":"), suffix=r"\.?[fFdDlL]\b", lines=False, library="Math.",
+        signs=("?", ":", "->"), suffix=r"\.?[fFdDlL]\b", lines=False, library="Math.",
         types=frozenset({"public", "private", "protected", "static", "final", "double",
                          "float", "int", "long", "var"}),
     ),

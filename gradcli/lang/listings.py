@@ -15,7 +15,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-from .dialects import TYPED, TwoWays
+from .dialects import BRACED, TYPED, TwoWays
 from .errors import ProgramError
 from .forms import FormReader
 from .notation import ATOM, NotationPiece, NotationToken
@@ -29,8 +29,13 @@ _INTEGERS = frozenset(
 _SHOWN = frozenset({"N", "Simplify", "FullSimplify", "Expand", "TeXForm"})
 """Functions behind `//` in Mathematica that change no value."""
 
-ARROWS = {"Julia": "->", "Maple": "->", "JavaScript": "=>"}
+ARROWS = {"Julia": "->", "Maple": "->", "Java": "->", "JavaScript": "=>"}
 """Signs between the inputs and the body of a function, by titles."""
+
+_DECLARED = {
+    "Java": r"@\w+|\b[A-Z]\w{0,40}(?:<[\w ,<>?]{0,80}>)?[ ](?=\w{1,40} ?=[^=])",
+}
+"""Patterns of annotations and of types that are not in the grammar, by titles."""
 
 _AUGMENTED = ("+", "-", "*", "/")
 
@@ -43,6 +48,8 @@ def rewritten_from(title: str, source: str, ranks: Mapping[str, int | None]) -> 
     """
     if title == "Mathematica":
         source = re.sub(r"\\\[([A-Za-z]{1,30})\]", _letter, source)
+    if title in _DECLARED:
+        source = re.sub(_DECLARED[title], lambda found: " " * len(found[0]), source)
     try:
         first = _ListingReader(title, source, dict(ranks))
         text = first.program()
@@ -134,11 +141,11 @@ class _ListingReader(FormReader):
             after = self.tokens[self.at + 1]
         if head_token.kind == "name" and after.kind in self.grammar.assigns:
             self.at += 2
-            return [self._assigned(head_token.text, "=", _is_whole(typed))]
+            return self._assigned(head_token.text, _is_whole(typed))
         sign = self.tokens[self.at + 2].kind if after.kind in _AUGMENTED else ""
         if head_token.kind == "name" and sign == "=" and self.title != "SymPy":
             self.at += 3
-            return [self._assigned(head_token.text, f"{after.kind}=", False)]
+            return self._assigned(head_token.text, False, after)
         if self.title == "SymPy" and self.is_word("Eq") and after.kind == "(":
             return [self._equation()]
         piece = self.expression()
@@ -156,15 +163,30 @@ class _ListingReader(FormReader):
             return NotationPiece(f"trunc({piece.text})", ATOM, 0)
         return piece
 
-    def _assigned(self, name: str, sign: str, integer: bool) -> str:
+    def _assigned(
+        self, name: str, integer: bool, sign: NotationToken | None = None
+    ) -> list[str]:
+        """Return an assignment to a name, and others that a comma adds to it.
+
+        Args:
+            sign: the operator in `y += 1`.
+        """
         token, piece = self.token, self.expression()
+        if sign is not None:
+            own = NotationPiece(name, ATOM, self.ranks.get(name, 0))
+            _, meant = self.grammar.infix[sign.kind]
+            piece = self._joined(own, meant, piece, sign)
         if integer:
             piece = self._whole(piece, token)
-        self._ended()
-        self.ranks[name] = piece.rank
-        if integer:
             self.integers.add(name)
-        return f"{name} {sign} {piece.text}"
+        self.ranks[name] = piece.rank
+        made = [f"{name} = {piece.text}"] if piece.text != name else []
+        if self.title in BRACED and self.take_if(","):
+            name = self.take().text
+            self.expect("=")
+            return made + self._assigned(name, integer)
+        self._ended()
+        return made
 
     def _ended(self) -> None:
         while self.title == "Mathematica" and self.take_if("//"):
@@ -172,10 +194,11 @@ class _ListingReader(FormReader):
                 raise self.refused()
             self.take()
         ends = ("end", "\n", ";", "}", *((":",) if self.title == "Maple" else ()))
-        words = {"end"}
-        if self.title == "JavaScript":  # whose lines may end a statement
-            words = {"return", *self.grammar.types}
-        if self.token.kind not in ends and not self.is_word(*words):
+        if self.title == "JavaScript" and self.token.kind == "name":
+            between = slice(self.tokens[self.at - 1].end, self.token.start)
+            if "\n" in self.source[between]:  # such a line ends a statement there
+                return
+        if self.token.kind not in ends and not self.is_word("end"):
             raise self.refused()
 
     def _equation(self) -> str:
@@ -242,6 +265,8 @@ class _ListingReader(FormReader):
         bracket = self._behind_brackets(self.at + 1)
         if title in ("C", "Java", "Rust"):
             typed = self._types()
+            if title == "Java" and not typed:
+                return self._arrow()
             if title == "Rust" and "fn" not in typed:
                 return self._arrow()
             captured = self._captured() if title == "C" else None
@@ -378,7 +403,7 @@ class _ListingReader(FormReader):
         body = self._body(head)
         self.ranks = outside
         *before, value = body
-        assigned = re.match(r"(\w+) [-+*/]?= ", value)
+        assigned = re.match(r"(\w+) = ", value)
         if assigned and (head.closing or head.out):
             before, value = body, assigned[1]
         value = head.out or value

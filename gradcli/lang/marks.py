@@ -28,18 +28,19 @@ MARKS = (
     ("JavaScript", r"^\s{0,8}(?:(?:export|const|let|var)\s){0,2}(?:\w{1,30}\s?=\s?)?"
                    r"(?:\w{1,30}|\([^()\n]{0,80}\)(?:\s?:\s?\w{1,20})?)\s?=>"
                    r"|\bfunction\s\w{1,30}\s?\([^)\n]{0,80}\)(?:\s?:\s?\w{1,20})?\s?\{"
-                   r"|\b(?:const|let|var)\s\w{1,30}\s?=[^=\n]{0,200}\bMath\.[a-zA-Z]"
+                   r"|\bfunction\s?\([^)\n]{0,80}\)\s?\{[^<]{0,300}?\breturn\s[^(\s]"
+                   r"|\b(?:const|let|var)\s\w{1,30}\s?=[^=][\s\S]{0,200}?\bMath\.[a-zA-Z]"
                    r"|\b(?:const|var)\s\w{1,30}\s?=[^=]"),
     ("Java", r"\b(?:public|private)\s(?:static\s)?(?:double|float|int|long)\s"
              r"|\b(?:double|float|int|long)\s\w{1,30}\s?=[^=\n]{0,200}\bMath\.[a-zA-Z]"
              r"|\bdouble\s\w{1,30}\s?\([^)\n]{0,80}\)\s?\{[^}]{0,300}\bMath\.[a-zA-Z]"
-             r"|\breturn\b[^;\n]{0,200}\bMath\.[a-zA-Z]"),
+             r"|(?:\breturn\b|->)[^;\n]{0,200}\bMath\.[a-zA-Z]"),
     ("Rust", r"\bfn\s\w+\s?\(|\blet\s(?:mut\s)?\w+\s?[:=]|\d_?f(?:64|32)\b"
              r"|\.(?:powi|powf|ln_1p|exp_m1|mul_add|recip)\(|\.ln\(\)"
              r"|\bf(?:64|32)::|\|\w+:\s?f(?:64|32)"),
     ("C", r"\b(?:double|float)\s\w+\s?[=(]|\bstd::|\b(?:int|long)\s\w+\s?[=(]"
           r"|(?<![.\w])(?:fabs|(?:pow|sqrt|exp|log|sin|cos|tan|tanh|fabs)f)\("
-          r"|\breturn\b(?=[^\n;]{1,300};\s?$)|\[[&=]?\]\s?\((?:double|float|int|auto)\s\w"),
+          r"|\breturn\b(?=[^\n;]{1,300};\s?$)|\[[&=]?\]\s?\((?:const\s)?(?:double|float|int|auto)\s\w"),
     ("Mathematica", r"\d\*\^-?\d|\\\[[A-Z][A-Za-z]{1,20}\]"
                     r"|\b\w{1,20}\[\w{1,20}_[],]"),
     ("MATLAB", r"(?:^|[=(,])\s?@\([\w, ]{0,40}\)|^\s{0,8}function\s\w{1,30}\s?=\s?\w"
@@ -73,7 +74,9 @@ def language_of(source: str, given: Container[str]) -> str | None:
     from .notation import IN_LATEX
 
     text = re.sub(_QUOTED, " ", source)
-    if re.search(r"\b(?:def|import|lambda|class|elif|torch|np)\b", text):
+    if re.search(
+        r"\b(?:def|import|class|elif|torch|np)\b|\blambda\b[^:;\n]{0,80}:(?!:)", text
+    ):
         return None
     for title, pattern in MARKS:
         found = re.search(pattern, text, re.MULTILINE)
