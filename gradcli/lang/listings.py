@@ -32,10 +32,10 @@ _SHOWN = frozenset({"N", "Simplify", "FullSimplify", "Expand", "TeXForm"})
 ARROWS = {"Julia": "->", "Maple": "->", "Java": "->", "JavaScript": "=>"}
 """Signs between the inputs and the body of a function, by titles."""
 
-_DECLARED = {
-    "Java": r"@\w+|\b[A-Z]\w{0,40}(?:<[\w ,<>?]{0,80}>)?[ ](?=\w{1,40} ?=[^=])",
-}
-"""Patterns of annotations and of types that are not in the grammar, by titles."""
+_DECLARED = re.compile(
+    r"@\w+|\b[A-Z]\w{0,40}(?:<[\w ,<>?]{0,80}>)?[ ](?=\w{1,40} ?=[^=])"
+)
+"""Pattern of annotations of Java, and of its types of functions."""
 
 _AUGMENTED = ("+", "-", "*", "/")
 
@@ -48,8 +48,8 @@ def rewritten_from(title: str, source: str, ranks: Mapping[str, int | None]) -> 
     """
     if title == "Mathematica":
         source = re.sub(r"\\\[([A-Za-z]{1,30})\]", _letter, source)
-    if title in _DECLARED:
-        source = re.sub(_DECLARED[title], lambda found: " " * len(found[0]), source)
+    if title == "Java":
+        source = _DECLARED.sub(lambda found: " " * len(found[0]), source)
     try:
         first = _ListingReader(title, source, dict(ranks))
         text = first.program()
