@@ -19,7 +19,7 @@ from .factors import MatrixFactors
 from .memory_order import in_memory_order
 from .namespace import NumberSystem
 from .parts import MIN_WORK_SPLIT, on_threads, over_parts, product
-from .raw import MAX_NUMBER_OF_ALL_TYPES, Library, Raw, Run, kinds_of
+from .raw import MAX_NUMBER_OF_ALL_TYPES, SCALARS, Library, Raw, Run, kinds_of
 from .special_functions import SpecialFunctions
 from .versions import lend, owner, with_separate_version
 
@@ -164,7 +164,7 @@ class ArrayNamespace(SpecialFunctions, MatrixFactors, NumberSystem):
         condition = self.np.asarray(condition)  # CuPy takes no plain truth value
         if self.device == "cpu" and condition.size >= MIN_ENTRIES_BY_BITS:
             kind: Any = self.np.result_type(a, b)
-            if kind.kind == "f" and condition.dtype.kind == "b":
+            if kind.type in SCALARS and condition.dtype.kind == "b":
                 if _is_zero(b):
                     return self._where_set(condition, a, kind)
                 if _is_zero(a):

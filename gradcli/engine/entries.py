@@ -236,7 +236,7 @@ def _as_slice(places: Host) -> Host | slice:
 def _summed(size: int, *terms: Any) -> Raw:
     """Return values put, and then others added, at places that cover an array:
     ``terms`` holds in turns whether to add, the values, and their places."""
-    total = np.empty(size, terms[1].dtype)
+    total = np.empty(size, np.result_type(*terms[1::3]))
     for adds, values, at in zip(terms[::3], terms[1::3], terms[2::3], strict=True):
         if adds:
             total[at] += values

@@ -59,6 +59,27 @@ _FIRST = {
 TYPED = frozenset({"C", "Java"})
 """Titles of languages with types before names, and in brackets before operands."""
 
+_KEEP_INTEGERS = frozenset(
+    {
+        "trunc",
+        "abs",
+        "max",
+        "min",
+        "maximum",
+        "minimum",
+        "fmod",
+        "sign",
+        "programs.times",
+    }
+)
+"""Functions of integers whose result is an integer."""
+
+_CONDITION = re.compile(r"\bif [^()]*(?:\([^()]*\)[^()]*)* else\b")
+"""Pattern of the condition of a choice, with brackets that hold none."""
+
+_ROUNDED = re.compile(r"\bfloor\([^()]*(?:\([^()]*\)[^()]*)*\+ 0\.5\)")
+"""Pattern of what Java rounds to an integer."""
+
 BRACED = frozenset({"C", "Java", "JavaScript"})
 """Titles of languages whose functions have a body in braces and a `return`."""
 
@@ -106,11 +127,13 @@ class DialectReader:
         self.prefix = next(p[0] for p, t in paths().items() if t == title)
         self.at = 0
         self.tokens = self._tokens()
+        self.variables = self._variables()
 
     def _tokens(self) -> list[NotationToken]:
         grammar = self.grammar
         signs = {*grammar.infix, *grammar.assigns, *grammar.signs}
         signs |= {*"()[]{},;%!~'\n=-+", ".'"}
+        signs |= {"++", "--"} if self.title in BRACED else set()
         behind = r"[.*/^\\']" if "./" in signs else r"\."
         each = "|".join(map(re.escape, sorted(signs, key=len, reverse=True)))
         pattern = re.compile(
@@ -137,11 +160,35 @@ class DialectReader:
                 kind = word if kind == "sign" or word in grammar.infix else kind
                 if token["number"]:
                     kind, word = "number", token["number"].replace("*^", "e")
-                    word += ".0" if token["suffix"] and word.isdecimal() else ""
+                    floats = (token["suffix"] or "l")[-1] not in "lL"
+                    word += ".0" if floats and word.isdecimal() else ""
                 found.append(NotationToken(kind, word, token.start(), at, spaced))
             spaced = blank
         # The token behind the next one is looked at, too.
         return [*found, *[NotationToken("end", "", at, at, spaced)] * 2]
+
+    def _variables(self) -> set[str]:
+        """Return the names in a text of a language with braces that are not called; but
+        for one that is given the value of the constant of its name."""
+        if self.title not in BRACED:
+            return set()
+        pairs = zip(self.tokens, self.tokens[1:], strict=False)
+        names = {t.text for t, after in pairs if t.kind == "name" and after.kind != "("}
+        return {n for n in names if not self._is_constant(n)}
+
+    def _is_constant(self, name: str) -> bool:
+        """Return whether a text says `pi = Math.PI` or `e = Math.E`."""
+        own = {"pi": "PI", "e": "E"}.get(name)
+        return bool(own and re.search(rf"\b{name}\s?=\s?Math\.{own}\b", self.source))
+
+    def _demand_free(self, text: str, token: NotationToken) -> None:
+        """Refuse a formula that uses a name which is a variable of the text."""
+        taken = self.variables.intersection(re.findall(r"[^\W\d]\w*", text))
+        if taken:
+            name = min(taken)
+            hint = f"give the variable {name} another name"
+            at = Span(token.start, token.end)
+            raise self.refused(at, f"beside a variable {name} is not read", hint)
 
     @abstractmethod
     def form(self, name: str) -> NotationPiece | None: ...
@@ -235,10 +282,13 @@ class DialectReader:
     def _branches(self) -> NotationPiece:
         """Return a choice that is written with `if` and `else`, each of one value."""
         self.take()
-        test, then = self.expression(), self._branch()
+        test = self.expression()
+        opened = self.tokens[self.at : self.at + 2]
+        returns = "return" in [token.text for token in opened]
+        then = self._branch()
         if self.is_word("elseif"):
             return chosen(then, test, self._branches())
-        if self._returns_next():
+        if returns and self._returns_next():
             return chosen(then, test, self.expression())
         if not self.is_word("else"):
             raise self.refused(why="follows a choice that has no else, and is not read")
@@ -331,7 +381,8 @@ class DialectReader:
             return negative(self.read(max(self.grammar.unary, floor)))
         if self.take_if("+"):
             return self.read(max(self.grammar.unary, floor))
-        if self.title != "Excel" and self.take_if("!", "~"):
+        nots = () if self.title == "Excel" else ("!", "~")
+        if self.take_if(*(nots[:1] if self.title in BRACED else nots)):
             return NotationPiece(f"logical_not({self.read(NOT).text})")
         return self._operand()
 
@@ -347,6 +398,15 @@ class DialectReader:
             message = f"{shown} divides integers in {self.title}, and drops the rest"
             if self.asked(message, token) == 0:
                 return NotationPiece(f"trunc({shown})", ATOM, 0)
+        if self.title == "JavaScript" and sign.startswith("logical_"):
+            tests = [p.level == COMPARISON or "logical_" in p.text
+                     for p in (left, right)]  # fmt: skip
+            if not all(tests):
+                at = Span(token.start, token.end)
+                hint = "write a if c else b for the number that is chosen"
+                raise self.refused(
+                    at, "chooses one of two numbers, and is not read", hint
+                )
         if sign == "xor":
             self.asked(f"^ is no power in {self.title}", token, 1)
             return raised(left, right)
@@ -366,9 +426,13 @@ class DialectReader:
 
     def both_integers(self, *pieces: NotationPiece) -> bool:
         """Return whether operands are made of integers alone."""
-        words = [word for p in pieces for word in re.findall(r"[\w.]+", p.text)]
-        known = self.integers | {"trunc"}
-        return all(word.isdecimal() or word in known for word in words)
+        known = self.integers | _KEEP_INTEGERS
+        for piece in pieces:
+            text = _ROUNDED.sub("1", piece.text) if self.title == "Java" else piece.text
+            words = re.findall(r"[\w.]+", _CONDITION.sub(" ", text))
+            if not all(word.isdecimal() or word in known for word in words):
+                return piece.level == COMPARISON
+        return True
 
     def _is_unsure(self, left: NotationPiece, right: NotationPiece) -> bool:
         """Return whether one operand may be a vector and the other one a matrix, or, in
@@ -484,6 +548,7 @@ class DialectReader:
         for name in [n.removeprefix(library) for n in known if n.startswith(library)]:
             for meaning in meanings(self.title, name):
                 if meaning.constant:
+                    self._demand_free(meaning.text, token)
                     level = ATOM if meaning.text.isidentifier() else CHOICE
                     return NotationPiece(meaning.text, level, 0)
         return NotationPiece(token.text, ATOM, 0)
@@ -597,6 +662,9 @@ class DialectReader:
             if fit is None:
                 continue
             given, rest = fit
+            own = {*meaning.parameters, meaning.rest}
+            called = {*re.findall(r"[^\W\d]\w*", meaning.text)} - own
+            self._demand_free(" ".join(called | {meaning.own}), token)
             if not meaning.rest and not re.search(_MIXED, meaning.text):
                 self._paired([*given.values()], Span(token.start, token.end))
             if meaning.own:

@@ -111,7 +111,7 @@ GRAMMARS = {
         names=r"(?:Math\.)?[^\W\d]\w*", comment=_SLASHES, assigns=("=",),
         signs=("?", ":", "->"), suffix=r"\.?[fFdDlL]\b", lines=False, library="Math.",
         types=frozenset({"public", "private", "protected", "static", "final", "double",
-                         "float", "int", "long", "var"}),
+                         "float", "int", "long", "var", "Integer", "Long"}),
     ),
     "JavaScript": Grammar(
         {**_SUMS, **_ORDER, **_EQUAL, **_LOGIC, "===": (COMPARE, "=="),

@@ -19,10 +19,22 @@ from .dialects import BRACED, TYPED, TwoWays
 from .errors import ProgramError
 from .forms import FormReader
 from .notation import ATOM, NotationPiece, NotationToken
+from .tensor_library import CONSTANTS
 
 _OPENING, _CLOSING = "([{", ")]}"
 _INTEGERS = frozenset(
-    {"int", "long", "unsigned", "size_t", "i32", "i64", "usize", "u32"}
+    {
+        "int",
+        "long",
+        "Integer",
+        "Long",
+        "unsigned",
+        "size_t",
+        "i32",
+        "i64",
+        "usize",
+        "u32",
+    }
 )
 """Types of integers in C, Java and Rust."""
 
@@ -33,9 +45,12 @@ ARROWS = {"Julia": "->", "Maple": "->", "Java": "->", "JavaScript": "=>"}
 """Signs between the inputs and the body of a function, by titles."""
 
 _DECLARED = re.compile(
-    r"@\w+|\b[A-Z]\w{0,40}(?:<[\w ,<>?]{0,80}>)?[ ](?=\w{1,40} ?=[^=])"
+    r"@\w+|\b(?!Integer|Long)[A-Z]\w{0,40}(?:<[\w ,<>?]{0,80}>)?[ ](?=\w{1,40} ?=[^=])"
 )
 """Pattern of annotations of Java, and of its types of functions."""
+
+_INTEGRAL = re.compile(r"(?:floor|ceil|round|trunc)\([^()]*\)")
+"""Pattern of a call whose value is a whole number."""
 
 _AUGMENTED = ("+", "-", "*", "/")
 
@@ -91,12 +106,14 @@ class _FunctionHead:
 
     inputs  the names, each with the text of its value if it is left out
     out     the name of the result in MATLAB
+    integer  whether the result is an integer
     """
 
     def __init__(
         self, name: str, inputs: dict[str, str], closing: str, out: str = ""
     ) -> None:
         self.name, self.inputs, self.closing, self.out = name, inputs, closing, out
+        self.integer = False
 
 
 def _is_whole(types: set[str]) -> bool:
@@ -149,16 +166,16 @@ class _ListingReader(FormReader):
         if self.title == "SymPy" and self.is_word("Eq") and after.kind == "(":
             return [self._equation()]
         piece = self.expression()
-        if returned and self.returns_integer:
+        if returned and self.returns_integer and self.title == "C":
             piece = self._whole(piece, head_token)
         self._ended()
         return [piece.text]
 
     def _whole(self, piece: NotationPiece, token: NotationToken) -> NotationPiece:
         """Return what becomes of an expression that is assigned to an integer."""
-        if self.title != "C" or self.both_integers(piece):
+        if self.both_integers(piece) or _INTEGRAL.fullmatch(piece.text):
             return piece
-        message = "an integer drops the digits behind the point in C"
+        message = f"an integer drops the digits behind the point in {self.title}"
         if self.asked(message, token) == 0:
             return NotationPiece(f"trunc({piece.text})", ATOM, 0)
         return piece
@@ -176,11 +193,13 @@ class _ListingReader(FormReader):
             own = NotationPiece(name, ATOM, self.ranks.get(name, 0))
             _, meant = self.grammar.infix[sign.kind]
             piece = self._joined(own, meant, piece, sign)
-        if integer:
-            piece = self._whole(piece, token)
+        if integer or (name in self.integers and self.title in TYPED):
+            if self.title == "C" or sign is not None:  # Java takes integers alone
+                piece = self._whole(piece, token)
             self.integers.add(name)
         self.ranks[name] = piece.rank
-        made = [f"{name} = {piece.text}"] if piece.text != name else []
+        kept = piece.text != name or name not in CONSTANTS
+        made = [f"{name} = {piece.text}"] if kept else []
         if self.title in BRACED and self.take_if(","):
             name = self.take().text
             self.expect("=")
@@ -274,8 +293,10 @@ class _ListingReader(FormReader):
                 return self._braced(captured)
             if not typed or self._behind_brackets(self.at + 1) is None:
                 return None
-            self.returns_integer = _is_whole(typed)
-            return self._braced(self.take().text)
+            head = self._braced(self.take().text)
+            if head is not None:
+                head.integer = _is_whole(typed)
+            return head
         if title == "JavaScript":
             self._types()
             if self.is_word("function"):
@@ -343,6 +364,9 @@ class _ListingReader(FormReader):
         elif self.tokens[self.at + 1].kind == ":" and self.title == "Rust":
             return None
         opened = self.token.kind
+        if self.title == "JavaScript" and self.is_word("function"):
+            self.take()
+            return self._braced(name)
         if self.title == "MATLAB" and self.take_if("@"):
             return (
                 _FunctionHead(name, self._inputs(), "") if self.take_if("(") else None
@@ -400,8 +424,12 @@ class _ListingReader(FormReader):
             none: list[int | None] = [None] * len(head.inputs)
             known = self.known.get(name, none)
             self.ranks |= dict(zip(head.inputs, known, strict=False))
+        around, self.returns_integer = self.returns_integer, head.integer
         body = self._body(head)
         self.ranks = outside
+        self.returns_integer = around
+        if head.integer:
+            self.integers.add(name)
         *before, value = body
         assigned = re.match(r"(\w+) = ", value)
         if assigned and (head.closing or head.out):

@@ -25,16 +25,18 @@ _PERHAPS = re.compile(
 """Pattern of what may be a mark; few texts of the language match it."""
 
 MARKS = (
-    ("JavaScript", r"^\s{0,8}(?:(?:export|const|let|var)\s){0,2}(?:\w{1,30}\s?=\s?)?"
+    ("Java", r"\b(?:public|private)\s(?:static\s)?(?:double|float|int|long)\s"
+             r"|\b(?:double|float|int|long|Integer|Long)\s\w{1,30}\s?=[^=\n]{0,200}\bMath\.[a-zA-Z]"
+             r"|\bdouble\s\w{1,30}\s?\([^)\n]{0,80}\)\s?\{[^}]{0,300}\bMath\.[a-zA-Z]"
+             r"|\b(?:Integer|Long)\s\w{1,30}\s?=[^=]"),
+    ("JavaScript", r"^\s{0,8}(?:(?:export|const|let|var)\s){1,2}\w{1,30}\s?=\s?"
                    r"(?:\w{1,30}|\([^()\n]{0,80}\)(?:\s?:\s?\w{1,20})?)\s?=>"
+                   r"|^\s{0,8}(?:\w{1,30}\s?=\s?)?\([^()\n]{0,80}\)(?:\s?:\s?\w{1,20})?\s?=>"
+                   r"|^\s{0,8}(?:\w{1,30}\s?=\s?)?(\w{1,30})\s?=>[^\n]{0,200}\b\1\b"
                    r"|\bfunction\s\w{1,30}\s?\([^)\n]{0,80}\)(?:\s?:\s?\w{1,20})?\s?\{"
                    r"|\bfunction\s?\([^)\n]{0,80}\)\s?\{[^<]{0,300}?\breturn\s[^(\s]"
-                   r"|\b(?:const|let|var)\s\w{1,30}\s?=[^=][\s\S]{0,200}?\bMath\.[a-zA-Z]"
-                   r"|\b(?:const|var)\s\w{1,30}\s?=[^=]"),
-    ("Java", r"\b(?:public|private)\s(?:static\s)?(?:double|float|int|long)\s"
-             r"|\b(?:double|float|int|long)\s\w{1,30}\s?=[^=\n]{0,200}\bMath\.[a-zA-Z]"
-             r"|\bdouble\s\w{1,30}\s?\([^)\n]{0,80}\)\s?\{[^}]{0,300}\bMath\.[a-zA-Z]"
-             r"|(?:\breturn\b|->)[^;\n]{0,200}\bMath\.[a-zA-Z]"),
+                   r"|\b(?:const|let|var)\s\w{1,30}(?:\s?:\s?number)?\s?=[^=][\s\S]{0,200}?\bMath\.[a-zA-Z]"),
+    ("Java", r"(?:\breturn\b|->)[^;\n]{0,200}\bMath\.[a-zA-Z]"),
     ("Rust", r"\bfn\s\w+\s?\(|\blet\s(?:mut\s)?\w+\s?[:=]|\d_?f(?:64|32)\b"
              r"|\.(?:powi|powf|ln_1p|exp_m1|mul_add|recip)\(|\.ln\(\)"
              r"|\bf(?:64|32)::|\|\w+:\s?f(?:64|32)"),
@@ -58,6 +60,7 @@ MARKS = (
               r"|(?<![.\w])(?:zero|one)\("
               r"|^\w{1,20}\([\w, ]{0,40}\)\s?=[^?\n]{1,200}\?\s"
               r"|::(?:Float64|Float32|Real|Number|Int|Vector|Matrix|Abstract)"),
+    ("JavaScript", r"\b(?:const|var)\s\w{1,30}(?:\s?:\s?number)?\s?=[^=]"),
     ("C", r"\?[^:\n?]{1,200}:"),
 )  # fmt: skip
 """Marks by languages; the first one that a text has counts."""
