@@ -31,6 +31,13 @@ WHOLE = "biu"
 """Kinds of dtypes (bool, integers) that are left to the general recorder."""
 
 
+def _pass_on(error: Exception) -> None:
+    """Raise an error that no formula raised: that of a limit on time, which a signal
+    raises wherever the program is. To run the formula again would lose it."""
+    if hasattr(error, "exit_status"):
+        raise error
+
+
 class General(Protocol):
     """The general recorder of a row with one output.
 
@@ -55,7 +62,8 @@ def unary(record: General) -> Callable[[Tensor], Tensor]:
         x, xp, edge = t.raw, t.xp, t.edge
         try:
             y: Any = xp.whole_row(op, (x,), _NO_PARAMS) if xp.waits else fwd(xp, x)
-        except Exception:
+        except Exception as error:
+            _pass_on(error)
             return slow((t,), _NO_PARAMS)
         out: Tensor = _new(Tensor)
         out.raw = y
@@ -185,7 +193,8 @@ def binary(
                 y = operator(a, b)
             else:
                 y = operator(as_scalar(a), as_scalar(b))
-        except Exception:
+        except Exception as error:
+            _pass_on(error)
             return slow((t, other), _NO_PARAMS)
         out: Tensor = _new(Tensor)
         out.raw = y
