@@ -16,6 +16,7 @@ from .errors import ProgramError, Span
 from .excerpt import shortened
 from .foreign import Meaning, meanings, paths, program_of, refusal
 from .grammars import (
+    FIRST,
     GRAMMARS,
     NOT,
     OR,
@@ -24,6 +25,7 @@ from .grammars import (
     TIMES,
     UNARY,
 )
+from .guards import BRACED, TYPED, is_integer, next_return, variables_of
 from .marks import language_of
 from .notation import (
     ATOM,
@@ -50,38 +52,6 @@ from .tensor_library import CONSTANTS
 
 _WHOLE = frozenset({"@", "outer", "mtimes", "mrdivide", "mldivide", "mpower"})
 """Operators of whole vectors and matrices."""
-
-_FIRST = {
-    "MATLAB": 1, "Julia": 1, "R": 1, "C": 0, "Rust": 0, "Java": 0, "JavaScript": 0,
-}  # fmt: skip
-"""First indices of vectors, by titles."""
-
-TYPED = frozenset({"C", "Java"})
-"""Titles of languages with types before names, and in brackets before operands."""
-
-_KEEP_INTEGERS = frozenset(
-    {
-        "trunc",
-        "abs",
-        "max",
-        "min",
-        "maximum",
-        "minimum",
-        "fmod",
-        "sign",
-        "programs.times",
-    }
-)
-"""Functions of integers whose result is an integer."""
-
-_CONDITION = re.compile(r"\bif [^()]*(?:\([^()]*\)[^()]*)* else\b")
-"""Pattern of the condition of a choice, with brackets that hold none."""
-
-_ROUNDED = re.compile(r"\bfloor\([^()]*(?:\([^()]*\)[^()]*)*\+ 0\.5\)")
-"""Pattern of what Java rounds to an integer."""
-
-BRACED = frozenset({"C", "Java", "JavaScript"})
-"""Titles of languages whose functions have a body in braces and a `return`."""
 
 _GUARDED = {"+": "plus", "-": "minus", "*": "times", "/": "rdivide", "^": "power"}
 """Functions of the sections `programs` and `rstats`, by the operator that they compute
@@ -127,7 +97,9 @@ class DialectReader:
         self.prefix = next(p[0] for p, t in paths().items() if t == title)
         self.at = 0
         self.tokens = self._tokens()
-        self.variables = self._variables()
+        self.variables = set[str]()
+        if title in BRACED:
+            self.variables = variables_of(source, self.tokens)
 
     def _tokens(self) -> list[NotationToken]:
         grammar = self.grammar
@@ -166,20 +138,6 @@ class DialectReader:
             spaced = blank
         # The token behind the next one is looked at, too.
         return [*found, *[NotationToken("end", "", at, at, spaced)] * 2]
-
-    def _variables(self) -> set[str]:
-        """Return the names in a text of a language with braces that are not called; but
-        for one that is given the value of the constant of its name."""
-        if self.title not in BRACED:
-            return set()
-        pairs = zip(self.tokens, self.tokens[1:], strict=False)
-        names = {t.text for t, after in pairs if t.kind == "name" and after.kind != "("}
-        return {n for n in names if not self._is_constant(n)}
-
-    def _is_constant(self, name: str) -> bool:
-        """Return whether a text says `pi = Math.PI` or `e = Math.E`."""
-        own = {"pi": "PI", "e": "E"}.get(name)
-        return bool(own and re.search(rf"\b{name}\s?=\s?Math\.{own}\b", self.source))
 
     def _demand_free(self, text: str, token: NotationToken) -> None:
         """Refuse a formula that uses a name which is a variable of the text."""
@@ -288,7 +246,9 @@ class DialectReader:
         then = self._branch()
         if self.is_word("elseif"):
             return chosen(then, test, self._branches())
-        if returns and self._returns_next():
+        behind = next_return(self.tokens, self.at)
+        if returns and self.title in BRACED and behind:
+            self.at = behind
             return chosen(then, test, self.expression())
         if not self.is_word("else"):
             raise self.refused(why="follows a choice that has no else, and is not read")
@@ -299,18 +259,6 @@ class DialectReader:
         if self.title in ("Julia", "MATLAB") and self.is_word("end"):
             self.take()
         return piece
-
-    def _returns_next(self) -> bool:
-        """Return whether a choice that returns ends here, and the other value is
-        returned next: `if (x > 20) return x; return y;`. Pass over the word."""
-        at = self.at
-        while self.tokens[at].kind == ";":
-            at += 1
-        word = self.tokens[at].text if self.tokens[at].kind == "name" else ""
-        if self.title not in BRACED or word not in ("return", "if"):
-            return False
-        self.at = at + (word == "return")
-        return True
 
     def _branch(self) -> NotationPiece:
         while self.take_if("\n"):
@@ -426,13 +374,7 @@ class DialectReader:
 
     def both_integers(self, *pieces: NotationPiece) -> bool:
         """Return whether operands are made of integers alone."""
-        known = self.integers | _KEEP_INTEGERS
-        for piece in pieces:
-            text = _ROUNDED.sub("1", piece.text) if self.title == "Java" else piece.text
-            words = re.findall(r"[\w.]+", _CONDITION.sub(" ", text))
-            if not all(word.isdecimal() or word in known for word in words):
-                return piece.level == COMPARISON
-        return True
+        return all(is_integer(piece, self.integers, self.title) for piece in pieces)
 
     def _is_unsure(self, left: NotationPiece, right: NotationPiece) -> bool:
         """Return whether one operand may be a vector and the other one a matrix, or, in
@@ -556,7 +498,7 @@ class DialectReader:
     def _is_indexed(self, name: str) -> bool:
         """Return whether an index follows a vector or a matrix that has a value."""
         opens = "(" if self.title == "MATLAB" else "["
-        indexed = self.title in _FIRST and self.token.kind == opens
+        indexed = self.title in FIRST and self.token.kind == opens
         return indexed and bool(self.ranks.get(name))
 
     def _entry(self, name: str) -> NotationPiece:
@@ -566,7 +508,7 @@ class DialectReader:
         rank = self.ranks[name]
         if len(items) != rank or not all(item.text.isdecimal() for item in items):
             raise self.refused(at, "is an index, which is read only of numbers")
-        numbers = [int(item.text) - _FIRST[self.title] for item in items]
+        numbers = [int(item.text) - FIRST[self.title] for item in items]
         if min(numbers) < 0:
             raise self.refused(at, "is an index before the first one")
         return NotationPiece(f"{name}[{', '.join(map(str, numbers))}]", ATOM, 0)

@@ -134,3 +134,8 @@ GRAMMARS = {
     ),
 }  # fmt: skip
 """The programs whose formulas are read, by the titles of their sections."""
+
+FIRST = {
+    "MATLAB": 1, "Julia": 1, "R": 1, "C": 0, "Rust": 0, "Java": 0, "JavaScript": 0,
+}  # fmt: skip
+"""First indices of vectors, by titles."""

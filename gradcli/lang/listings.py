@@ -15,9 +15,10 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-from .dialects import BRACED, TYPED, TwoWays
+from .dialects import TwoWays
 from .errors import ProgramError
 from .forms import FormReader
+from .guards import BRACED, TYPED
 from .notation import ATOM, NotationPiece, NotationToken
 from .tensor_library import CONSTANTS
 

@@ -115,3 +115,10 @@ def _put(kind: type, own: str, apply: Callable[..., Any]) -> None:
     setattr(kind, f"__{own}__", lambda self, *other: apply(self, self, *other))
     if own not in (*COMPARISONS, *UNARY):
         setattr(kind, f"__r{own}__", lambda self, other: apply(self, other, self))
+
+
+KEEP_INTEGERS = frozenset({
+    "abs", "fmod", "max", "maximum", "min", "minimum", "programs.times", "sign",
+    "trunc",
+})  # fmt: skip
+"""Functions that make an integer of integers; what `trunc` makes always is one."""
