@@ -67,7 +67,9 @@ def test_a_number_alone_gives_the_bits_that_it_gives_in_an_array(dtype, run):
         assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64"])
+@pytest.mark.parametrize(
+    "dtype", ["float16", "float32", "float64", "int64", "longdouble"]
+)
 @pytest.mark.parametrize("zero", [0, 0.0, -0.0])
 def test_a_choice_between_numbers_and_0_is_numpys(dtype, zero):
     size = 4 * arrays.MIN_ENTRIES_BY_BITS

@@ -65,4 +65,6 @@ def test_a_power_of_0_needs_no_call():
     trace = Trace()
     x = CallRecorder(NUMPY, trace).input(np.array([2.0, -np.inf, np.nan, 0.0]))
     assert (x**0).tolist() == [1, 1, 1, 1]
+    numbers = CallRecorder(NUMPY, trace).input(np.arange(3))
+    assert (numbers**0.0).dtype == np.float64
     assert not trace.steps
