@@ -199,8 +199,8 @@ class _ListingReader(FormReader):
                 piece = self._whole(piece, token)
             self.integers.add(name)
         self.ranks[name] = piece.rank
-        kept = piece.text != name or name not in CONSTANTS
-        made = [f"{name} = {piece.text}"] if kept else []
+        is_constant = piece.text == name and name in CONSTANTS  # pi = Math.PI
+        made = [] if is_constant else [f"{name} = {piece.text}"]
         if self.title in BRACED and self.take_if(","):
             name = self.take().text
             self.expect("=")

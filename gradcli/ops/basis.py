@@ -121,4 +121,4 @@ KEEP_INTEGERS = frozenset({
     "abs", "fmod", "max", "maximum", "min", "minimum", "programs.times", "sign",
     "trunc",
 })  # fmt: skip
-"""Functions that make an integer of integers; what `trunc` makes always is one."""
+"""Functions whose result is an integer if all operands are integers."""
